@@ -1,0 +1,17 @@
+"""Rules only: the `Game` protocol, the games, and loading them by name."""
+
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, KnownValue
+from tacit.games.registry import AnyGame, load_game, register_game, registered_games
+
+__all__ = [
+    "CHANCE",
+    "TERMINAL",
+    "AnyGame",
+    "Game",
+    "GameSize",
+    "InfostateGame",
+    "KnownValue",
+    "load_game",
+    "register_game",
+    "registered_games",
+]

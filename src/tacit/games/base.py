@@ -1,0 +1,123 @@
+"""The `Game` protocol: rules only, as pure functions of immutable world states.
+
+A game is a factored-observation game (Kovarik et al. 2022): on arrival at a world state everyone receives its public
+observation and each player a private one. What a player knows, the *infostate*, is the sequence of these observations and
+of the player's own actions, so perfect recall holds by construction; the public state is the sequence of public
+observations. Every move is a tick that all players notice, so who acts and how many moves were made is always public.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Generic, TypeVar
+
+CHANCE = -1
+"""Actor of a state where nature moves."""
+TERMINAL = -2
+"""Actor of a state where the game is over."""
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class GameSize:
+    """How large a game is, in closed form: exact where a game gives it, else an estimate.
+
+    Attributes:
+      histories: decision and terminal histories (chance moves counted within their successors).
+      public_states: decision and terminal public states.
+      infostates: decision points of both players.
+    """
+
+    histories: int
+    public_states: int
+    infostates: int
+
+
+@dataclass(frozen=True)
+class KnownValue:
+    """A published value of the game for the first player, with where it comes from."""
+
+    value: float
+    source: str
+
+
+class Game(ABC, Generic[State]):
+    """A two-player zero-sum game. Subclass as a frozen dataclass whose fields are the game's parameters.
+
+    States are never changed: `apply` returns a new one. Actions are small integers; their order in `legal_actions` is
+    the order of every array made from the game.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def initial_state(self) -> State:
+        """Returns the world state the game starts from, often a chance state that deals."""
+
+    @abstractmethod
+    def actor(self, state: State) -> int:
+        """Returns who moves: player 0, player 1, `CHANCE` or `TERMINAL`."""
+
+    @abstractmethod
+    def legal_actions(self, state: State) -> Sequence[int]:
+        """Returns the acting player's actions; the same list throughout an infostate."""
+
+    @abstractmethod
+    def apply(self, state: State, action: int) -> State:
+        """Returns the state after an action or a chance outcome."""
+
+    @abstractmethod
+    def returns(self, state: State) -> tuple[float, float]:
+        """Returns both players' payoffs at a terminal state; they sum to zero."""
+
+    def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
+        """Returns the outcomes and their probabilities, which sum to 1, at a chance state."""
+        raise NotImplementedError(f"{self.name} has a chance state but no chance_outcomes()")
+
+    def public_observation(self, state: State) -> str:
+        """Returns what everyone sees on arrival at `state`; empty when nothing."""
+        return ""
+
+    def private_observation(self, state: State, player: int) -> str:
+        """Returns what only `player` sees on arrival at `state`, own actions aside; empty when nothing."""
+        return ""
+
+    def action_name(self, action: int) -> str:
+        """Returns an action in words."""
+        return str(action)
+
+    def size(self) -> GameSize | None:
+        """Returns the size in closed form, or None: then it is estimated by random descents."""
+        return None
+
+    def known_value(self) -> KnownValue | None:
+        """Returns a published value of this game with these parameters, if there is one."""
+        return None
+
+    def openspiel_twin(self) -> str | None:
+        """Returns the OpenSpiel name of the same game, moves and chance outcomes in the same order, if there is one."""
+        return None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters this game was made with."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.name}({inside})" if inside else self.name
+
+
+class InfostateGame(Game[State]):
+    """A game that names infostates itself instead of sending observations (OpenSpiel's way).
+
+    Its public states are the closure of shared infostates: two histories are in one public state when some chain of
+    histories joins them in which neighbours look alike to some player.
+    """
+
+    @abstractmethod
+    def infostate(self, state: State, player: int) -> str:
+        """Returns what `player` knows at a decision state, whoever acts there. Perfect recall is checked, not assumed."""

@@ -1,0 +1,91 @@
+"""Any two-player zero-sum OpenSpiel game as a `Game`, simultaneous ones turned sequential.
+
+Public states come from the closure of shared infostates, because OpenSpiel's public observers exist for a few games only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.games.base import CHANCE, TERMINAL, InfostateGame
+
+
+@dataclass(frozen=True)
+class OpenSpielGame(InfostateGame[Any]):
+    """A game of OpenSpiel, by its OpenSpiel name and parameters."""
+
+    spiel_name: str
+    spiel_game: Any = field(repr=False, compare=False)
+
+    name = "openspiel"
+
+    def initial_state(self) -> Any:
+        return self.spiel_game.new_initial_state()
+
+    def actor(self, state: Any) -> int:
+        if state.is_terminal():
+            return TERMINAL
+        return CHANCE if state.is_chance_node() else int(state.current_player())
+
+    def legal_actions(self, state: Any) -> Sequence[int]:
+        return state.legal_actions()  # type: ignore[no-any-return]
+
+    def chance_outcomes(self, state: Any) -> Sequence[tuple[int, float]]:
+        return [(action, chance) for action, chance in state.chance_outcomes() if chance > 0.0]
+
+    def apply(self, state: Any, action: int) -> Any:
+        return state.child(action)
+
+    def returns(self, state: Any) -> tuple[float, float]:
+        first, second = state.returns()
+        return float(first), float(second)
+
+    def infostate(self, state: Any, player: int) -> str:
+        return str(state.information_state_string(player))
+
+    def action_name(self, action: int) -> str:
+        return str(self.spiel_game.action_to_string(0, action))
+
+    def openspiel_twin(self) -> str:
+        return self.spiel_name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def __str__(self) -> str:
+        return f"openspiel:{self.spiel_name}"
+
+
+def load_openspiel_game(text: str) -> OpenSpielGame:
+    """Returns the OpenSpiel game that `text` names, ready for the compiler.
+
+    Raises:
+      TacitError: OpenSpiel is not installed, does not know the game, or the game is of a kind that cannot be solved here.
+    """
+    try:
+        import pyspiel
+    except ImportError:
+        raise TacitError("OpenSpiel is not installed: pip install 'tacit[openspiel]'") from None
+    try:
+        game = pyspiel.load_game(text)
+    except pyspiel.SpielError as error:
+        reason = " ".join(str(error).split())
+        raise TacitError(f"OpenSpiel cannot load {text!r}: {reason[:160]}") from None
+    kind = game.get_type()
+    if game.num_players() != 2:
+        raise TacitError(f"openspiel:{text} has {game.num_players()} player(s); only two-player games are supported")
+    if kind.utility not in (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM) or game.utility_sum() != 0:
+        raise TacitError(f"openspiel:{text} is not zero-sum")
+    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        game = pyspiel.convert_to_turn_based(game)
+    elif kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
+        raise TacitError(f"openspiel:{text} is a mean-field game; only sequential and simultaneous games are supported")
+    if not game.get_type().provides_information_state_string:
+        raise TacitError(f"openspiel:{text} gives no information_state_string, so its infostates are unknown")
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        raise TacitError(f"openspiel:{text} samples its chance outcomes instead of listing them")
+    return OpenSpielGame(text, game)

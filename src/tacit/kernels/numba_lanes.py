@@ -1,0 +1,244 @@
+"""Passes over a lane layout in numba: a node is one vector, an edge a few instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.games.base import TERMINAL
+from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.simd import load, splat, store, where_greater, width
+from tacit.tree.lanes import LaneLayout
+from tacit.tree.public_tree import LEAF, Floats, PublicTree
+
+_TERMINAL, _LEAF = TERMINAL, LEAF
+Rows = NDArray[np.floating[Any]]
+
+
+class LanePasses(Passes[Rows]):
+    """Reach and values are `[N, H]`, entries are `[M, H]` over edges."""
+
+    backend = "numba"
+    device = "cpu"
+
+    def __init__(self, tree: PublicTree, layout: LaneLayout, dtype: Any = np.float64) -> None:
+        self.tree = tree
+        self.dtype = np.dtype(dtype)
+        self._layout = layout
+        self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
+        self._scratch = np.empty((len(layout.actor), layout.num_lanes), self.dtype)
+        transposed = np.ascontiguousarray(layout.payoffs.transpose(0, 2, 1))
+        # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
+        self._payoffs = tuple(p.reshape(-1, layout.num_lanes).astype(dtype) for p in (transposed, -layout.payoffs))
+        self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
+
+    def entries(self, values: Floats) -> Rows:
+        entries = np.zeros(self._num_edges * self._layout.num_lanes, self.dtype)
+        entries[self._layout.entry_position] = values
+        return entries.reshape(self._num_edges, -1)
+
+    def to_numpy(self, entries: Rows) -> Floats:
+        return entries.ravel()[self._layout.entry_position].astype(np.float64)
+
+    def rows_to_numpy(self, player: int, rows: Rows) -> Floats:
+        return rows.ravel()[self._layout.row_position[player]].astype(np.float64)
+
+    def reach(self, player: int, strategy: Rows, out: Rows | None = None) -> Rows:
+        reach = self._root_reach(player) if out is None else out
+        _reach(*self._shape, player, strategy, reach)
+        return reach
+
+    def reach_and_average(
+        self, player: int, strategy: Rows, average: Rows, weight: float, out: Rows | None = None
+    ) -> Rows:
+        reach = self._root_reach(player) if out is None else out
+        _reach_and_average(*self._shape, player, strategy, reach, average, self.dtype.type(weight))
+        return reach
+
+    def values(self, player: int, strategy: Rows, opponent_reach: Rows) -> Rows:
+        cfv = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
+        _values(*self._shape, player, *self._leaves(player, opponent_reach), strategy, cfv)
+        return cfv
+
+    def best_response(self, player: int, opponent_reach: Rows) -> tuple[Rows, Rows]:
+        cfv = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
+        response = np.zeros((self._num_edges, self._layout.num_lanes), self.dtype)
+        _best_response(*self._shape, player, *self._leaves(player, opponent_reach), response, cfv)
+        return cfv, response
+
+    def update_regrets(self, player: int, strategy: Rows, regret: Rows, opponent_reach: Rows, step: RegretStep) -> None:
+        parameters = (step.positive_discount, step.negative_discount, step.floor, step.prediction)
+        _update_regrets(
+            *self._shape,
+            player,
+            *self._leaves(player, opponent_reach),
+            strategy,
+            regret,
+            self._scratch,
+            *(self.dtype.type(value) for value in parameters),
+        )
+
+    def mix(self, rows: Rows, other: Rows, weight: float) -> Rows:
+        return rows + self.dtype.type(weight) * (other - rows)
+
+    def copy(self, array: Rows) -> Rows:
+        return array.copy()
+
+    def _root_reach(self, player: int) -> Rows:
+        rows = self.tree.rows[player]
+        reach = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
+        reach[: self.tree.require_nodes().num_roots] = 0.0  # lanes without a private state
+        reach.ravel()[self._layout.row_position[player][: rows.level_start[1]]] = rows.root_reach
+        return reach
+
+    def _leaves(self, player: int, opponent_reach: Rows) -> tuple[Any, ...]:
+        return self._layout.payoff_index, self._payoffs[player], opponent_reach
+
+
+# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`.
+
+
+@njit(cache=True)
+def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
+    value = splat(opponent_reach.dtype.type(0), lanes)
+    first = payoff_index[node] * len(lanes)
+    for lane in range(len(lanes)):
+        value += load(payoffs, first + lane, lanes) * splat(opponent_reach[node, lane], lanes)
+    return value
+
+
+@njit(cache=True)
+def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
+    value = load(cfv, child_start[edge], lanes)
+    for child in range(child_start[edge] + 1, child_start[edge + 1]):
+        value += load(cfv, child, lanes)
+    return value
+
+
+@njit(cache=True)
+def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[no-untyped-def]
+    value = splat(cfv.dtype.type(0), lanes)
+    for child in range(child_start[edge_start[node]], child_start[edge_start[node + 1]]):
+        value += load(cfv, child, lanes)
+    return value
+
+
+@njit(cache=True)
+def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # type: ignore[no-untyped-def]
+    value = splat(cfv.dtype.type(0), lanes)
+    for edge in range(edge_start[node], edge_start[node + 1]):
+        value += load(strategy, edge, lanes) * _edge_value(lanes, edge, child_start, cfv)
+    return value
+
+
+@njit(cache=True)
+def _reach(lanes, edge_start, child_start, actor, player, strategy, reach):  # type: ignore[no-untyped-def]
+    for node in range(len(actor)):
+        here = load(reach, node, lanes)
+        for edge in range(edge_start[node], edge_start[node + 1]):
+            below = here * load(strategy, edge, lanes) if actor[node] == player else here
+            for child in range(child_start[edge], child_start[edge + 1]):
+                store(reach, child, below)
+
+
+@njit(cache=True)
+def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, reach, average, weight):  # type: ignore[no-untyped-def]
+    weights = splat(weight, lanes)
+    for node in range(len(actor)):
+        here = load(reach, node, lanes)
+        if actor[node] == player:
+            for edge in range(edge_start[node], edge_start[node + 1]):
+                below = here * load(strategy, edge, lanes)
+                store(average, edge, load(average, edge, lanes) + weights * below)
+                for child in range(child_start[edge], child_start[edge + 1]):
+                    store(reach, child, below)
+        else:
+            for child in range(child_start[edge_start[node]], child_start[edge_start[node + 1]]):
+                store(reach, child, here)
+
+
+@njit(cache=True)
+def _values(  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, strategy, cfv
+):
+    for node in range(len(actor) - 1, -1, -1):
+        if actor[node] == _TERMINAL:
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+        elif actor[node] == player:
+            store(cfv, node, _strategy_value(lanes, node, edge_start, child_start, strategy, cfv))
+        elif actor[node] != _LEAF:
+            store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+
+
+@njit(cache=True)
+def _best_response(  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, response, cfv
+):
+    zero, one = splat(cfv.dtype.type(0), lanes), splat(cfv.dtype.type(1), lanes)
+    for node in range(len(actor) - 1, -1, -1):
+        if actor[node] == _TERMINAL:
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+        elif actor[node] == player:
+            first = edge_start[node]
+            best, choice = _edge_value(lanes, first, child_start, cfv), zero
+            for edge in range(first + 1, edge_start[node + 1]):
+                value = _edge_value(lanes, edge, child_start, cfv)
+                choice = where_greater(value, best, splat(cfv.dtype.type(edge - first), lanes), choice)
+                best = where_greater(value, best, value, best)
+            for edge in range(first, edge_start[node + 1]):
+                index = splat(cfv.dtype.type(edge - first), lanes)
+                not_above = where_greater(index, choice, zero, one)
+                store(response, edge, where_greater(choice, index, zero, not_above))
+            store(cfv, node, best)
+        elif actor[node] != _LEAF:
+            store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+
+
+@njit(cache=True, error_model="numpy")
+def _update_regrets(  # type: ignore[no-untyped-def]
+    lanes,
+    edge_start,
+    child_start,
+    actor,
+    player,
+    payoff_index,
+    payoffs,
+    opponent_reach,
+    strategy,
+    regret,
+    cfv,
+    positive_discount,
+    negative_discount,
+    floor,
+    prediction,
+):
+    zero, one = splat(cfv.dtype.type(0), lanes), splat(cfv.dtype.type(1), lanes)
+    keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
+    lowest, predicted = splat(floor, lanes), splat(prediction, lanes)
+    for node in range(len(actor) - 1, -1, -1):
+        if actor[node] == _TERMINAL:
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+        elif actor[node] == player:
+            first, last = edge_start[node], edge_start[node + 1]
+            value = _strategy_value(lanes, node, edge_start, child_start, strategy, cfv)
+            total = zero
+            for edge in range(first, last):
+                instant = _edge_value(lanes, edge, child_start, cfv) - value
+                old = load(regret, edge, lanes)
+                new = old * where_greater(old, zero, keep_positive, keep_negative) + instant
+                new = where_greater(new, lowest, new, lowest)
+                store(regret, edge, new)
+                wanted = new + predicted * instant
+                wanted = where_greater(wanted, zero, wanted, zero)
+                store(strategy, edge, wanted)
+                total += wanted
+            scale = one / where_greater(total, zero, total, one)
+            uniform = splat(cfv.dtype.type(1.0 / (last - first)), lanes)
+            for edge in range(first, last):
+                store(strategy, edge, where_greater(total, zero, load(strategy, edge, lanes) * scale, uniform))
+            store(cfv, node, value)
+        elif actor[node] != _LEAF:
+            store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))

@@ -1,0 +1,183 @@
+"""Passes over any tree in numba: one row at a time along the links between rows.
+
+Slower than lanes (index maps instead of vectors), but it needs nothing of a game except perfect recall: hidden
+actions, private draws during play and phantom games all come here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.kernels.base import Passes, RegretStep
+from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
+
+_NO_PARENT, _NOT_ACTING = NO_PARENT, NOT_ACTING
+Vector = NDArray[np.floating[Any]]
+
+
+class RowPasses(Passes[Vector]):
+    """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
+
+    backend = "numba"
+    device = "cpu"
+
+    def __init__(self, tree: PublicTree, dtype: Any = np.float64) -> None:
+        self.tree = tree
+        self.dtype = np.dtype(dtype)
+        self._payoff = tuple((sign * tree.payoff).astype(dtype) for sign in (1.0, -1.0))
+        self._edge_value = np.empty(tree.num_entries + 1, self.dtype)
+
+    def entries(self, values: Floats) -> Vector:
+        return np.concatenate([values, [1.0]]).astype(self.dtype)
+
+    def to_numpy(self, entries: Vector) -> Floats:
+        return entries[:-1].astype(np.float64)
+
+    def rows_to_numpy(self, player: int, rows: Vector) -> Floats:
+        return rows.astype(np.float64)
+
+    def reach(self, player: int, strategy: Vector, out: Vector | None = None) -> Vector:
+        reach = self._root_reach(player) if out is None else out
+        rows = self.tree.rows[player]
+        _reach(rows.level_start[1], rows.parent, rows.entry, strategy, reach)
+        return reach
+
+    def reach_and_average(
+        self, player: int, strategy: Vector, average: Vector, weight: float, out: Vector | None = None
+    ) -> Vector:
+        reach = self.reach(player, strategy, out)
+        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, self.dtype.type(weight))
+        return reach
+
+    def values(self, player: int, strategy: Vector, opponent_reach: Vector) -> Vector:
+        cfv = self._terminal_values(player, opponent_reach)
+        _values(*self._links(player), strategy, self._edge_value, cfv)
+        return cfv
+
+    def best_response(self, player: int, opponent_reach: Vector) -> tuple[Vector, Vector]:
+        cfv, response = self._terminal_values(player, opponent_reach), self.entries(np.zeros(self.tree.num_entries))
+        _best_response(*self._links(player), response, self._edge_value, cfv)
+        return cfv, response
+
+    def update_regrets(self, player: int, strategy: Vector, regret: Vector, opponent_reach: Vector, step: RegretStep) -> None:
+        cfv = self._terminal_values(player, opponent_reach)
+        parameters = (step.positive_discount, step.negative_discount, step.floor, step.prediction)
+        typed = (self.dtype.type(value) for value in parameters)
+        _update_regrets(*self._links(player), strategy, regret, self._edge_value, cfv, *typed)
+
+    def mix(self, rows: Vector, other: Vector, weight: float) -> Vector:
+        return rows + self.dtype.type(weight) * (other - rows)
+
+    def copy(self, array: Vector) -> Vector:
+        return array.copy()
+
+    def _root_reach(self, player: int) -> Vector:
+        rows = self.tree.rows[player]
+        reach = np.empty(len(rows), self.dtype)
+        reach[: rows.level_start[1]] = rows.root_reach
+        return reach
+
+    def _links(self, player: int) -> tuple[Any, ...]:
+        rows = self.tree.rows[player]
+        return rows.parent, rows.entry, rows.infostate, self.tree.entry_start
+
+    def _terminal_values(self, player: int, opponent_reach: Vector) -> Vector:
+        cfv = np.zeros(len(self.tree.rows[player]), self.dtype)
+        own, other = self.tree.payoff_rows[player], self.tree.payoff_rows[1 - player]
+        _meet(own, other, self._payoff[player], opponent_reach, cfv)
+        return cfv
+
+
+# The kernels. Rows are in breadth-first order: forwards for what flows down, backwards for what flows up.
+
+
+@njit(cache=True)
+def _meet(own, other, payoff, opponent_reach, cfv):  # type: ignore[no-untyped-def]
+    for pair in range(len(payoff)):
+        cfv[own[pair]] += payoff[pair] * opponent_reach[other[pair]]
+
+
+@njit(cache=True)
+def _reach(num_roots, parent, entry, strategy, reach):  # type: ignore[no-untyped-def]
+    for row in range(num_roots, len(parent)):
+        reach[row] = reach[parent[row]] * strategy[entry[row]]
+
+
+@njit(cache=True)
+def _average(infostate, entry_start, strategy, reach, average, weight):  # type: ignore[no-untyped-def]
+    for row in range(len(infostate)):
+        if infostate[row] != _NOT_ACTING:
+            for entry in range(entry_start[infostate[row]], entry_start[infostate[row] + 1]):
+                average[entry] += weight * reach[row] * strategy[entry]
+
+
+@njit(cache=True)
+def _pass_up(row, parent, entry, edge_value, cfv):  # type: ignore[no-untyped-def]
+    """Adds a row's value to the own action that led to it, or to the row above where another moved."""
+    if parent[row] == _NO_PARENT:
+        return
+    if entry[row] < len(edge_value) - 1:
+        edge_value[entry[row]] += cfv[row]
+    else:
+        cfv[parent[row]] += cfv[row]
+
+
+@njit(cache=True)
+def _values(parent, entry, infostate, entry_start, strategy, edge_value, cfv):  # type: ignore[no-untyped-def]
+    edge_value[:] = 0
+    for row in range(len(parent) - 1, -1, -1):
+        if infostate[row] != _NOT_ACTING:
+            for e in range(entry_start[infostate[row]], entry_start[infostate[row] + 1]):
+                cfv[row] += strategy[e] * edge_value[e]
+        _pass_up(row, parent, entry, edge_value, cfv)
+
+
+@njit(cache=True)
+def _best_response(parent, entry, infostate, entry_start, response, edge_value, cfv):  # type: ignore[no-untyped-def]
+    edge_value[:] = 0
+    for row in range(len(parent) - 1, -1, -1):
+        if infostate[row] != _NOT_ACTING:
+            best = entry_start[infostate[row]]
+            for e in range(best + 1, entry_start[infostate[row] + 1]):
+                if edge_value[e] > edge_value[best]:
+                    best = e
+            response[best] = 1
+            cfv[row] += edge_value[best]
+        _pass_up(row, parent, entry, edge_value, cfv)
+
+
+@njit(cache=True, error_model="numpy")
+def _update_regrets(  # type: ignore[no-untyped-def]
+    parent,
+    entry,
+    infostate,
+    entry_start,
+    strategy,
+    regret,
+    edge_value,
+    cfv,
+    positive_discount,
+    negative_discount,
+    floor,
+    prediction,
+):
+    edge_value[:] = 0
+    for row in range(len(parent) - 1, -1, -1):
+        if infostate[row] != _NOT_ACTING:
+            first, last = entry_start[infostate[row]], entry_start[infostate[row] + 1]
+            for e in range(first, last):
+                cfv[row] += strategy[e] * edge_value[e]
+            total = cfv.dtype.type(0)
+            for e in range(first, last):
+                instant = edge_value[e] - cfv[row]
+                discount = positive_discount if regret[e] > 0 else negative_discount
+                regret[e] = max(regret[e] * discount + instant, floor)
+                strategy[e] = max(regret[e] + prediction * instant, cfv.dtype.type(0))
+                total += strategy[e]
+            for e in range(first, last):
+                strategy[e] = strategy[e] / total if total > 0 else cfv.dtype.type(1.0 / (last - first))
+        _pass_up(row, parent, entry, edge_value, cfv)

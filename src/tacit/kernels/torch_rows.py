@@ -1,0 +1,156 @@
+"""Passes over any tree in torch, level by level, on the CPU or a GPU: also the reference the numba kernels are tested against."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.kernels.base import Passes, RegretStep
+from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree
+
+
+class _Level(NamedTuple):
+    """One player's rows of a level: their slice, links, and the entries of those that act.
+
+    Attributes:
+      start, end: the slice of rows.
+      parent, entry: `[end - start]`.
+      moved: `[end - start]` True where an own action led here.
+      acting_entry: `[e]` the entries of infostates that act on this level, and
+      acting_row: `[e]` their rows, and
+      acting_infostate: `[e]` their infostates, numbered from 0 within the level.
+      num_acting: infostates on this level.
+    """
+
+    start: int
+    end: int
+    parent: Tensor
+    entry: Tensor
+    moved: Tensor
+    acting_entry: Tensor
+    acting_row: Tensor
+    acting_infostate: Tensor
+    num_acting: int
+
+
+class TorchPasses(Passes[Tensor]):
+    """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
+
+    backend = "torch"
+
+    def __init__(self, tree: PublicTree, device: str = "cpu", dtype: torch.dtype = torch.float64) -> None:
+        self.tree = tree
+        self.device = device
+        self.dtype = dtype
+        self._levels = tuple(_levels(tree, player, device) for player in (0, 1))
+        self._pairs = torch.from_numpy(tree.payoff_rows.astype(np.int64)).to(device)
+        self._payoff = torch.from_numpy(tree.payoff).to(device, dtype)
+        self._num_actions = torch.from_numpy(np.diff(tree.entry_start)[tree.entry_infostate]).to(device, dtype)
+
+    def entries(self, values: Floats) -> Tensor:
+        return torch.cat([torch.from_numpy(np.asarray(values)), torch.ones(1, dtype=torch.float64)]).to(self.device, self.dtype)
+
+    def to_numpy(self, entries: Tensor) -> Floats:
+        return entries[:-1].double().cpu().numpy()
+
+    def rows_to_numpy(self, player: int, rows: Tensor) -> Floats:
+        return rows.double().cpu().numpy()
+
+    def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
+        rows = self.tree.rows[player]
+        reach = torch.empty(len(rows), device=self.device, dtype=self.dtype) if out is None else out
+        reach[: rows.level_start[1]] = torch.from_numpy(rows.root_reach).to(self.device, self.dtype)
+        for level in self._levels[player][1:]:
+            reach[level.start : level.end] = reach[level.parent] * strategy[level.entry]
+        return reach
+
+    def reach_and_average(
+        self, player: int, strategy: Tensor, average: Tensor, weight: float, out: Tensor | None = None
+    ) -> Tensor:
+        reach = self.reach(player, strategy, out)
+        for level in self._levels[player]:
+            average[level.acting_entry] += weight * reach[level.acting_row] * strategy[level.acting_entry]
+        return reach
+
+    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor) -> Tensor:
+        cfv, edge_value = self._start_values(player, opponent_reach)
+        for level in reversed(self._levels[player]):
+            cfv.index_add_(0, level.acting_row, strategy[level.acting_entry] * edge_value[level.acting_entry])
+            _pass_up(level, cfv, edge_value)
+        return cfv
+
+    def best_response(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
+        cfv, edge_value = self._start_values(player, opponent_reach)
+        response = self.zeros()
+        for level in reversed(self._levels[player]):
+            values = edge_value[level.acting_entry]
+            best = torch.full((level.num_acting,), -torch.inf, device=self.device, dtype=self.dtype)
+            best.scatter_reduce_(0, level.acting_infostate, values, "amax")
+            # Of equally good actions the first, as in every backend.
+            choice = torch.where(values == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
+            first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
+            first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
+            response[first] = 1.0
+            cfv.index_add_(0, level.acting_row, response[level.acting_entry] * values)
+            _pass_up(level, cfv, edge_value)
+        return cfv, response
+
+    def update_regrets(self, player: int, strategy: Tensor, regret: Tensor, opponent_reach: Tensor, step: RegretStep) -> None:
+        cfv, edge_value = self._start_values(player, opponent_reach)
+        for level in reversed(self._levels[player]):
+            e = level.acting_entry
+            cfv.index_add_(0, level.acting_row, strategy[e] * edge_value[e])
+            instant = edge_value[e] - cfv[level.acting_row]
+            old = regret[e]
+            new = step.positive_discount * old.clamp_min(0.0) + step.negative_discount * old.clamp_max(0.0) + instant
+            new = new.clamp_min(step.floor)
+            wanted = (new + step.prediction * instant).clamp_min(0.0)
+            total = torch.zeros(level.num_acting, device=self.device, dtype=self.dtype)
+            total = total.index_add_(0, level.acting_infostate, wanted)[level.acting_infostate]
+            regret[e] = new
+            strategy[e] = torch.where(total > 0, wanted / total.where(total > 0, 1.0), 1.0 / self._num_actions[e])
+            _pass_up(level, cfv, edge_value)
+
+    def mix(self, rows: Tensor, other: Tensor, weight: float) -> Tensor:
+        return rows + weight * (other - rows)
+
+    def copy(self, array: Tensor) -> Tensor:
+        return array.clone()
+
+    def _start_values(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns values that are set at terminal rows only, and room for the value of every entry."""
+        sign = 1.0 if player == 0 else -1.0
+        cfv = torch.zeros(len(self.tree.rows[player]), device=self.device, dtype=self.dtype)
+        cfv.index_add_(0, self._pairs[player], sign * self._payoff * opponent_reach[self._pairs[1 - player]])
+        return cfv, torch.zeros(self.tree.num_entries + 1, device=self.device, dtype=self.dtype)
+
+
+def _pass_up(level: _Level, cfv: Tensor, edge_value: Tensor) -> None:
+    """Adds each row's value to the own action that led to it, or to the row above where another moved."""
+    if level.start == 0:
+        return
+    here = cfv[level.start : level.end]
+    edge_value.index_add_(0, level.entry, torch.where(level.moved, here, 0.0))
+    cfv.index_add_(0, level.parent, torch.where(level.moved, 0.0, here))
+
+
+def _levels(tree: PublicTree, player: int, device: str) -> list[_Level]:
+    rows, levels = tree.rows[player], []
+    for start, end in zip(rows.level_start[:-1], rows.level_start[1:], strict=True):
+        acting = rows.infostate[start:end][rows.infostate[start:end] != NOT_ACTING]
+        counts = np.diff(tree.entry_start)[acting]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        arrays = (
+            rows.parent[start:end],
+            rows.entry[start:end],
+            rows.entry[start:end] < tree.num_entries,
+            np.repeat(tree.entry_start[acting], counts) + within,
+            np.repeat(tree.infostate_row[acting], counts),
+            np.repeat(np.arange(len(acting)), counts),
+        )
+        tensors = [torch.from_numpy(a.astype(bool if a.dtype == bool else np.int64)).to(device) for a in arrays]
+        levels.append(_Level(int(start), int(end), *tensors, len(acting)))
+    return levels

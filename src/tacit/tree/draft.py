@@ -1,0 +1,114 @@
+"""A tree being discovered history by history: what the generic compilers write into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import TacitError
+from tacit.games.base import Game
+from tacit.tree.assemble import NO_ACTION, ActionTable, HistoryTable, NodeTable, RowTable, assemble
+from tacit.tree.public_tree import PublicTree
+
+Progress = Callable[[int], None]
+
+
+class TreeDraft:
+    """Nodes, rows and histories in order of discovery. Things with equal keys are the same thing."""
+
+    def __init__(self, game: Game[Any], budget: int, progress: Progress) -> None:
+        self.game = game
+        self.budget = budget
+        self.progress = progress
+        self.rows = (_Rows(), _Rows())
+        self._node_index: dict[Hashable, int] = {}
+        self._node_parent: list[int] = []
+        self._node_actor: list[int] = []
+        self._node_action: list[int] = []
+        self._node_token: list[str] = []
+        self._history_node: list[int] = []
+        self._history_rows: tuple[list[int], list[int]] = ([], [])
+        self._history_chance: list[float] = []
+        self._history_payoff: list[float] = []
+
+    def find_node(self, key: Hashable, parent: int, actor: int, action: int, token: str = "") -> int:
+        """Returns the node with this key, new or known; of the actions that lead to it the first orders it."""
+        node = self._node_index.get(key)
+        if node is None:
+            node = self._node_index[key] = len(self._node_parent)
+            self._node_parent.append(parent)
+            self._node_actor.append(actor)
+            self._node_action.append(action)
+            self._node_token.append(token)
+        elif action < self._node_action[node]:
+            self._node_action[node] = action
+        return node
+
+    def add_history(self, node: int, rows: tuple[int, int], chance: float, payoff: float) -> None:
+        """Notes that these rows meet at this node; histories that share rows are summed."""
+        self._history_node.append(node)
+        for player in (0, 1):
+            self._history_rows[player].append(rows[player])
+        self._history_chance.append(chance)
+        self._history_payoff.append(payoff)
+
+    def check_budget(self, num_histories: int) -> None:
+        """Reports progress, and refuses a game that outgrows the memory it was promised."""
+        if num_histories > self.budget:
+            raise TacitError(f"{self.game} has more than {self.budget:,} histories, too many for this machine's memory")
+        self.progress(num_histories)
+
+    def assemble(self) -> PublicTree:
+        """Returns the finished tree."""
+        nodes = NodeTable(*(np.array(x) for x in (self._node_parent, self._node_actor, self._node_action)), self._node_token)
+        first, second = self.rows
+        histories = HistoryTable(
+            np.array(self._history_node),
+            (np.array(self._history_rows[0]), np.array(self._history_rows[1])),
+            np.array(self._history_chance),
+            np.array(self._history_payoff),
+        )
+        return assemble(self.game, nodes, (first.table(), second.table()), (first.actions(), second.actions()), histories)
+
+
+class _Rows:
+    """One player's rows."""
+
+    def __init__(self) -> None:
+        self.node: list[int] = []
+        self.parent: list[int] = []
+        self.action: list[int] = []
+        self.token: list[str] = []
+        self.legal: list[tuple[int, ...]] = []
+        self._index: dict[Hashable, int] = {}
+
+    def find(self, node: int, parent: int, action: int, seen: Hashable, token: str) -> int:
+        """Returns the row of this node, own past and latest observation, new or known."""
+        key = (node, parent, action, seen)
+        row = self._index.get(key)
+        if row is None:
+            row = self._index[key] = len(self.node)
+            self.node.append(node)
+            self.parent.append(parent)
+            self.action.append(action)
+            self.token.append(token)
+            self.legal.append(())
+        return row
+
+    def table(self) -> RowTable:
+        return RowTable(np.array(self.node), np.array(self.parent), np.array(self.action), self.token)
+
+    def actions(self) -> ActionTable:
+        start = np.concatenate([[0], np.cumsum([len(actions) for actions in self.legal])]).astype(np.int64)
+        return ActionTable(start, np.array([action for actions in self.legal for action in actions], np.int64))
+
+    def name_secret_actions(self, game: Game[Any]) -> None:
+        """Puts own actions into the labels where the public state does not tell them."""
+        actions_of: dict[int, set[int]] = {}
+        for node, action in zip(self.node, self.action, strict=True):
+            actions_of.setdefault(node, set()).add(action)
+        for row, (node, action) in enumerate(zip(self.node, self.action, strict=True)):
+            if action != NO_ACTION and len(actions_of[node]) > 1:
+                self.token[row] = " ".join(filter(None, (game.action_name(action), self.token[row])))

@@ -1,0 +1,115 @@
+"""The generic compiler for games that send observations: public states and rows by what was seen on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tacit.errors import TacitError
+from tacit.games.base import CHANCE, TERMINAL, Game
+from tacit.tree.assemble import NO_ACTION
+from tacit.tree.draft import Progress, TreeDraft
+from tacit.tree.public_tree import NO_PARENT, PublicTree
+
+
+class Arrival(NamedTuple):
+    """A decision or terminal state reached through chance, and what was seen on the way."""
+
+    state: Any
+    actor: int
+    chance: float
+    public: tuple[str, ...]
+    private: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class _History(NamedTuple):
+    """A history of the level being expanded."""
+
+    state: Any
+    actor: int
+    node: int
+    rows: tuple[int, int]
+    chance: float
+
+
+_NOWHERE = _History(None, CHANCE, NO_PARENT, (NO_PARENT, NO_PARENT), 1.0)
+
+
+def compile_observations(game: Game[Any], budget: int, progress: Progress) -> PublicTree:
+    """Returns the public tree of `game`, walking all of its histories level by level.
+
+    Args:
+      game: any game of the protocol.
+      budget: histories after which to give up.
+      progress: called now and then with the number of histories walked.
+    """
+    draft = TreeDraft(game, budget, progress)
+    count = 0
+    level = [_add(draft, arrival, _NOWHERE, NO_ACTION) for arrival in resolve_chance(game, game.initial_state())]
+    while level:
+        next_level = []
+        for history in level:
+            if history.actor == TERMINAL:
+                continue
+            actions = tuple(game.legal_actions(history.state))
+            _remember_legal(draft, history, actions)
+            for action in actions:
+                for arrival in resolve_chance(game, game.apply(history.state, action)):
+                    next_level.append(_add(draft, arrival, history, action))
+            draft.check_budget(count + len(next_level))
+        level = next_level
+        count += len(level)
+    for rows in draft.rows:
+        rows.name_secret_actions(game)
+    return draft.assemble()
+
+
+def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
+    """Yields the decision and terminal states that chance leads to, with what all and each saw from `state` on."""
+    stack: list[tuple[Any, float, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [(state, 1.0, (), (), ())]
+    while stack:
+        state, chance, public, first, second = stack.pop()
+        public = _extend(public, game.public_observation(state))
+        first = _extend(first, game.private_observation(state, 0))
+        second = _extend(second, game.private_observation(state, 1))
+        actor = game.actor(state)
+        if actor == CHANCE:
+            outcomes = [(game.apply(state, o), chance * p, public, first, second) for o, p in game.chance_outcomes(state)]
+            stack.extend(reversed(outcomes))
+        else:
+            yield Arrival(state, actor, chance, public, (first, second))
+
+
+def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int) -> _History:
+    """Returns the history at `arrival`, entered into the draft."""
+    over = arrival.actor == TERMINAL
+    # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
+    key = (parent.node, arrival.actor, arrival.public, action if over else NO_ACTION)
+    node = draft.find_node(key, parent.node, arrival.actor, action, " ".join(arrival.public))
+    first, second = (
+        draft.rows[player].find(
+            node,
+            parent.rows[player],
+            action if parent.actor == player else NO_ACTION,
+            arrival.private[player],
+            " ".join(arrival.private[player]),
+        )
+        for player in (0, 1)
+    )
+    chance = arrival.chance * parent.chance
+    draft.add_history(node, (first, second), chance, float(draft.game.returns(arrival.state)[0]) if over else 0.0)
+    return _History(arrival.state, arrival.actor, node, (first, second), chance)
+
+
+def _remember_legal(draft: TreeDraft, history: _History, actions: tuple[int, ...]) -> None:
+    legal, row = draft.rows[history.actor].legal, history.rows[history.actor]
+    if not legal[row]:
+        legal[row] = actions
+    elif legal[row] != actions:
+        raise TacitError(
+            f"{draft.game}: legal actions differ within one infostate ({legal[row]} and {actions}); check_game() says where"
+        )
+
+
+def _extend(seen: tuple[str, ...], observation: str) -> tuple[str, ...]:
+    return (*seen, observation) if observation else seen

@@ -1,0 +1,199 @@
+"""The public tree: a game as arrays, with a row for every private state of each player at every public state.
+
+Everything the solvers need is in four tables:
+
+- **rows** (one table a player): the player's infostates at every public state, acting or not, each linked to the row above
+  it. A player's reach probability flows down these links, counterfactual values flow up.
+- **infostates**: the rows at which their player acts. **Entries** are their (infostate, action) pairs, flat: a strategy,
+  a regret table or an average is one array `[E]`.
+- **payoffs**: which row of player 0 meets which row of player 1 at the end of the game, with the return of player 0 times
+  chance. Chance appears nowhere else, so the players' reaches stay separate vectors and
+  `cfv_i = payoffs @ reach_{-i}` is the only place where they meet.
+- **nodes**: the public states themselves, in breadth-first order. None where the player to act is not public: such a game
+  can be solved in tables but has no public belief states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import TacitError
+from tacit.games.base import Game, InfostateGame
+
+NO_PARENT = -1
+"""Parent of a root."""
+LEAF = -3
+"""Actor of a node where a depth limit cut the game."""
+NOT_ACTING = -1
+"""Infostate of a row whose player does not act there."""
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PlayerRows:
+    """One player's rows, roots first, level by level.
+
+    Attributes:
+      parent: `[R]` the row above, `NO_PARENT` at roots.
+      entry: `[R]` the entry of the own action that led here, or the number of entries `E` where another moved.
+      infostate: `[R]` the infostate when the player acts here, else `NOT_ACTING`.
+      level_start: `[L + 1]` rows of level l are `level_start[l]:level_start[l + 1]`.
+      root_reach: `[level_start[1]]` the player's own probability of each root row: ones, or the beliefs of a subgame.
+      token: what the player alone learnt on arrival at the row, for people to read.
+    """
+
+    parent: Ints
+    entry: Ints
+    infostate: Ints
+    level_start: Ints
+    root_reach: Floats
+    token: list[str]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The public states in breadth-first order.
+
+    Attributes:
+      parent: `[N]` the public state above, `NO_PARENT` at roots.
+      actor: `[N]` 0, 1, `TERMINAL` or `LEAF`.
+      level_start: `[L + 1]` nodes of level l are `level_start[l]:level_start[l + 1]`.
+      row_start: for each player `[N + 1]`; the rows of node n are `row_start[n]:row_start[n + 1]`.
+      joint_start: `[N + 1]`; the compatible pairs of rows at node n are `joint_start[n]:joint_start[n + 1]` of
+      joint_rows: `[2, J]`, which together are reached by chance (and the beliefs' normaliser) with weight
+      joint_chance: `[J]`.
+      token: what everyone learnt on arrival at the node, for people to read.
+    """
+
+    parent: Ints
+    actor: NDArray[np.int8]
+    level_start: Ints
+    row_start: tuple[Ints, Ints]
+    joint_start: NDArray[np.int64]
+    joint_rows: Ints
+    joint_chance: Floats
+    token: list[str]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def num_roots(self) -> int:
+        """Several when the game opens with a public chance event, or in a forest."""
+        return int(self.level_start[1])
+
+    def joint(self, node: int) -> Floats:
+        """Returns the chance weights `[H0, H1]` of the pairs of private states at a node."""
+        chosen = slice(self.joint_start[node], self.joint_start[node + 1])
+        starts = [int(self.row_start[player][node]) for player in (0, 1)]
+        shape = [int(self.row_start[player][node + 1]) - starts[player] for player in (0, 1)]
+        weights = np.zeros(shape)
+        weights[self.joint_rows[0, chosen] - starts[0], self.joint_rows[1, chosen] - starts[1]] = self.joint_chance[chosen]
+        return weights
+
+
+@dataclass(frozen=True)
+class PublicTree:
+    """A game, a subgame or a forest of subgames, compiled.
+
+    Attributes:
+      game: the rules it was compiled from.
+      rows: the two players' rows.
+      infostate_player: `[S]`.
+      infostate_row: `[S]` the row (of that player) where the infostate acts.
+      entry_start: `[S + 1]` entries of infostate s are `entry_start[s]:entry_start[s + 1]`.
+      entry_action: `[E]` the game's action of each entry.
+      payoff_rows: `[2, Z]` row of player 0, row of player 1.
+      payoff: `[Z]` player 0's return times the chance of the pair.
+      nodes: the public states, or None where the player to act is not public.
+    """
+
+    game: Game[Any]
+    rows: tuple[PlayerRows, PlayerRows]
+    infostate_player: NDArray[np.int8]
+    infostate_row: Ints
+    entry_start: Ints
+    entry_action: Ints
+    payoff_rows: Ints
+    payoff: Floats
+    nodes: Nodes | None
+
+    @property
+    def num_infostates(self) -> int:
+        """`S`, both players together."""
+        return len(self.infostate_player)
+
+    @property
+    def num_entries(self) -> int:
+        """`E`: the length of strategies and regrets."""
+        return len(self.entry_action)
+
+    @property
+    def num_nodes(self) -> int:
+        """`N` public states; 1 where the player to act is not public, since then all is one."""
+        return 1 if self.nodes is None else len(self.nodes)
+
+    @cached_property
+    def entry_infostate(self) -> Ints:
+        """`[E]` the infostate of each entry."""
+        return np.repeat(np.arange(self.num_infostates, dtype=np.int32), np.diff(self.entry_start))
+
+    @cached_property
+    def entry_player(self) -> NDArray[np.int8]:
+        """`[E]` the player of each entry."""
+        return self.infostate_player[self.entry_infostate]
+
+    def require_nodes(self) -> Nodes:
+        """Returns the nodes, or explains why this game has no public belief states."""
+        if self.nodes is None:
+            raise TacitError(
+                f"{self.game}: the player to act is not public, so it has no public belief states; tabular solvers work, search does not"
+            )
+        return self.nodes
+
+    def uniform_strategy(self) -> Floats:
+        """Returns `[E]`: every legal action equally often."""
+        num_actions = np.diff(self.entry_start)
+        return np.repeat(1.0 / num_actions, num_actions)
+
+    def row_path(self, player: int, row: int) -> list[int]:
+        """Returns the rows from the root down to `row`."""
+        path = []
+        while row != NO_PARENT:
+            path.append(row)
+            row = int(self.rows[player].parent[row])
+        return path[::-1]
+
+    def private_label(self, player: int, row: int) -> str:
+        """Returns what only `player` knows at a row: private observations, and own actions where they are not public."""
+        if isinstance(self.game, InfostateGame):  # its names tell the whole past
+            return self.rows[player].token[row]
+        return " ".join(filter(None, (self.rows[player].token[r] for r in self.row_path(player, row))))
+
+    def public_label(self, node: int) -> str:
+        """Returns what everyone knows at a node."""
+        nodes, tokens = self.require_nodes(), []
+        while node != NO_PARENT:
+            tokens.append(nodes.token[node])
+            node = int(nodes.parent[node])
+        return " ".join(filter(None, tokens[::-1]))
+
+    def node_of_row(self, player: int, row: int) -> int:
+        """Returns the public state a row belongs to."""
+        return int(np.searchsorted(self.require_nodes().row_start[player], row, side="right")) - 1
+
+    def infostate_label(self, infostate: int) -> tuple[int, str, str]:
+        """Returns (player, public part, private part) of an infostate, for people and exports."""
+        player, row = int(self.infostate_player[infostate]), int(self.infostate_row[infostate])
+        public = "" if self.nodes is None else self.public_label(self.node_of_row(player, row))
+        return player, public, self.private_label(player, row)

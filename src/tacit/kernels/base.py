@@ -8,6 +8,7 @@ Arrays belong to the backend, in its own layout: `entries` and `to_numpy` conver
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -23,19 +24,21 @@ class RegretStep:
     """How one update of cumulative regrets is done.
 
     The new regret is `max(old * discount + instant, floor)`; the next strategy is proportional to its positive part, after
-    `prediction` times the instant regret is added once more.
+    `prediction` times the instant regret is added once more. The strategy that is replaced joins the average.
 
     Attributes:
       positive_discount: factor on positive old regrets.
       negative_discount: factor on negative old regrets.
       floor: 0 for the "plus" variants, minus infinity otherwise.
       prediction: 1 for predictive regret matching, 0 otherwise.
+      average_weight: weight of the replaced strategy in the average.
     """
 
     positive_discount: float = 1.0
     negative_discount: float = 1.0
     floor: float = -np.inf
     prediction: float = 0.0
+    average_weight: float = 1.0
 
 
 class Passes(ABC, Generic[Array]):
@@ -76,16 +79,23 @@ class Passes(ABC, Generic[Array]):
         """Returns the counterfactual values of a best response, and that response as a pure strategy (ties: first action)."""
 
     @abstractmethod
-    def update_regrets(self, player: int, strategy: Array, regret: Array, opponent_reach: Array, step: RegretStep) -> None:
-        """Adds the instant regrets of `strategy` to `regret` and replaces `strategy` by the next one, for one player."""
+    def update_regrets(
+        self, player: int, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], step: RegretStep
+    ) -> None:
+        """Updates one player in place: regrets and average take `strategy` in, and the next strategy replaces it.
+
+        Args:
+          player: whose regrets, average and strategy change.
+          strategy: the player's current strategy.
+          regret: cumulative regrets.
+          average: sum of weight times own reach times strategy.
+          reaches: each player's reach under the current strategies.
+          step: the weights of this update.
+        """
 
     @abstractmethod
     def mix(self, rows: Array, other: Array, weight: float) -> Array:
         """Returns `(1 - weight) * rows + weight * other`: the reach of a mixture of two strategies."""
-
-    @abstractmethod
-    def copy(self, array: Array) -> Array:
-        """Returns a copy."""
 
     def zeros(self) -> Array:
         """Returns entries of zeros."""

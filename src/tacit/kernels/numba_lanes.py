@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -69,23 +71,15 @@ class LanePasses(Passes[Rows]):
         _best_response(*self._shape, player, *self._leaves(player, opponent_reach), response, cfv)
         return cfv, response
 
-    def update_regrets(self, player: int, strategy: Rows, regret: Rows, opponent_reach: Rows, step: RegretStep) -> None:
-        parameters = (step.positive_discount, step.negative_discount, step.floor, step.prediction)
-        _update_regrets(
-            *self._shape,
-            player,
-            *self._leaves(player, opponent_reach),
-            strategy,
-            regret,
-            self._scratch,
-            *(self.dtype.type(value) for value in parameters),
-        )
+    def update_regrets(
+        self, player: int, strategy: Rows, regret: Rows, average: Rows, reaches: Sequence[Rows], step: RegretStep
+    ) -> None:
+        leaves = self._leaves(player, reaches[1 - player])
+        weights = (self.dtype.type(weight) for weight in astuple(step))
+        _update_regrets(*self._shape, player, *leaves, reaches[player], strategy, regret, average, self._scratch, *weights)
 
     def mix(self, rows: Rows, other: Rows, weight: float) -> Rows:
         return rows + self.dtype.type(weight) * (other - rows)
-
-    def copy(self, array: Rows) -> Rows:
-        return array.copy()
 
     def _root_reach(self, player: int) -> Rows:
         rows = self.tree.rows[player]
@@ -207,13 +201,16 @@ def _update_regrets(  # type: ignore[no-untyped-def]
     payoff_index,
     payoffs,
     opponent_reach,
+    own_reach,
     strategy,
     regret,
+    average,
     cfv,
     positive_discount,
     negative_discount,
     floor,
     prediction,
+    average_weight,
 ):
     zero, one = splat(cfv.dtype.type(0), lanes), splat(cfv.dtype.type(1), lanes)
     keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
@@ -224,6 +221,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
         elif actor[node] == player:
             first, last = edge_start[node], edge_start[node + 1]
             value = _strategy_value(lanes, node, edge_start, child_start, strategy, cfv)
+            weight = load(own_reach, node, lanes) * splat(average_weight, lanes)
             total = zero
             for edge in range(first, last):
                 instant = _edge_value(lanes, edge, child_start, cfv) - value
@@ -231,6 +229,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
                 new = old * where_greater(old, zero, keep_positive, keep_negative) + instant
                 new = where_greater(new, lowest, new, lowest)
                 store(regret, edge, new)
+                store(average, edge, load(average, edge, lanes) + weight * load(strategy, edge, lanes))
                 wanted = new + predicted * instant
                 wanted = where_greater(wanted, zero, wanted, zero)
                 store(strategy, edge, wanted)

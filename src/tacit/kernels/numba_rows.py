@@ -6,6 +6,8 @@ actions, private draws during play and phantom games all come here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -63,17 +65,15 @@ class RowPasses(Passes[Vector]):
         _best_response(*self._links(player), response, self._edge_value, cfv)
         return cfv, response
 
-    def update_regrets(self, player: int, strategy: Vector, regret: Vector, opponent_reach: Vector, step: RegretStep) -> None:
-        cfv = self._terminal_values(player, opponent_reach)
-        parameters = (step.positive_discount, step.negative_discount, step.floor, step.prediction)
-        typed = (self.dtype.type(value) for value in parameters)
-        _update_regrets(*self._links(player), strategy, regret, self._edge_value, cfv, *typed)
+    def update_regrets(
+        self, player: int, strategy: Vector, regret: Vector, average: Vector, reaches: Sequence[Vector], step: RegretStep
+    ) -> None:
+        cfv = self._terminal_values(player, reaches[1 - player])
+        weights = (self.dtype.type(weight) for weight in astuple(step))
+        _update_regrets(*self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *weights)
 
     def mix(self, rows: Vector, other: Vector, weight: float) -> Vector:
         return rows + self.dtype.type(weight) * (other - rows)
-
-    def copy(self, array: Vector) -> Vector:
-        return array.copy()
 
     def _root_reach(self, player: int) -> Vector:
         rows = self.tree.rows[player]
@@ -156,14 +156,17 @@ def _update_regrets(  # type: ignore[no-untyped-def]
     entry,
     infostate,
     entry_start,
+    own_reach,
     strategy,
     regret,
+    average,
     edge_value,
     cfv,
     positive_discount,
     negative_discount,
     floor,
     prediction,
+    average_weight,
 ):
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
@@ -173,6 +176,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
                 cfv[row] += strategy[e] * edge_value[e]
             total = cfv.dtype.type(0)
             for e in range(first, last):
+                average[e] += average_weight * own_reach[row] * strategy[e]
                 instant = edge_value[e] - cfv[row]
                 discount = positive_discount if regret[e] > 0 else negative_discount
                 regret[e] = max(regret[e] * discount + instant, floor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -98,10 +99,13 @@ class TorchPasses(Passes[Tensor]):
             _pass_up(level, cfv, edge_value)
         return cfv, response
 
-    def update_regrets(self, player: int, strategy: Tensor, regret: Tensor, opponent_reach: Tensor, step: RegretStep) -> None:
-        cfv, edge_value = self._start_values(player, opponent_reach)
+    def update_regrets(
+        self, player: int, strategy: Tensor, regret: Tensor, average: Tensor, reaches: Sequence[Tensor], step: RegretStep
+    ) -> None:
+        cfv, edge_value = self._start_values(player, reaches[1 - player])
         for level in reversed(self._levels[player]):
             e = level.acting_entry
+            average[e] += step.average_weight * reaches[player][level.acting_row] * strategy[e]
             cfv.index_add_(0, level.acting_row, strategy[e] * edge_value[e])
             instant = edge_value[e] - cfv[level.acting_row]
             old = regret[e]
@@ -116,9 +120,6 @@ class TorchPasses(Passes[Tensor]):
 
     def mix(self, rows: Tensor, other: Tensor, weight: float) -> Tensor:
         return rows + weight * (other - rows)
-
-    def copy(self, array: Tensor) -> Tensor:
-        return array.clone()
 
     def _start_values(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
         """Returns values that are set at terminal rows only, and room for the value of every entry."""

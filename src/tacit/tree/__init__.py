@@ -1,0 +1,1 @@
+"""Games as public trees: compiling, subgames, forests, beliefs and strategies."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.errors import TacitError
 from tacit.games.base import Game
-from tacit.tree.assemble import NO_ACTION, ActionTable, HistoryTable, NodeTable, RowTable, assemble
+from tacit.tree.assemble import ActionTable, HistoryTable, NodeTable, RowTable, assemble
 from tacit.tree.public_tree import PublicTree
 
 Progress = Callable[[int], None]
@@ -103,12 +103,3 @@ class _Rows:
     def actions(self) -> ActionTable:
         start = np.concatenate([[0], np.cumsum([len(actions) for actions in self.legal])]).astype(np.int64)
         return ActionTable(start, np.array([action for actions in self.legal for action in actions], np.int64))
-
-    def name_secret_actions(self, game: Game[Any]) -> None:
-        """Puts own actions into the labels where the public state does not tell them."""
-        actions_of: dict[int, set[int]] = {}
-        for node, action in zip(self.node, self.action, strict=True):
-            actions_of.setdefault(node, set()).add(action)
-        for row, (node, action) in enumerate(zip(self.node, self.action, strict=True)):
-            if action != NO_ACTION and len(actions_of[node]) > 1:
-                self.token[row] = " ".join(filter(None, (game.action_name(action), self.token[row])))

@@ -59,8 +59,6 @@ def compile_observations(game: Game[Any], budget: int, progress: Progress) -> Pu
             draft.check_budget(count + len(next_level))
         level = next_level
         count += len(level)
-    for rows in draft.rows:
-        rows.name_secret_actions(game)
     return draft.assemble()
 
 

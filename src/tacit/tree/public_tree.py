@@ -174,11 +174,34 @@ class PublicTree:
             row = int(self.rows[player].parent[row])
         return path[::-1]
 
+    @cached_property
+    def secret_action(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """For each player `[R]`, True where the own action that led to the row cannot be told from the public state."""
+        flags = []
+        for player, rows in enumerate(self.rows):
+            secret = np.zeros(len(rows), bool)
+            if self.nodes is not None:
+                moved = rows.entry < self.num_entries
+                action = np.where(moved, self.entry_action[np.where(moved, rows.entry, 0)], -1)
+                first = action[self.nodes.row_start[player][:-1].clip(max=len(rows) - 1)]
+                node = np.repeat(np.arange(len(self.nodes)), np.diff(self.nodes.row_start[player]))
+                mixed = np.zeros(len(self.nodes), bool)
+                mixed[node[action != first[node]]] = True
+                secret = moved & mixed[node]
+            flags.append(secret)
+        return flags[0], flags[1]
+
     def private_label(self, player: int, row: int) -> str:
         """Returns what only `player` knows at a row: private observations, and own actions where they are not public."""
+        rows = self.rows[player]
         if isinstance(self.game, InfostateGame):  # its names tell the whole past
-            return self.rows[player].token[row]
-        return " ".join(filter(None, (self.rows[player].token[r] for r in self.row_path(player, row))))
+            return rows.token[row]
+        words = []
+        for r in self.row_path(player, row):
+            if self.secret_action[player][r]:
+                words.append(self.game.action_name(int(self.entry_action[rows.entry[r]])))
+            words.append(rows.token[r])
+        return " ".join(filter(None, words))
 
     def public_label(self, node: int) -> str:
         """Returns what everyone knows at a node."""

@@ -1,0 +1,132 @@
+"""The one loop: two players who repeatedly answer each other, and the average of what they did.
+
+Each half-iteration is the same for both families: answer the opponent's reach, by regret matching or by a best response, and
+compute the answer's own reach, which is what the opponent answers next.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from tacit.kernels import AnyPasses
+from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule
+from tacit.tree.public_tree import Floats
+from tacit.tree.strategy import normalise
+
+
+def make_learner(passes: AnyPasses, schedule: Schedule) -> Learner:
+    """Returns the learner that runs `schedule`."""
+    if isinstance(schedule, RegretSchedule):
+        return RegretLearner(passes, schedule)
+    return ResponseLearner(passes, schedule)
+
+
+class Learner(ABC):
+    """Iterates an algorithm on a tree. `state()` is all there is to it, so a solve can be saved and continued."""
+
+    def __init__(self, passes: AnyPasses, alternating: bool) -> None:
+        self.passes = passes
+        self.iteration = 0
+        self._alternating = alternating
+        self._strategies = [passes.uniform(), passes.uniform()]  # each player's own; the other's entries are not read
+        self._average = passes.zeros()
+        self._regret = passes.zeros()
+        self._reaches: list[Any] = [passes.reach(player, self._strategies[player]) for player in (0, 1)]
+
+    def step(self) -> None:
+        """Runs one iteration: both players answer once."""
+        self.iteration += 1
+        if self._alternating:
+            for player in (0, 1):
+                self._answer(player)
+                self._settle(player)
+        else:
+            for player in (0, 1):
+                self._answer(player)
+            for player in (0, 1):
+                self._settle(player)
+
+    def average_strategy(self) -> Floats:
+        """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""
+        return normalise(self.passes.tree, self.passes.to_numpy(self._average))
+
+    def current_strategy(self) -> Floats:
+        """Returns `[E]` the strategy of the latest iteration."""
+        first, second = (self.passes.to_numpy(strategy) for strategy in self._strategies)
+        return np.where(self.passes.tree.entry_player == 0, first, second)
+
+    def state(self) -> dict[str, Floats]:
+        """Returns the arrays `[E]` from which `restore` continues."""
+        return {
+            "strategy": self.current_strategy(),
+            "average": self.passes.to_numpy(self._average),
+            "regret": self.passes.to_numpy(self._regret),
+        }
+
+    def restore(self, state: dict[str, Floats], iteration: int) -> None:
+        """Continues after `iteration` from a saved state."""
+        self.iteration = iteration
+        self._strategies = [self.passes.entries(state["strategy"]) for _ in (0, 1)]
+        self._average, self._regret = self.passes.entries(state["average"]), self.passes.entries(state["regret"])
+        self._reaches = [self.passes.reach(player, self._strategies[player]) for player in (0, 1)]
+
+    @abstractmethod
+    def _answer(self, player: int) -> None:
+        """Replaces the player's strategy by its answer to the opponent."""
+
+    @abstractmethod
+    def _settle(self, player: int) -> None:
+        """Computes the reach of the player's new strategy."""
+
+
+class RegretLearner(Learner):
+    """Counterfactual regret minimisation in all its weightings."""
+
+    def __init__(self, passes: AnyPasses, schedule: RegretSchedule) -> None:
+        super().__init__(passes, schedule.alternating)
+        self._schedule = schedule
+
+    def _answer(self, player: int) -> None:
+        step = self._schedule.step(self.iteration)
+        self.passes.update_regrets(player, self._strategies[player], self._regret, self._average, self._reaches, step)
+
+    def _settle(self, player: int) -> None:
+        self._reaches[player] = self.passes.reach(player, self._strategies[player], out=self._reaches[player])
+
+
+class ResponseLearner(Learner):
+    """Fictitious play in all its weightings.
+
+    Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised.
+    """
+
+    def __init__(self, passes: AnyPasses, schedule: ResponseSchedule) -> None:
+        super().__init__(passes, schedule.alternating)
+        self._schedule = schedule
+        self._total_weight = [schedule.average_weight(0)] * 2
+        for player in (0, 1):
+            passes.reach_and_average(player, self._strategies[player], self._average, self._total_weight[player])
+        self._mean_reaches = list(self._reaches)
+
+    def restore(self, state: dict[str, Floats], iteration: int) -> None:
+        super().restore(state, iteration)
+        self._total_weight = [sum(self._schedule.average_weight(t) for t in range(iteration + 1))] * 2
+        average = self.passes.entries(self.average_strategy())
+        self._mean_reaches = [self.passes.reach(player, average) for player in (0, 1)]
+
+    def _answer(self, player: int) -> None:
+        faced = self._mean_reaches[1 - player]
+        optimism = self._schedule.optimism(self.iteration)
+        if optimism:
+            faced = self.passes.mix(faced, self._reaches[1 - player], optimism)
+        _, self._strategies[player] = self.passes.best_response(player, faced)
+
+    def _settle(self, player: int) -> None:
+        weight = self._schedule.average_weight(self.iteration)
+        self._reaches[player] = self.passes.reach_and_average(player, self._strategies[player], self._average, weight)
+        self._total_weight[player] += weight
+        share = weight / self._total_weight[player]
+        self._mean_reaches[player] = self.passes.mix(self._mean_reaches[player], self._reaches[player], share)

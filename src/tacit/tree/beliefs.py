@@ -1,0 +1,67 @@
+"""Public belief states: a public state and what is commonly believed about the private ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
+
+
+@dataclass(frozen=True)
+class PublicBeliefState:
+    """A node of a tree and each player's own reach of its private states.
+
+    The probability of a pair of private states is proportional to `reach_0 * reach_1 * chance`. Keeping the players' parts
+    apart is exact also where private states exclude each other (card removal), which two marginal beliefs cannot say.
+
+    Attributes:
+      tree: the tree the node belongs to.
+      node: the public state.
+      reaches: for each player `[H]`, any positive scale.
+    """
+
+    tree: PublicTree
+    node: int
+    reaches: tuple[Floats, Floats]
+
+    @cached_property
+    def joint(self) -> Floats:
+        """`[H0, H1]` reach times reach times chance, not normalised."""
+        return self.tree.require_nodes().joint(self.node) * np.outer(*self.reaches)
+
+    @property
+    def probability(self) -> float:
+        """The sum of `joint`: the chance of this public state when the reaches are not rescaled."""
+        return float(self.joint.sum())
+
+    @cached_property
+    def beliefs(self) -> tuple[Floats, Floats]:
+        """For each player `[H]` the posterior probability of its private states; sums to 1."""
+        joint = self.joint / self.probability
+        return joint.sum(axis=1), joint.sum(axis=0)
+
+
+def initial_belief_state(tree: PublicTree, node: int = 0) -> PublicBeliefState:
+    """Returns the public belief state at a root, before anyone acted."""
+    nodes = tree.require_nodes()
+    chosen = [slice(start[node], start[node + 1]) for start in nodes.row_start]
+    return PublicBeliefState(tree, node, (tree.rows[0].root_reach[chosen[0]], tree.rows[1].root_reach[chosen[1]]))
+
+
+def belief_state(tree: PublicTree, strategy: Floats, node: int) -> PublicBeliefState:
+    """Returns the public belief state at `node` when both play `strategy` `[E]`: Bayes' rule, player by player."""
+    nodes = tree.require_nodes()
+    extended = np.append(strategy, 1.0)
+    reaches = []
+    for player in (0, 1):
+        rows = tree.rows[player]
+        here = np.arange(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+        reach = np.ones(len(here))
+        while rows.parent[here[0]] != NO_PARENT:
+            reach *= extended[rows.entry[here]]
+            here = rows.parent[here]
+        reaches.append(reach * rows.root_reach[here])
+    return PublicBeliefState(tree, node, (reaches[0], reaches[1]))

@@ -1,0 +1,54 @@
+"""Strategies in tables: one probability for every (infostate, action) of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.tree.public_tree import Floats, PublicTree
+
+
+class Decision(NamedTuple):
+    """What a strategy does at one infostate, in words."""
+
+    player: int
+    public: str
+    private: str
+    probabilities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Both players' behaviour.
+
+    Attributes:
+      tree: the tree whose infostates are meant.
+      probabilities: `[E]`, summing to 1 at each infostate.
+    """
+
+    tree: PublicTree
+    probabilities: Floats
+
+    def decision(self, infostate: int) -> Decision:
+        """Returns what is played at an infostate."""
+        player, public, private = self.tree.infostate_label(infostate)
+        chosen = range(self.tree.entry_start[infostate], self.tree.entry_start[infostate + 1])
+        name = self.tree.game.action_name
+        return Decision(
+            player, public, private, {name(int(self.tree.entry_action[e])): float(self.probabilities[e]) for e in chosen}
+        )
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self.decision(infostate) for infostate in range(self.tree.num_infostates))
+
+    def __len__(self) -> int:
+        return self.tree.num_infostates
+
+
+def normalise(tree: PublicTree, weights: Floats) -> Floats:
+    """Returns `[E]` weights scaled to sum to 1 at each infostate; uniform where they are all zero."""
+    totals = np.repeat(np.add.reduceat(weights, tree.entry_start[:-1]), np.diff(tree.entry_start))
+    return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), tree.uniform_strategy())

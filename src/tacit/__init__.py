@@ -1,0 +1,59 @@
+"""Reinforcement learning plus search in two-player zero-sum games with hidden information.
+
+```python
+import tacit
+
+game = tacit.load_game("liars_dice(dice=1,faces=4)")
+result = tacit.solve(game, solver="dcfr", iterations=1000)
+result.exploitability, result.value, result.strategy
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Game",
+    "SolveResult",
+    "Strategy",
+    "TacitError",
+    "check_game",
+    "compile_game",
+    "load_game",
+    "load_result",
+    "register_game",
+    "solve",
+]
+
+if TYPE_CHECKING:
+    from tacit.errors import TacitError
+    from tacit.games import Game, load_game, register_game
+    from tacit.games.check import check_game
+    from tacit.solvers import SolveResult, load_result, solve
+    from tacit.tree.compiler import compile_game
+    from tacit.tree.strategy import Strategy
+
+_HOMES = {
+    "Game": "tacit.games",
+    "SolveResult": "tacit.solvers",
+    "Strategy": "tacit.tree.strategy",
+    "TacitError": "tacit.errors",
+    "check_game": "tacit.games.check",
+    "compile_game": "tacit.tree.compiler",
+    "load_game": "tacit.games",
+    "load_result": "tacit.solvers",
+    "register_game": "tacit.games",
+    "solve": "tacit.solvers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what is asked for when it is asked for, so that `tacit --help` answers at once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -16,6 +16,7 @@ _VALUES = {
     (1, 4): KnownValue(1 / 16, "sequence-form LP"),
     (1, 5): KnownValue(1 / 125, "sequence-form LP"),
     (1, 6): KnownValue(-7 / 258, "sequence-form LP"),
+    (2, 3): KnownValue(5 / 81, "sequence-form LP"),
 }
 
 

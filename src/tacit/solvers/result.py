@@ -1,0 +1,150 @@
+"""What a solve leaves behind, and the file it is kept in: safetensors with JSON metadata, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from tacit.errors import TacitError
+from tacit.evaluation import Quality
+from tacit.files import write_whole
+from tacit.games import load_game
+from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import Floats
+from tacit.tree.strategy import Strategy
+
+FORMAT = "tacit-solve-1"
+
+
+class Point(NamedTuple):
+    """A point of a convergence curve."""
+
+    iteration: int
+    seconds: float
+    exploitability: float
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """A solved game.
+
+    Attributes:
+      strategy: the average strategy.
+      solver: the algorithm's name.
+      simultaneous: whether both players were updated at once instead of in turn.
+      iterations: iterations run; 0 for `lp`.
+      quality: its value and exact exploitability.
+      seconds: time spent iterating and evaluating, over all sessions of the solve.
+      curve: exploitability on the way.
+      state: the learner's arrays `[E]`, to continue from; empty for `lp`.
+      backend: what computed it, and
+      device: where.
+      interrupted: whether the user stopped it early.
+    """
+
+    strategy: Strategy
+    solver: str
+    simultaneous: bool
+    iterations: int
+    quality: Quality
+    seconds: float
+    curve: list[Point]
+    state: dict[str, Floats]
+    backend: str
+    device: str
+    interrupted: bool = False
+
+    @property
+    def game(self) -> str:
+        """The game's name with its parameters."""
+        return str(self.strategy.tree.game)
+
+    @property
+    def exploitability(self) -> float:
+        """The mean over the players of what a best response gains; exact."""
+        return self.quality.exploitability
+
+    @property
+    def nash_conv(self) -> float:
+        """Twice the exploitability."""
+        return self.quality.nash_conv
+
+    @property
+    def value(self) -> float:
+        """The first player's expected return when both play the strategy."""
+        return self.quality.value
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the figures of the solve, ready for JSON."""
+        return {
+            "game": self.game,
+            "solver": self.solver,
+            "iterations": self.iterations,
+            "exploitability": self.exploitability,
+            "nash_conv": self.nash_conv,
+            "value": self.value,
+            "kind": "exact",
+            "seconds": self.seconds,
+            "iterations_per_second": self.iterations / self.seconds if self.seconds else 0.0,
+            "nodes": self.strategy.tree.num_nodes,
+            "infostates": self.strategy.tree.num_infostates,
+            "backend": self.backend,
+            "device": self.device,
+            "interrupted": self.interrupted,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Writes the solve to a file that `load_result` reads and `solve(resume=...)` continues."""
+        metadata = {
+            "format": FORMAT,
+            "game": self.game,
+            "solver": self.solver,
+            "simultaneous": self.simultaneous,
+            "iterations": self.iterations,
+            "quality": asdict(self.quality),
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "backend": self.backend,
+            "device": self.device,
+        }
+        tensors = {"probabilities": self.strategy.probabilities, **{f"state.{key}": array for key, array in self.state.items()}}
+        write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
+
+
+def load_result(path: str | Path) -> SolveResult:
+    """Returns a saved solve.
+
+    Raises:
+      TacitError: the file is missing, cut short, of another kind, or made for another version of the game.
+    """
+    if not Path(path).is_file():
+        raise TacitError(f"no file at {path}")
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            metadata = json.loads((file.metadata() or {})["tacit"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, KeyError, ValueError, OSError):
+        raise TacitError(f"{path} is not a saved solve, or is damaged") from None
+    if metadata.get("format") != FORMAT:
+        raise TacitError(f"{path} is of format {metadata.get('format')}, this version reads {FORMAT}")
+    tree = compile_game(load_game(metadata["game"]))
+    if any(array.shape != (tree.num_entries,) for array in tensors.values()):
+        raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
+    return SolveResult(
+        strategy=Strategy(tree, tensors.pop("probabilities")),
+        solver=metadata["solver"],
+        simultaneous=metadata["simultaneous"],
+        iterations=metadata["iterations"],
+        quality=Quality(metadata["quality"]["value"], tuple(metadata["quality"]["best_response_values"])),
+        seconds=metadata["seconds"],
+        curve=[Point(*point) for point in metadata["curve"]],
+        state={name.removeprefix("state."): np.asarray(array) for name, array in tensors.items()},
+        backend=metadata["backend"],
+        device=metadata["device"],
+    )

@@ -1,0 +1,140 @@
+"""`solve`: a game in, an equilibrium out; stops at an iteration count, a time or a target exploitability."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame, load_game
+from tacit.kernels import AnyPasses, make_passes
+from tacit.solvers.learner import Learner, make_learner
+from tacit.solvers.lp import solve_lp
+from tacit.solvers.result import Point, SolveResult
+from tacit.solvers.schedules import find_schedule
+from tacit.tree.compiler import compile_game
+from tacit.tree.draft import Progress
+from tacit.tree.strategy import Strategy
+
+CHECK_GROWTH = 1.1
+"""Exploitability is evaluated again after this factor more iterations."""
+
+Watch = Callable[[Point, Callable[[], SolveResult]], None]
+
+
+def solve(
+    game: AnyGame | str,
+    *,
+    solver: str = "dcfr",
+    iterations: int | None = None,
+    target: float | None = None,
+    time_limit: float | None = None,
+    simultaneous: bool = False,
+    backend: str = "numba",
+    device: str = "cpu",
+    resume: SolveResult | None = None,
+    on_compile: Progress = lambda _: None,
+    on_check: Watch = lambda _point, _result: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> SolveResult:
+    """Returns an (approximate) equilibrium of `game`.
+
+    Args:
+      game: a game or its name.
+      solver: one of `SCHEDULES`, or `lp` for an exact solution.
+      iterations: iterations in all, those of `resume` included; each updates both players. 1,000 if nothing else stops it.
+      target: stop once the exploitability is at most this.
+      time_limit: stop after so many seconds of this call.
+      simultaneous: update both players at once instead of in turn.
+      backend: `numba` or `torch`.
+      device: where torch computes.
+      resume: a saved solve of the same game and solver to continue.
+      on_compile: called with the number of histories walked while the tree is made.
+      on_check: called at every evaluation with the new point and a function that makes a result to keep.
+      clock: the time in seconds.
+
+    Raises:
+      TacitError: something asked for does not exist or does not fit together.
+    """
+    game = load_game(game) if isinstance(game, str) else game
+    for name, limit in (("iterations", iterations), ("target", target), ("time limit", time_limit)):
+        if limit is not None and limit <= 0:
+            raise TacitError(f"the {name} must be positive, not {limit}")
+    if resume is not None and (resume.game, resume.solver, resume.simultaneous) != (str(game), solver, simultaneous):
+        raise TacitError(f"the saved solve is {resume.solver} on {resume.game}: continue it with the same game and solver")
+    tree = resume.strategy.tree if resume is not None else compile_game(game, progress=on_compile)
+    passes = make_passes(tree, backend, device)
+    if solver == "lp":
+        return _solve_exactly(passes, clock)
+    schedule = find_schedule(solver)
+    learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating))
+    curve, spent = [], 0.0
+    if resume is not None:
+        learner.restore(resume.state, resume.iterations)
+        curve, spent = list(resume.curve), resume.seconds
+    if iterations is None and target is None and time_limit is None:
+        iterations = 1_000
+    return _iterate(learner, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, clock)
+
+
+def _iterate(
+    learner: Learner,
+    solver: str,
+    simultaneous: bool,
+    iterations: int | None,
+    target: float | None,
+    time_limit: float | None,
+    curve: list[Point],
+    spent: float,
+    on_check: Watch,
+    clock: Callable[[], float],
+) -> SolveResult:
+    passes, start = learner.passes, clock()
+    interrupted = False
+
+    def result() -> SolveResult:
+        strategy = learner.average_strategy()
+        return SolveResult(
+            strategy=Strategy(passes.tree, strategy),
+            solver=solver,
+            simultaneous=simultaneous,
+            iterations=learner.iteration,
+            quality=evaluate(passes, strategy),
+            seconds=spent + clock() - start,
+            curve=list(curve),
+            state=learner.state(),
+            backend=passes.backend,
+            device=passes.device,
+            interrupted=interrupted,
+        )
+
+    def out_of_time() -> bool:
+        return time_limit is not None and clock() - start >= time_limit
+
+    check_at = learner.iteration + 1
+    try:
+        while iterations is None or learner.iteration < iterations:
+            learner.step()
+            done = learner.iteration == iterations or out_of_time()
+            if learner.iteration < check_at and not done:
+                continue
+            exploitability = evaluate(passes, learner.average_strategy()).exploitability
+            curve.append(Point(learner.iteration, spent + clock() - start, exploitability))
+            on_check(curve[-1], result)
+            if done or (target is not None and exploitability <= target):
+                break
+            check_at = max(learner.iteration + 1, int(learner.iteration * CHECK_GROWTH))
+    except KeyboardInterrupt:
+        interrupted = True
+    return result()
+
+
+def _solve_exactly(passes: AnyPasses, clock: Callable[[], float]) -> SolveResult:
+    start = clock()
+    strategy, _ = solve_lp(passes.tree)
+    quality = evaluate(passes, strategy)
+    seconds = clock() - start
+    curve = [Point(0, seconds, quality.exploitability)]
+    return SolveResult(Strategy(passes.tree, strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")

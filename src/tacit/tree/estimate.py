@@ -62,13 +62,18 @@ def available_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
+def memory_limit() -> int:
+    """Returns the bytes a game may take: most of what is free."""
+    return int(available_memory() * _SHARE_OF_MEMORY)
+
+
 def history_budget(game: Game[Any], direct: bool) -> int:
     """Returns how many histories fit into memory; refuses a game whose estimate says it will not fit.
 
     Raises:
       TacitError: with the estimate and the limit.
     """
-    needed, limit = estimate(game, direct), int(available_memory() * _SHARE_OF_MEMORY)
+    needed, limit = estimate(game, direct), memory_limit()
     if needed.num_bytes > limit:
         about = "" if needed.exact else "about "
         raise TacitError(

@@ -1,0 +1,1 @@
+"""The command line. Printing happens here and nowhere else."""

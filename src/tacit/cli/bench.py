@@ -1,0 +1,83 @@
+"""`tacit bench`: speed against the peers installed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.errors import TacitError
+
+NAMES = ("tabular",)
+
+
+def bench(
+    name: Annotated[str, typer.Argument(help="What to measure: tabular.")],
+    games: Annotated[str | None, typer.Option(help="Games to measure, separated by semicolons. [default: six]")] = None,
+    seconds: Annotated[float, typer.Option(help="Length of a measuring window; the best of three counts.")] = 1.0,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too.")] = True,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Measure speed as ratios against peers doing the same work in the same run.
+
+    Examples:
+
+      tacit bench tabular
+
+      tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json
+    """
+    if name not in NAMES:
+        raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
+    from tacit.bench import tabular
+
+    start(seed)
+    chosen = tabular.GAMES if games is None else tuple(part.strip() for part in games.split(";"))
+    missing = tabular.missing_peers() if peers else []
+    if missing:
+        logger().print(f"not installed, left out: {', '.join(missing)} (pip install 'tacit[bench]')", markup=False)
+    present = tuple(peer for peer in tabular.PEERS if peers and peer not in missing)
+    rows = []
+    with progress_bar("games") as progress:
+        task = progress.add_task("measuring", total=len(chosen), rate="", note="")
+        for game in chosen:
+            progress.update(task, note=game)
+            rows.append(tabular.measure(game, seconds, present))
+            progress.advance(task)
+    if as_json:
+        print_json({"bench": name, "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]})
+        return
+    _print(rows)
+
+
+def _print(rows: list[Any]) -> None:
+    from rich.table import Table
+
+    table = Table(
+        "game", "cfr", "OpenSpiel", "ratio", "cfr+", "LiteEFG", "ratio", "exploitability", "OpenSpiel", "ratio", "of copy speed",
+        box=None, header_style="bold",
+    )  # fmt: skip
+    for row in rows:
+        ratios = row.ratios()
+        table.add_row(
+            row.game,
+            _time(row.iteration), _time(row.openspiel_iteration), _times(ratios["openspiel"]),
+            _time(row.plus_iteration), _time(row.liteefg_iteration), _times(ratios["liteefg"]),
+            _time(row.exploitability), _time(row.openspiel_exploitability), _times(ratios["openspiel_exploitability"]),
+            f"{ratios['of_copy_speed']:.0%}",
+        )  # fmt: skip
+    console = printer()
+    console.print(table)
+    console.print("time of a full iteration (both players updated), best of three windows, one thread; ratio: peer / tacit")
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds * 1e6:,.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:,.2f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def _times(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:,.0f}x" if ratio >= 10 else f"{ratio:.1f}x"

@@ -1,0 +1,85 @@
+"""What all commands share: common options, output, progress."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of everything random; tabular work is deterministic.")]
+OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
+
+
+def start(seed: int) -> None:
+    """Seeds the random generators and says so when kernels are compiled, which happens once on a machine."""
+    import numpy as np
+
+    random.seed(seed)
+    np.random.seed(seed)
+    _announce_compilation()
+
+
+def printer() -> Console:
+    """Returns the console for results, on standard output."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def logger() -> Console:
+    """Returns the console for progress and notes, on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """Prints the one JSON object of a command."""
+    sys.stdout.write(json.dumps(data) + "\n")
+
+
+@contextmanager
+def progress_bar(unit: str) -> Iterator[Progress]:
+    """Yields a progress display on standard error with rate, time left and a `note` field; it vanishes when done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=logger(), transient=True, disable=not sys.stderr.isatty()) as progress:
+        yield progress
+
+
+def _announce_compilation() -> None:
+    """Prints a note when numba starts to compile, once, so that the first run does not look stuck."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, _event: Any) -> None:
+            if not self.told:
+                self.told = True
+                sys.stderr.write("compiling kernels for this machine (once; a few seconds) ...\n")
+
+        def on_end(self, _event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())

@@ -1,0 +1,60 @@
+"""The `tacit` command: its subcommands, and how errors reach people (one line, exit code 2)."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from tacit.cli import bench, doctor, games, reproduce, solve
+from tacit.errors import TacitError
+
+# Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
+_UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(
+    name="tacit",
+    help="Reinforcement learning plus search in two-player games with hidden information.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("games")(games.games)
+app.command("solve")(solve.solve)
+app.command("doctor")(doctor.doctor)
+app.command("bench")(bench.bench)
+app.command("reproduce")(reproduce.reproduce)
+
+
+@app.callback()
+def _root() -> None:
+    """Reinforcement learning plus search in two-player games with hidden information."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line and exits."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except TacitError as error:
+        code = _complain(str(error))
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stdout.write(error.format_message() + "\n")
+            code = 2
+        else:
+            code = _complain(f"{error.format_message()} (see --help)")
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("tacit: stopped\n")
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str) -> int:
+    """Returns exit code 2 after printing the message on one line."""
+    sys.stderr.write(f"tacit: {' '.join(message.split())}\n")
+    return 2

@@ -1,0 +1,164 @@
+"""`tacit solve`: an equilibrium of a game, live."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.solvers import Point, SolveResult
+
+AUTOSAVE_SECONDS = 30.0
+
+
+def solve(
+    game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
+    solver: Annotated[str, typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, fp, linear-fp, flop, xfp or lp.")] = "dcfr",
+    iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
+    target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
+    simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
+    backend: Annotated[str, typer.Option(help="numba or torch.")] = "numba",
+    device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    save: Annotated[Path | None, typer.Option(help="Keep the solve in this file (also on the way, and when stopped).")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Continue the solve in this file.")] = None,
+    export: Annotated[Path | None, typer.Option(help="Write the strategy: .json, .csv or .openspiel.json.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write the convergence curve as a picture (.png, .svg or .pdf).")] = None,
+    show: Annotated[int, typer.Option(help="Print the strategy at this many infostates.")] = 0,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Solve a game in tables and report its value and exact exploitability.
+
+    Examples:
+
+      tacit solve kuhn_poker --solver lp --show 12
+
+      tacit solve "liars_dice(dice=1,faces=6)" --solver dcfr --target 1e-4 --plot curve.png
+
+      tacit solve leduc_poker --solver pcfr+ --iterations 5000 --save leduc.tacit
+
+      tacit solve openspiel:leduc_poker --export policy.openspiel.json
+    """
+    from tacit.files import check_writable
+    from tacit.solvers import load_result
+    from tacit.solvers import solve as run
+
+    start(seed)
+    for path in (save, export, plot):
+        if path is not None:
+            check_writable(path)
+    _check_suffixes(export, plot)
+    with progress_bar("iterations") as progress:
+        task = progress.add_task(f"{solver} on {game}", total=iterations, rate="", note="")
+        watch = _Watch(progress, task, save)
+        result = run(
+            game,
+            solver=solver,
+            iterations=iterations if iterations or target or time_limit else 1_000,
+            target=target,
+            time_limit=None if time_limit is None else parse_seconds(time_limit),
+            simultaneous=simultaneous,
+            backend=backend,
+            device=device,
+            resume=None if resume is None else load_result(resume),
+            on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
+            on_check=watch,
+        )
+    if result.interrupted:
+        logger().print("stopped early; what was reached is kept")
+    if save is not None:
+        result.save(save)
+    if export is not None:
+        from tacit.solvers.export import export as write
+
+        write(result, export)
+    if plot is not None:
+        from tacit.plots import convergence_plot
+
+        convergence_plot({result.solver: result.curve}, result.game, plot)
+    if as_json:
+        print_json(result.summary())
+    else:
+        _print(result, show, [path for path in (save, export, plot) if path is not None])
+
+
+def parse_seconds(text: str) -> float:
+    """Returns the seconds in `90s`, `10m`, `1.5h` or a bare number."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], text[-1]) if text[-1:] in units else (text, "s")
+    try:
+        return float(number) * units[unit]
+    except ValueError:
+        raise TacitError(f"cannot read the time {text!r}: write 90s, 10m or 1h") from None
+
+
+class _Watch:
+    """Shows every evaluation and saves now and then."""
+
+    def __init__(self, progress: Any, task: Any, save: Path | None) -> None:
+        self._progress, self._task, self._save = progress, task, save
+        self._saved_at = time.monotonic()
+
+    def __call__(self, point: Point, result: Callable[[], SolveResult]) -> None:
+        self._progress.update(
+            self._task,
+            completed=point.iteration,
+            rate=f"{point.iteration / point.seconds:,.0f}/s" if point.seconds else "",
+            note=f"exploitability {point.exploitability:.3g}",
+        )
+        if self._save is not None and time.monotonic() - self._saved_at > AUTOSAVE_SECONDS:
+            result().save(self._save)
+            self._saved_at = time.monotonic()
+
+
+def _check_suffixes(export: Path | None, plot: Path | None) -> None:
+    from tacit.plots import SUFFIXES as PICTURES
+    from tacit.solvers.export import SUFFIXES as TABLES
+
+    for path, suffixes in ((export, TABLES), (plot, PICTURES)):
+        if path is not None and not path.name.endswith(suffixes):
+            raise TacitError(f"cannot write {path}: the name must end in {', '.join(suffixes)}")
+
+
+def _print(result: SolveResult, show: int, written: list[Path]) -> None:
+    from rich.table import Table
+
+    console = printer()
+    tree = result.strategy.tree
+    known = tree.game.known_value()
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_row("game", result.game)
+    table.add_row("size", f"{tree.num_nodes:,} public states, {tree.num_infostates:,} infostates")
+    speed = f", {result.iterations / result.seconds:,.0f}/s" if result.iterations and result.seconds else ""
+    table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
+    table.add_row("value", f"{result.value:.10g} for the first player" + (f"  (known: {known.value:.10g}, {known.source})" if known else ""))
+    table.add_row("exploitability", f"{result.exploitability:.4g}  (exact; NashConv {result.nash_conv:.4g})")
+    for path in written:
+        table.add_row("written", str(path))
+    console.print(table)
+    if show:
+        _print_strategy(console, result, show)
+
+
+def _print_strategy(console: Any, result: SolveResult, show: int) -> None:
+    from rich.table import Table
+
+    table = Table("player", "public", "private", "plays", box=None, header_style="bold")
+    for infostate in range(min(show, len(result.strategy))):
+        decision = result.strategy.decision(infostate)
+        plays = "  ".join(f"{action} {probability:.3f}" for action, probability in decision.probabilities.items())
+        table.add_row(str(decision.player), decision.public or "-", decision.private or "-", plays)
+    console.print()
+    console.print(table)
+    left = len(result.strategy) - show
+    if left > 0:
+        console.print(f"... and {left:,} more infostates; --export writes them all")

@@ -1,0 +1,58 @@
+"""Pictures: convergence curves in one house style."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tacit.files import write_whole
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+Curve = Sequence[tuple[int, float, float]]
+"""Points of (iteration, seconds, exploitability)."""
+
+
+def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) -> None:
+    """Draws exploitability against iterations, log-log, a line per solver, into a file."""
+    convergence_panels({title: curves}, "", path)
+
+
+def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, path: str | Path) -> None:
+    """Draws a panel per game side by side, with a common legend, into a file."""
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(
+        1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
+    )
+    for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
+        for label, curve in curves.items():
+            shown = [point for point in curve if point[2] > 0]
+            axis.loglog([max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3)
+        axis.set_title(name, fontsize=10)
+        axis.set_xlabel("iterations (both players updated)")
+        axis.grid(True, which="major", alpha=0.3)
+    axes[0][0].set_ylabel("exploitability (exact)")
+    axes[0][0].legend(fontsize=8, frameon=False)
+    if title:
+        figure.suptitle(title)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Writes a matplotlib figure in the format of the file's ending, whole or not at all."""
+    content = io.BytesIO()
+    figure.tight_layout()
+    figure.savefig(content, format=Path(path).suffix.removeprefix("."), dpi=150)
+    write_whole(path, content.getvalue())
+
+
+def _pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 9})
+    return pyplot

@@ -29,7 +29,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses a path that could not be written later, before long work starts.
+    """Refuses a path that could not be written later, before long work starts; makes the folders that lead to it.
 
     Raises:
       TacitError: the place cannot be written.
@@ -37,8 +37,9 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         raise TacitError(f"cannot write {path}: it is a directory")
-    folder = path.parent
-    while not folder.exists():
-        folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise TacitError(f"cannot write {path}: {folder} is not a writable directory")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+    if not os.access(path.parent, os.W_OK):
+        raise TacitError(f"cannot write {path}: {path.parent} is not writable")

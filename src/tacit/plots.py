@@ -29,7 +29,9 @@ def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, pa
     for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
         for label, curve in curves.items():
             shown = [point for point in curve if point[2] > 0]
-            axis.loglog([max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3)
+            axis.loglog(
+                [max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3
+            )
         axis.set_title(name, fontsize=10)
         axis.set_xlabel("iterations (both players updated)")
         axis.grid(True, which="major", alpha=0.3)

@@ -110,8 +110,9 @@ def missing_peers() -> list[str]:
 
 
 def minimal_bytes(passes: AnyPasses) -> int:
-    """Returns the bytes an iteration has to move: regrets, strategy and average read and written once, and both players' reaches
-    and values written once and read once.
+    """Returns the bytes an iteration has to move.
+
+    Regrets, strategy and average are read and written once, both players' reaches and values written once and read once.
     """
     tree = passes.tree
     rows = sum(len(table) for table in tree.rows)
@@ -122,7 +123,7 @@ def _openspiel(twin: Any) -> Callable[[], object]:
     import pyspiel
 
     solver = pyspiel.CFRSolver(pyspiel.load_game(twin))
-    return lambda: solver.evaluate_and_update_policy()
+    return solver.evaluate_and_update_policy  # type: ignore[no-any-return]
 
 
 def _openspiel_exploitability(twin: Any) -> Callable[[], object]:
@@ -140,7 +141,7 @@ def _time_liteefg(twin: Any, window: float) -> float:
         from LiteEFG.baselines import CFRplus
 
         environment = LiteEFG.OpenSpielEnv(pyspiel.load_game(twin), traverse_type="Enumerate", regenerate=True)
-        graph = CFRplus.graph()
+        graph: Any = CFRplus.graph()  # type: ignore[no-untyped-call]
         environment.set_graph(graph)
 
         def iterate() -> None:

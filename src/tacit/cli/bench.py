@@ -24,7 +24,6 @@ def bench(
     """Measure speed as ratios against peers doing the same work in the same run.
 
     Examples:
-
       tacit bench tabular
 
       tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json
@@ -55,10 +54,10 @@ def bench(
 def _print(rows: list[Any]) -> None:
     from rich.table import Table
 
-    table = Table(
-        "game", "cfr", "OpenSpiel", "ratio", "cfr+", "LiteEFG", "ratio", "exploitability", "OpenSpiel", "ratio", "of copy speed",
-        box=None, header_style="bold",
-    )  # fmt: skip
+    ours = ("cfr", "cfr+", "exploitability")
+    peers = ("OpenSpiel", "LiteEFG", "OpenSpiel")
+    headings = [heading for pair in zip(ours, peers, strict=True) for heading in (*pair, "ratio")]
+    table = Table("game", *headings, "of copy speed", box=None, header_style="bold")
     for row in rows:
         ratios = row.ratios()
         table.add_row(

@@ -33,7 +33,7 @@ def printer() -> Console:
     """Returns the console for results, on standard output."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
 
 def logger() -> Console:

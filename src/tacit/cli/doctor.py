@@ -23,7 +23,6 @@ def doctor(
     """Show what this machine has; with a game, estimate its memory before anything is allocated.
 
     Examples:
-
       tacit doctor
 
       tacit doctor "liars_dice(dice=2,faces=6)"
@@ -48,17 +47,16 @@ def doctor(
         return
     console = printer()
     console.print(f"tacit {report['tacit']} on Python {report['python']}, {report['platform']}", markup=False)
-    console.print(f"{report['cores']} cores, {report['memory_free_bytes'] / 2**30:.1f} GiB of memory free; GPU: {report['gpu'] or 'none'}")
+    console.print(
+        f"{report['cores']} cores, {report['memory_free_bytes'] / 2**30:.1f} GiB of memory free; GPU: {report['gpu'] or 'none'}"
+    )
     for name, version in report["packages"].items():
         console.print(f"  {name:<12} {version or 'not installed (optional)'}")
     if game is not None:
         job = report["job"]
         about = "" if job["exact"] else "about "
-        console.print(
-            f"{job['game']}: {about}{job['histories']:,} histories, {about}{job['bytes'] / 2**20:,.0f} MiB to compile and solve: "
-            + ("fits" if job["fits"] else "does not fit"),
-            markup=False,
-        )
+        needs = f"{about}{job['histories']:,} histories, {about}{job['bytes'] / 2**20:,.0f} MiB to compile and solve"
+        console.print(f"{job['game']}: {needs}: {'fits' if job['fits'] else 'does not fit'}", markup=False)
 
 
 def _cost(name: str) -> dict[str, Any]:

@@ -28,7 +28,6 @@ def reproduce(
     """Reproduce a table or figure of a paper.
 
     Examples:
-
       tacit reproduce flop
 
       tacit reproduce rebel-table2 --rows tabular --json
@@ -67,7 +66,12 @@ def reproduce(
 
 
 def _as_dict(cell: Cell) -> dict[str, Any]:
-    return {**cell.result.summary(), "variant": cell.variant, "known_value": cell.known_value, "paper_exploitability": cell.paper}
+    return {
+        **cell.result.summary(),
+        "variant": cell.variant,
+        "known_value": cell.known_value,
+        "paper_exploitability": cell.paper,
+    }
 
 
 def _print(cells: list[Cell], solvers: tuple[str, ...]) -> None:
@@ -88,4 +92,6 @@ def _print(cells: list[Cell], solvers: tuple[str, ...]) -> None:
     table.add_row("  known", *("" if cell.known_value is None else f"{cell.known_value:+.5f}" for cell in best), style="dim")
     console = printer()
     console.print(table)
-    console.print(f"exact, after {iterations:,} iterations of both players ({2 * iterations:,} alternating ones in the paper's count)")
+    console.print(
+        f"exact, after {iterations:,} iterations of both players ({2 * iterations:,} alternating ones in the paper's count)"
+    )

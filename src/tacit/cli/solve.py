@@ -39,7 +39,6 @@ def solve(
     """Solve a game in tables and report its value and exact exploitability.
 
     Examples:
-
       tacit solve kuhn_poker --solver lp --show 12
 
       tacit solve "liars_dice(dice=1,faces=6)" --solver dcfr --target 1e-4 --plot curve.png
@@ -140,7 +139,10 @@ def _print(result: SolveResult, show: int, written: list[Path]) -> None:
     table.add_row("size", f"{tree.num_nodes:,} public states, {tree.num_infostates:,} infostates")
     speed = f", {result.iterations / result.seconds:,.0f}/s" if result.iterations and result.seconds else ""
     table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
-    table.add_row("value", f"{result.value:.10g} for the first player" + (f"  (known: {known.value:.10g}, {known.source})" if known else ""))
+    table.add_row(
+        "value",
+        f"{result.value:.10g} for the first player" + (f"  (known: {known.value:.10g}, {known.source})" if known else ""),
+    )
     table.add_row("exploitability", f"{result.exploitability:.4g}  (exact; NashConv {result.nash_conv:.4g})")
     for path in written:
         table.add_row("written", str(path))

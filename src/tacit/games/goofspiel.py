@@ -45,7 +45,9 @@ class Goofspiel(Game[State]):
     def public_observation(self, state: State) -> str:
         if not state or len(state) % 2:
             return ""
-        rounds = range(self.cards - 2, self.cards) if len(state) == 2 * self.cards else range(len(state) // 2 - 1, len(state) // 2)
+        rounds = (
+            range(self.cards - 2, self.cards) if len(state) == 2 * self.cards else range(len(state) // 2 - 1, len(state) // 2)
+        )
         return " ".join(_announce(state[2 * r], state[2 * r + 1]) for r in rounds)
 
     def returns(self, state: State) -> tuple[float, float]:

@@ -5,8 +5,11 @@ Public states come from the closure of shared infostates, because OpenSpiel's pu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 from tacit.errors import TacitError
@@ -70,15 +73,23 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
         import pyspiel
     except ImportError:
         raise TacitError("OpenSpiel is not installed: pip install 'tacit[openspiel]'") from None
+    name = text.partition("(")[0]
+    if name not in pyspiel.registered_names():
+        close = get_close_matches(name, pyspiel.registered_names(), n=1)
+        raise TacitError(f"OpenSpiel has no game {name!r}" + (f": did you mean {close[0]}?" if close else ""))
     try:
-        game = pyspiel.load_game(text)
-    except pyspiel.SpielError as error:
+        with _quiet_stderr():  # OpenSpiel prints its errors as well as raising them
+            game = pyspiel.load_game(text)
+    except (pyspiel.SpielError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         raise TacitError(f"OpenSpiel cannot load {text!r}: {reason[:160]}") from None
     kind = game.get_type()
     if game.num_players() != 2:
         raise TacitError(f"openspiel:{text} has {game.num_players()} player(s); only two-player games are supported")
-    if kind.utility not in (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM) or game.utility_sum() != 0:
+    if (
+        kind.utility not in (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
+        or game.utility_sum() != 0
+    ):
         raise TacitError(f"openspiel:{text} is not zero-sum")
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
@@ -89,3 +100,16 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise TacitError(f"openspiel:{text} samples its chance outcomes instead of listing them")
     return OpenSpielGame(text, game)
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Sends what C++ code writes to standard error nowhere."""
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from dataclasses import Field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -69,8 +70,6 @@ def _load_class(path: str, name: str) -> type[AnyGame]:
     if not file.is_file() or spec is None or spec.loader is None:
         raise TacitError(f"no Python file at {path}")
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules[file.stem] = module  # dataclasses look their module up by name
     spec.loader.exec_module(module)
     game_class = getattr(module, name, None)
@@ -93,7 +92,7 @@ def _parse_arguments(game_class: type[AnyGame], arguments: str) -> dict[str, Any
 
 
 def _parse_value(game: str, field: Field[Any], value: str) -> Any:
-    kind = type(field.default)
+    kind: Any = type(field.default)
     try:
         if kind is bool:
             return {"true": True, "false": False}[value.lower()]

@@ -65,9 +65,7 @@ class Passes(ABC, Generic[Array]):
         """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given."""
 
     @abstractmethod
-    def reach_and_average(
-        self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None
-    ) -> Array:
+    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
         """Returns `reach` and adds `weight * reach * strategy` to the player's part of `average`."""
 
     @abstractmethod

@@ -53,9 +53,7 @@ class LanePasses(Passes[Rows]):
         _reach(*self._shape, player, strategy, reach)
         return reach
 
-    def reach_and_average(
-        self, player: int, strategy: Rows, average: Rows, weight: float, out: Rows | None = None
-    ) -> Rows:
+    def reach_and_average(self, player: int, strategy: Rows, average: Rows, weight: float, out: Rows | None = None) -> Rows:
         reach = self._root_reach(player) if out is None else out
         _reach_and_average(*self._shape, player, strategy, reach, average, self.dtype.type(weight))
         return reach
@@ -79,7 +77,8 @@ class LanePasses(Passes[Rows]):
         _update_regrets(*self._shape, player, *leaves, reaches[player], strategy, regret, average, self._scratch, *weights)
 
     def mix(self, rows: Rows, other: Rows, weight: float) -> Rows:
-        return rows + self.dtype.type(weight) * (other - rows)
+        mixed: Rows = rows + self.dtype.type(weight) * (other - rows)
+        return mixed
 
     def _root_reach(self, player: int) -> Rows:
         rows = self.tree.rows[player]

@@ -73,7 +73,8 @@ class RowPasses(Passes[Vector]):
         _update_regrets(*self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *weights)
 
     def mix(self, rows: Vector, other: Vector, weight: float) -> Vector:
-        return rows + self.dtype.type(weight) * (other - rows)
+        mixed: Vector = rows + self.dtype.type(weight) * (other - rows)
+        return mixed
 
     def _root_reach(self, player: int) -> Vector:
         rows = self.tree.rows[player]

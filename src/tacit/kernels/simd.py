@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.ir as ir
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
@@ -114,10 +114,10 @@ def _bind(symbols: tuple[Callable[[Any, Any], Any], ...], instruction: str) -> N
 
     for symbol in symbols:
 
-        @overload(symbol)  # type: ignore[untyped-decorator]
+        @overload(symbol)
         def _overloaded(left, right):  # type: ignore[no-untyped-def] # numba compares the signatures
             if isinstance(left, Lanes) and isinstance(right, Lanes):
-                return lambda left, right: operation(left, right)
+                return lambda left, right: operation(left, right)  # noqa: PLW0108 (numba wants a function of its own)
             return None
 
 

@@ -1,12 +1,13 @@
-"""Passes over any tree in torch, level by level, on the CPU or a GPU: also the reference the numba kernels are tested against."""
+"""Passes over any tree in torch, level by level, on CPU or GPU: also the reference the numba kernels are tested against."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.kernels.base import Passes, RegretStep
@@ -140,18 +141,25 @@ def _pass_up(level: _Level, cfv: Tensor, edge_value: Tensor) -> None:
 
 def _levels(tree: PublicTree, player: int, device: str) -> list[_Level]:
     rows, levels = tree.rows[player], []
+
+    def to_device(indices: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(indices.astype(np.int64)).to(device)
+
     for start, end in zip(rows.level_start[:-1], rows.level_start[1:], strict=True):
         acting = rows.infostate[start:end][rows.infostate[start:end] != NOT_ACTING]
         counts = np.diff(tree.entry_start)[acting]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        arrays = (
-            rows.parent[start:end],
-            rows.entry[start:end],
-            rows.entry[start:end] < tree.num_entries,
-            np.repeat(tree.entry_start[acting], counts) + within,
-            np.repeat(tree.infostate_row[acting], counts),
-            np.repeat(np.arange(len(acting)), counts),
+        levels.append(
+            _Level(
+                start=int(start),
+                end=int(end),
+                parent=to_device(rows.parent[start:end]),
+                entry=to_device(rows.entry[start:end]),
+                moved=to_device(rows.entry[start:end]) < tree.num_entries,
+                acting_entry=to_device(np.repeat(tree.entry_start[acting], counts) + within),
+                acting_row=to_device(np.repeat(tree.infostate_row[acting], counts)),
+                acting_infostate=to_device(np.repeat(np.arange(len(acting)), counts)),
+                num_acting=len(acting),
+            )
         )
-        tensors = [torch.from_numpy(a.astype(bool if a.dtype == bool else np.int64)).to(device) for a in arrays]
-        levels.append(_Level(int(start), int(end), *tensors, len(acting)))
     return levels

@@ -35,7 +35,8 @@ def solve_lp(tree: PublicTree) -> tuple[Floats, float]:
         )
     first, second = _Sequences(tree, 0), _Sequences(tree, 1)
     payoffs = csr_matrix(
-        (tree.payoff, (first.of_row[tree.payoff_rows[0]], second.of_row[tree.payoff_rows[1]])), shape=(first.count, second.count)
+        (tree.payoff, (first.of_row[tree.payoff_rows[0]], second.of_row[tree.payoff_rows[1]])),
+        shape=(first.count, second.count),
     )
     num_roots, mine = first.num_roots, first.count - first.num_roots
     by_plan, by_roots = payoffs[num_roots:], payoffs[:num_roots].T @ tree.rows[0].root_reach

@@ -64,8 +64,8 @@ def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[int], Regr
 
     def step(t: int) -> RegretStep:
         past = float(t - 1)
-        discounts = (past**power / (past**power + 1.0) for power in (alpha, beta))
-        return RegretStep(*discounts, average_weight=float(t) ** gamma)
+        positive, negative = (past**power / (past**power + 1.0) for power in (alpha, beta))
+        return RegretStep(positive, negative, average_weight=float(t) ** gamma)
 
     return step
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.games.base import TERMINAL, Game
-from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree
+from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, Ints, Nodes, PlayerRows, PublicTree
 
 NO_ACTION = -1
 """Action of a row whose player did not move to get there."""
@@ -60,7 +60,11 @@ class ActionTable:
 
 
 def assemble(
-    game: Game[Any], nodes: NodeTable, rows: tuple[RowTable, RowTable], legal: tuple[ActionTable, ActionTable], histories: HistoryTable
+    game: Game[Any],
+    nodes: NodeTable,
+    rows: tuple[RowTable, RowTable],
+    legal: tuple[ActionTable, ActionTable],
+    histories: HistoryTable,
 ) -> PublicTree:
     """Returns the public tree of the tables."""
     depth = _depths(nodes.parent)
@@ -154,7 +158,9 @@ def _player_rows(table: RowTable, rank: Ints, depth: AnyInts, player: int, entri
     moved = np.flatnonzero(action != NO_ACTION)
     entry[moved] = _find_entries(entries.of_row[player][parent[moved]], action[moved], entries)
     level_start = _starts(np.sort(depth), int(depth.max()) + 1)
-    return PlayerRows(parent, entry, entries.of_row[player], level_start, np.ones(level_start[1]), [table.token[i] for i in order])
+    return PlayerRows(
+        parent, entry, entries.of_row[player], level_start, np.ones(level_start[1]), [table.token[i] for i in order]
+    )
 
 
 def _find_entries(infostate: Ints, action: AnyInts, entries: _Entries) -> Ints:
@@ -173,8 +179,8 @@ def _merge_histories(
     """Returns node, rows `[2, J]`, summed chance and summed chance times payoff of each distinct pair, sorted by node."""
     first, second = row_rank[0][histories.rows[0]], row_rank[1][histories.rows[1]]
     key, index = np.unique(first.astype(np.int64) * num_rows1 + second, return_inverse=True)
-    chance = np.bincount(index, histories.chance, len(key))
-    payoff = np.bincount(index, histories.chance * histories.payoff, len(key))
+    chance: Floats = np.bincount(index, histories.chance, len(key)).astype(np.float64)
+    payoff: Floats = np.bincount(index, histories.chance * histories.payoff, len(key)).astype(np.float64)
     node = np.zeros(len(key), np.int32)
     node[index] = node_rank[histories.node]
     order = np.argsort(node, kind="stable")

@@ -73,7 +73,12 @@ def _levels(parent: np.ndarray) -> list[tuple[int, int]]:
 def build_one_card_poker(game: OneCardPoker) -> PublicTree:
     """Returns the public tree of a one-card poker game: the betting tree, branching on the board card."""
     cards = range(game.num_cards)
-    parents, actions, actors, tokens, joint_index, payoff_index = [], [], [], [], [], []
+    parents: list[int] = []
+    actions: list[int] = []
+    actors: list[int] = []
+    tokens: list[str] = []
+    joint_index: list[int] = []
+    payoff_index: list[int] = []
     payoffs: list[np.ndarray] = []
     distinct = 1.0 - np.eye(game.num_cards)
     joint = [distinct / distinct.sum()]
@@ -110,7 +115,8 @@ def build_one_card_poker(game: OneCardPoker) -> PublicTree:
     names = [game.card_name(card) for card in cards]
     nodes = NodeTable(np.array(parents), np.array(actors), np.array(actions), tokens)
     return uniform_tree(
-        game, UniformTables(nodes, (names, names), np.stack(joint), np.array(joint_index), np.stack(payoffs), np.array(payoff_index))
+        game,
+        UniformTables(nodes, (names, names), np.stack(joint), np.array(joint_index), np.stack(payoffs), np.array(payoff_index)),
     )
 
 
@@ -119,4 +125,5 @@ def _payoffs(game: OneCardPoker, state: PokerState, board: int | None) -> np.nda
     if state.streets[-1] and state.streets[-1][-1] == FOLD:
         return np.full((game.num_cards, game.num_cards), game.returns(state)[0])
     strength = np.array([game.strength(card, board) for card in range(game.num_cards)])
-    return game.contributions(state)[0] * np.sign(strength[:, None] - strength[None, :]).astype(np.float64)
+    wins: np.ndarray = np.sign(strength[:, None] - strength[None, :]).astype(np.float64)
+    return game.contributions(state)[0] * wins

@@ -180,4 +180,6 @@ def _compile_own_infostates(draft: TreeDraft, walk: _Walk) -> PublicTree:
 
 
 def _imperfect_recall(draft: TreeDraft, player: int, name: str) -> TacitError:
-    return TacitError(f"{draft.game}: player {player} forgets (imperfect recall): {name!r} is reached after different own moves")
+    return TacitError(
+        f"{draft.game}: player {player} forgets (imperfect recall): {name!r} is reached after different own moves"
+    )

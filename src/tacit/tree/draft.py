@@ -62,7 +62,8 @@ class TreeDraft:
 
     def assemble(self) -> PublicTree:
         """Returns the finished tree."""
-        nodes = NodeTable(*(np.array(x) for x in (self._node_parent, self._node_actor, self._node_action)), self._node_token)
+        parent, actor, action = (np.array(x) for x in (self._node_parent, self._node_actor, self._node_action))
+        nodes = NodeTable(parent, actor, action, self._node_token)
         first, second = self.rows
         histories = HistoryTable(
             np.array(self._history_node),

@@ -68,7 +68,10 @@ def _merge_rows(
     tables = [tree.rows[player] for tree in trees]
     order = np.argsort(np.concatenate(new_row))
     parent = [np.where(t.parent == NO_PARENT, NO_PARENT, new[t.parent]) for t, new in zip(tables, new_row, strict=True)]
-    entry = [np.where(t.entry == tree.num_entries, entries[-1], t.entry + entries[b]) for b, (t, tree) in enumerate(zip(tables, trees, strict=True))]
+    entry = [
+        np.where(t.entry == tree.num_entries, entries[-1], t.entry + entries[b])
+        for b, (t, tree) in enumerate(zip(tables, trees, strict=True))
+    ]
     acting = [np.where(t.infostate == NOT_ACTING, NOT_ACTING, t.infostate + infostates[b]) for b, t in enumerate(tables)]
     tokens = [token for table in tables for token in table.token]
     return PlayerRows(
@@ -113,7 +116,9 @@ def _interleave(level_starts: list[NDArray[np.int32]]) -> list[NDArray[np.int64]
 
 def _merged_levels(level_starts: list[NDArray[np.int32]]) -> NDArray[np.int64]:
     depth = max(len(starts) for starts in level_starts)
-    return np.sum([np.pad(starts, (0, depth - len(starts)), mode="edge") for starts in level_starts], axis=0, dtype=np.int64)
+    padded = [np.pad(starts, (0, depth - len(starts)), mode="edge") for starts in level_starts]
+    merged: NDArray[np.int64] = np.stack(padded).sum(axis=0, dtype=np.int64)
+    return merged
 
 
 def _relabelled(indices: list[NDArray[np.int32]], new: list[NDArray[np.int64]]) -> NDArray[np.int64]:

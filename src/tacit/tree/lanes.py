@@ -54,12 +54,13 @@ def lane_layout(tree: PublicTree) -> LaneLayout | None:
     if num_lanes > MAX_LANES:
         return None
     row_node = [np.repeat(np.arange(len(nodes)), np.diff(start)) for start in nodes.row_start]
-    lanes = [_lanes(tree, player, row_node[player]) for player in (0, 1)]
+    first, second = (_lanes(tree, player, row_node[player]) for player in (0, 1))
     slots = _public_action_slots(tree, nodes, row_node)
     num_actions = _num_actions(tree, nodes, row_node)
-    if lanes[0] is None or lanes[1] is None or slots is None or num_actions is None:
+    if first is None or second is None or slots is None or num_actions is None:
         return None
-    payoffs = _payoff_matrices(tree, nodes, (lanes[0], lanes[1]), row_node[0], num_lanes)
+    lanes = (first, second)
+    payoffs = _payoff_matrices(tree, nodes, lanes, row_node[0], num_lanes)
     if payoffs is None:
         return None
     edge_start = np.concatenate([[0], np.cumsum(num_actions)]).astype(np.int32)
@@ -123,7 +124,11 @@ def _num_actions(tree: PublicTree, nodes: Nodes, row_node: list[NDArray[np.int64
 
 
 def _payoff_matrices(
-    tree: PublicTree, nodes: Nodes, lanes: tuple[NDArray[np.int64], NDArray[np.int64]], row_node: NDArray[np.int64], num_lanes: int
+    tree: PublicTree,
+    nodes: Nodes,
+    lanes: tuple[NDArray[np.int64], NDArray[np.int64]],
+    row_node: NDArray[np.int64],
+    num_lanes: int,
 ) -> tuple[Ints, Floats] | None:
     """Returns the distinct payoff matrices and which node has which, or None if they would take too much memory."""
     terminal = np.flatnonzero(nodes.actor == TERMINAL)

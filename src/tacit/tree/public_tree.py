@@ -157,7 +157,8 @@ class PublicTree:
         """Returns the nodes, or explains why this game has no public belief states."""
         if self.nodes is None:
             raise TacitError(
-                f"{self.game}: the player to act is not public, so it has no public belief states; tabular solvers work, search does not"
+                f"{self.game}: the player to act is not public, so it has no public belief states: "
+                "tabular solvers work, search does not"
             )
         return self.nodes
 

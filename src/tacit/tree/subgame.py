@@ -122,7 +122,9 @@ def _cut_rows(
     root = level == 0
     acting = rows.infostate[index]
     kept = (acting != NOT_ACTING) & keep_infostate[acting]
-    tokens = [tree.private_label(player, row) if is_root else rows.token[row] for row, is_root in zip(index, root, strict=True)]
+    tokens = [
+        tree.private_label(player, int(row)) if is_root else rows.token[row] for row, is_root in zip(index, root, strict=True)
+    ]
     return PlayerRows(
         parent=np.where(root, NO_PARENT, new_row[rows.parent[index]]).astype(np.int32),
         entry=np.where(root, len(entry_index), new_entry[rows.entry[index]]).astype(np.int32),

@@ -44,7 +44,7 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
     num_nodes = len(nodes.parent)
     row_at, rows, legal = [], [], []
     for player in (0, 1):
-        alive = (tables.joint > 0).any(axis=2 - player)[tables.joint_index]  # [N, H]
+        alive = np.any(tables.joint > 0, axis=2 - player)[tables.joint_index]  # [N, H]
         node, lane = np.nonzero(alive)
         at = np.full(alive.shape, -1)
         at[node, lane] = np.arange(len(node))

@@ -1,0 +1,51 @@
+# The two commands: `make run` and `make test`. Both set everything up first; a second call starts at once.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test check lint types docs bench slow clean
+
+run: .venv/.core
+	$(BIN)/tacit reproduce rebel-table2 --rows tabular
+
+test: lint types
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+check: test
+
+slow: .venv/.dev
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.dev
+	$(BIN)/mypy
+
+docs: .venv/.dev
+	$(BIN)/python docs/make_game_pages.py
+
+bench: .venv/.bench
+	$(BIN)/tacit bench tabular
+
+.venv/bin/python:
+	@echo "setting up .venv (a few minutes the first time)"
+	$(PYTHON) -m venv .venv
+
+.venv/.core: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[openspiel,dev]"
+	@touch $@ .venv/.core
+
+.venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[bench]"
+	@touch $@ .venv/.core
+
+clean:
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path "./.git/*" -prune -exec rm -rf {} +

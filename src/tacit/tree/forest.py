@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, Nodes, PlayerRows, PublicTree
+from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, Nodes, PlayerRows, PublicTree, relabel_acting_rows
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,7 @@ def plant_forest(trees: Sequence[PublicTree]) -> Forest:
     new_row = [_interleave([tree.rows[player].level_start for tree in trees]) for player in (0, 1)]
     rows = [_merge_rows(trees, player, new_row[player], infostates, entries) for player in (0, 1)]
     payoff_rows = [_relabelled([t.payoff_rows[p] for t in trees], new_row[p]) for p in (0, 1)]
-    infostate_row = [new_row_of[tree.infostate_row] for tree, new_row_of in zip(trees, new_row[0], strict=True)]
-    for b, tree in enumerate(trees):
-        second = tree.infostate_player == 1
-        infostate_row[b][second] = new_row[1][b][tree.infostate_row[second]]
+    infostate_row = [relabel_acting_rows(tree, (new_row[0][b], new_row[1][b])) for b, tree in enumerate(trees)]
     starts = [tree.entry_start[:-1] + entries[b] for b, tree in enumerate(trees)]
     merged = PublicTree(
         game=trees[0].game,

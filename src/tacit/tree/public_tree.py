@@ -221,3 +221,12 @@ class PublicTree:
         player, row = int(self.infostate_player[infostate]), int(self.infostate_row[infostate])
         public = "" if self.nodes is None else self.public_label(self.node_of_row(player, row))
         return player, public, self.private_label(player, row)
+
+
+def relabel_acting_rows(tree: PublicTree, new_row: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Returns `[S]` the row of each infostate under a new numbering of each player's rows."""
+    rows = np.zeros(tree.num_infostates, np.int64)
+    for player in (0, 1):
+        mine = tree.infostate_player == player
+        rows[mine] = new_row[player][tree.infostate_row[mine]]
+    return rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.tree.beliefs import PublicBeliefState
-from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree
+from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, relabel_acting_rows
 
 Keep = NDArray[np.bool_]
 
@@ -70,11 +70,7 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: int | None 
     entry_index = np.flatnonzero(keep_infostate[tree.entry_infostate])
 
     new_row = [_renumber(keep) for keep in keep_rows]
-    infostate_row = np.where(
-        tree.infostate_player == 0,
-        new_row[0][np.minimum(tree.infostate_row, len(new_row[0]) - 1)],
-        new_row[1][np.minimum(tree.infostate_row, len(new_row[1]) - 1)],
-    )
+    infostate_row = relabel_acting_rows(tree, (new_row[0], new_row[1]))
     paying = keep_rows[0][tree.payoff_rows[0]]
     counts = np.diff(tree.entry_start)[keep_infostate]
     small = PublicTree(

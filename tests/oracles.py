@@ -1,0 +1,105 @@
+"""Slow and obvious: what the arrays are tested against, written on the rules alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from tacit.games import CHANCE, TERMINAL, Game
+from tacit.tree.assemble import NO_ACTION
+from tacit.tree.navigate import NOWHERE, Navigator, Place
+from tacit.tree.observations import Arrival, resolve_chance
+from tacit.tree.public_tree import PublicTree
+
+
+def histories(tree: PublicTree) -> Iterator[tuple[Arrival, Place, list[tuple[int, int, int]], float]]:
+    """Yields every decision and terminal history with its place, its (player, infostate, action number) moves and its chance."""
+    game, navigator = tree.game, Navigator(tree)
+
+    def walk(arrival: Arrival, place: Place, moves: list[tuple[int, int, int]], chance: float) -> Iterator[Any]:
+        yield arrival, place, moves, chance
+        if arrival.actor == TERMINAL:
+            return
+        infostate = navigator.infostate(place)
+        for number, action in enumerate(game.legal_actions(arrival.state)):
+            for after in resolve_chance(game, game.apply(arrival.state, action)):
+                below = place if after.actor == TERMINAL else navigator.follow(place, arrival.actor, action, after)
+                yield from walk(after, below, [*moves, (arrival.actor, infostate, number)], chance * after.chance)
+
+    for arrival in resolve_chance(game, game.initial_state()):
+        yield from walk(arrival, navigator.follow(NOWHERE, CHANCE, NO_ACTION, arrival), [], arrival.chance)
+
+
+def expected_value(tree: PublicTree, strategy: np.ndarray) -> float:
+    """Returns player 0's expected return by summing over all terminal histories."""
+    total = 0.0
+    for arrival, _, moves, chance in histories(tree):
+        if arrival.actor == TERMINAL:
+            probability = np.prod([strategy[tree.entry_start[s] + a] for _, s, a in moves]) * chance
+            total += probability * tree.game.returns(arrival.state)[0]
+    return float(total)
+
+
+def best_response_value(tree: PublicTree, strategy: np.ndarray, player: int) -> float:
+    """Returns the value of a best response by trying every pure strategy of `player`."""
+    mine = np.flatnonzero(tree.infostate_player == player)
+    sizes = np.diff(tree.entry_start)[mine]
+    ends = [
+        (moves, chance * tree.game.returns(arrival.state)[player])
+        for arrival, _, moves, chance in histories(tree)
+        if arrival.actor == TERMINAL
+    ]
+    weights = [
+        (
+            [(s, a) for p, s, a in moves if p == player],
+            payoff * np.prod([strategy[tree.entry_start[s] + a] for p, s, a in moves if p != player]),
+        )
+        for moves, payoff in ends
+    ]
+    best = -np.inf
+    for choice in product(*(range(size) for size in sizes)):
+        plan = dict(zip(mine, choice, strict=True))
+        best = max(best, sum(w for moves, w in weights if all(plan[s] == a for s, a in moves)))
+    return float(best)
+
+
+def count_pure_strategies(tree: PublicTree, player: int) -> int:
+    """Returns how many plans `best_response_value` would try."""
+    return int(np.prod(np.diff(tree.entry_start)[tree.infostate_player == player], dtype=np.float64))
+
+
+def public_posterior(tree: PublicTree, strategy: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns both players' beliefs at a node by enumerating histories and conditioning."""
+    nodes = tree.require_nodes()
+    beliefs = [np.zeros(start[node + 1] - start[node]) for start in nodes.row_start]
+    for arrival, place, moves, chance in histories(tree):
+        if arrival.actor != TERMINAL and place.node == node:
+            probability = chance * np.prod([strategy[tree.entry_start[s] + a] for _, s, a in moves])
+            for player in (0, 1):
+                beliefs[player][place.rows[player] - nodes.row_start[player][node]] += probability
+    return beliefs[0] / beliefs[0].sum(), beliefs[1] / beliefs[1].sum()
+
+
+def random_strategy(tree: PublicTree, seed: int) -> np.ndarray:
+    """Returns a strategy with every action possible."""
+    from tacit.tree.strategy import normalise
+
+    return normalise(tree, np.random.default_rng(seed).random(tree.num_entries) + 1e-3)
+
+
+def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:
+    """Returns a tree's decisions and payoffs by what the players know, independent of any numbering."""
+    decisions = {}
+    for s in range(tree.num_infostates):
+        decisions[tree.infostate_label(s)] = tuple(tree.entry_action[tree.entry_start[s] : tree.entry_start[s + 1]])
+    payoffs: dict[Any, float] = {}
+    for first, second, payoff in zip(*tree.payoff_rows, tree.payoff, strict=True):
+        node = tree.node_of_row(0, int(first))
+        key = (tree.public_label(node), tree.private_label(0, int(first)), tree.private_label(1, int(second)))
+        payoffs[key] = payoffs.get(key, 0.0) + payoff
+    return decisions, payoffs
+
+

@@ -1,0 +1,193 @@
+"""Properties that hold in every game, on random ones."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tacit.evaluation import evaluate, infostate_values
+from tacit.games import Game
+from tacit.games.check import check_game
+from tacit.kernels import RegretStep, make_passes
+from tacit.kernels.base import Passes
+from tacit.kernels.numba_rows import RowPasses
+from tacit.kernels.torch_rows import TorchPasses
+from tacit.solvers.learner import make_learner
+from tacit.solvers.lp import solve_lp
+from tacit.solvers.schedules import SCHEDULES
+from tacit.tree.beliefs import belief_state
+from tacit.tree.compiler import compile_game
+from tacit.tree.forest import plant_forest
+from tacit.tree.lanes import lane_layout
+from tacit.tree.public_tree import PublicTree
+from tacit.tree.subgame import extract_subgame
+from tests.oracles import (
+    best_response_value,
+    count_pure_strategies,
+    expected_value,
+    public_posterior,
+    random_strategy,
+)
+from tests.random_games import RandomGame
+
+GAMES = st.builds(RandomGame, seed=st.integers(0, 10**6), length=st.integers(1, 3), hidden=st.booleans(), draws=st.booleans())
+PUBLIC_GAMES = st.builds(
+    RandomGame, seed=st.integers(0, 10**6), length=st.integers(2, 4), hidden=st.just(False), draws=st.just(False)
+)
+few = settings(max_examples=25, deadline=None)
+
+
+def all_passes(tree: PublicTree) -> list[Passes]:
+    return [make_passes(tree), RowPasses(tree), TorchPasses(tree)]
+
+
+def decision_nodes(tree: PublicTree) -> np.ndarray:
+    return np.flatnonzero(tree.require_nodes().actor >= 0)
+
+
+@few
+@given(GAMES)
+def test_random_games_keep_the_protocol(game: Game) -> None:
+    assert str(check_game(game)).endswith("no violation")
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_values_and_best_responses_equal_brute_force(game: Game, seed: int) -> None:
+    tree = compile_game(game)
+    strategy = random_strategy(tree, seed)
+    for passes in all_passes(tree):
+        quality = evaluate(passes, strategy)
+        assert quality.value == pytest.approx(expected_value(tree, strategy), abs=1e-12)
+        for player in (0, 1):
+            if count_pure_strategies(tree, player) <= 300:
+                expected = best_response_value(tree, strategy, player)
+                assert quality.best_response_values[player] == pytest.approx(expected, abs=1e-12)
+            own = quality.value if player == 0 else -quality.value
+            assert quality.best_response_values[player] >= own - 1e-12
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
+    tree = compile_game(game)
+    rng = np.random.default_rng(seed)
+    strategy, regret, average = random_strategy(tree, seed), rng.normal(size=tree.num_entries), rng.random(tree.num_entries)
+    step = RegretStep(0.7, 0.4, -0.3, 0.5, 2.0)
+    results = []
+    for passes in all_passes(tree):
+        layout = passes.entries(strategy)
+        reaches = [passes.reach(player, layout) for player in (0, 1)]
+        out = [passes.rows_to_numpy(player, reaches[player]) for player in (0, 1)]
+        for player in (0, 1):
+            out.append(passes.rows_to_numpy(player, passes.values(player, layout, reaches[1 - player])))
+            cfv, response = passes.best_response(player, reaches[1 - player])
+            mine = tree.entry_player == player
+            out += [passes.rows_to_numpy(player, cfv), passes.to_numpy(response)[mine]]
+            sums = passes.entries(average)
+            passes.reach_and_average(player, layout, sums, 3.0)
+            new_strategy, new_regret, new_average = (passes.entries(x) for x in (strategy, regret, average))
+            passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, step)
+            out += [passes.to_numpy(x)[mine] for x in (sums, new_strategy, new_regret, new_average)]
+        results.append(out)
+    for other in results[1:]:
+        for mine, theirs in zip(results[0], other, strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
+@few
+@given(PUBLIC_GAMES)
+def test_public_games_get_lanes(game: Game) -> None:
+    tree = compile_game(game)
+    # The random number of legal actions may depend on the private type: then the rows of a node differ, and lanes do not fit.
+    nodes, starts = tree.require_nodes(), np.diff(tree.entry_start)
+    same = all(
+        len({starts[s] for s in tree.rows[p].infostate[nodes.row_start[p][n] : nodes.row_start[p][n + 1]]}) == 1
+        for n in decision_nodes(tree)
+        for p in [nodes.actor[n]]
+    )
+    assert (lane_layout(tree) is not None) == same
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_beliefs_equal_enumeration(game: Game, seed: int) -> None:
+    tree = compile_game(game)
+    strategy = random_strategy(tree, seed)
+    for node in decision_nodes(tree)[:6]:
+        ours, exact = belief_state(tree, strategy, int(node)).beliefs, public_posterior(tree, strategy, int(node))
+        for player in (0, 1):
+            assert ours[player].sum() == pytest.approx(1.0)
+            np.testing.assert_allclose(ours[player], exact[player], atol=1e-12)
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_subgames_continue_the_game(game: Game, seed: int) -> None:
+    """A subgame's root value is the mean of the infostate values at its root; a forest of subgames has the same values."""
+    tree = compile_game(game)
+    strategy = random_strategy(tree, seed)
+    values = infostate_values(make_passes(tree), strategy, 0)
+    subgames, expected = [], []
+    for node in decision_nodes(tree)[:8]:
+        pbs = belief_state(tree, strategy, int(node))
+        start = tree.require_nodes().row_start[0]
+        expected.append(float(pbs.beliefs[0] @ values[start[node] : start[node + 1]]))
+        subgames.append(extract_subgame(tree, pbs))
+        small = evaluate(make_passes(subgames[-1].tree), strategy[subgames[-1].entry_index])
+        assert small.value == pytest.approx(expected[-1], abs=1e-12)
+    forest = plant_forest([subgame.tree for subgame in subgames])
+    together = np.concatenate([strategy[subgame.entry_index] for subgame in subgames])
+    for passes in all_passes(forest.tree):
+        layout = passes.entries(together)
+        cfv = passes.values(0, layout, passes.reach(1, layout))
+        by_tree = forest.values_by_tree(0, passes.root_values(0, cfv))
+        np.testing.assert_allclose(by_tree, expected, atol=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(GAMES, st.integers(0, 1000))
+def test_solving_a_forest_equals_solving_each_tree(game: Game, seed: int) -> None:
+    tree = compile_game(game)
+    strategy = random_strategy(tree, seed)
+    trees = [extract_subgame(tree, belief_state(tree, strategy, int(n))).tree for n in decision_nodes(tree)[:4]]
+    forest = plant_forest(trees)
+    for name in ("linear-cfr", "flop"):
+        together = make_learner(RowPasses(forest.tree), SCHEDULES[name])
+        alone = [make_learner(RowPasses(one), SCHEDULES[name]) for one in trees]
+        for learner in (together, *alone):
+            for _ in range(4):
+                learner.step()
+        averages = np.concatenate([learner.average_strategy() for learner in alone])
+        np.testing.assert_allclose(together.average_strategy(), averages, atol=1e-10)
+
+
+@settings(max_examples=15, deadline=None)
+@given(GAMES)
+def test_cfr_reaches_the_value_of_the_linear_program(game: Game) -> None:
+    tree = compile_game(game)
+    assume(tree.num_infostates < 200)
+    equilibrium, value = solve_lp(tree)
+    passes = make_passes(tree)
+    assert evaluate(passes, equilibrium).exploitability < 1e-8
+    learner = make_learner(passes, SCHEDULES["cfr+"])
+    for _ in range(300):
+        learner.step()
+    quality = evaluate(passes, learner.average_strategy())
+    assert quality.exploitability < 0.02
+    assert -quality.best_response_values[1] - 1e-9 <= value <= quality.best_response_values[0] + 1e-9
+
+
+@few
+@given(GAMES, st.integers(0, 1000), st.integers(1, 2))
+def test_depth_limits_cut_at_decisions(game: Game, seed: int, depth: int) -> None:
+    tree = compile_game(game)
+    nodes = tree.require_nodes()
+    pbs = belief_state(tree, random_strategy(tree, seed), int(decision_nodes(tree)[0]))
+    small = extract_subgame(tree, pbs, depth)
+    cut = small.tree.require_nodes()
+    assert len(cut.level_start) - 1 <= depth + 1
+    for n, original in enumerate(small.node_index):
+        is_deepest = n >= cut.level_start[min(depth, len(cut.level_start) - 1)] and len(cut.level_start) - 1 > depth
+        expected = -3 if is_deepest and nodes.actor[original] >= 0 else nodes.actor[original]
+        assert cut.actor[n] == expected

@@ -1,0 +1,160 @@
+"""Rules, the registry and check_game."""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import TacitError
+from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
+from tacit.games.check import check_game
+from tacit.tree.compiler import compile_game
+from tacit.tree.estimate import estimate
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", registered_games())
+def test_every_game_keeps_the_protocol(name: str) -> None:
+    report = check_game(load_game(name), max_histories=20_000)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize("name", ["modified_rps", "coin_guess", "kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(faces=4)"])
+def test_sizes_in_closed_form_are_those_of_the_tree(name: str) -> None:
+    game = load_game(name)
+    tree, size = compile_game(game, direct=False), game.size()
+    assert size is not None
+    assert (size.public_states, size.infostates) == (tree.num_nodes, tree.num_infostates)
+    pairs = tree.require_nodes().joint_start[-1] + len(tree.payoff)
+    assert size.histories == pairs  # in these games no two histories look the same to both players
+
+
+def test_names_are_read_and_written() -> None:
+    game = load_game(" liars_dice( dice=2 , faces=3 ) ")
+    assert str(game) == "liars_dice(dice=2,faces=3)"
+    assert load_game(str(game)) == game
+    assert load_game("coin_guess(p=0.25)").parameters == {"p": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kuhn", "unknown game 'kuhn'"),
+        ("kuhn_pokr", "did you mean kuhn_poker"),
+        ("liars_dice(sides=4)", "it takes: dice, faces"),
+        ("liars_dice(dice=many)", "dice takes int, not 'many'"),
+        ("liars_dice(dice=0)", "dice >= 1"),
+        ("coin_guess(p=2)", "between 0 and 1"),
+        ("goofspiel(cards=1)", "between 2 and 13"),
+        ("kuhn_poker((", "cannot read"),
+        ("nowhere.py:Mine", "no Python file at nowhere.py"),
+    ],
+)
+def test_bad_names_say_what_would_be_right(text: str, message: str) -> None:
+    with pytest.raises(TacitError, match=None) as caught:
+        load_game(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_game_in_a_file_loads_by_path() -> None:
+    game = load_game(f"{ROOT / 'examples' / 'own_game.py'}:OneCardBluff(cards=3)")
+    assert game.parameters == {"cards": 3}
+    assert check_game(game).ok
+
+
+def test_a_game_too_large_is_refused_with_its_estimate() -> None:
+    game = load_game("liars_dice(dice=2,faces=6)")
+    assert estimate(game, direct=True).num_bytes > 10**11
+    with pytest.raises(TacitError, match=r"does not fit: 1\.5e\+10 histories need .* GiB"):
+        compile_game(game)
+
+
+def test_random_descents_estimate_the_number_of_histories() -> None:
+    game = load_game("goofspiel(cards=4)")  # no closed form; every descent has the same weights, so the estimate is exact
+    assert estimate(game).size.histories == 1_077
+
+
+@pytest.mark.parametrize("name", registered_games())
+def test_pages_are_those_the_code_makes(name: str) -> None:
+    spec = importlib.util.spec_from_file_location("make_game_pages", ROOT / "docs" / "make_game_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    assert (ROOT / "docs" / "games" / f"{name}.md").read_text() == pages.page(name), "run `make docs`"
+
+
+@dataclass(frozen=True)
+class Guess(Game[tuple[int, ...]]):
+    """A sound little game: player 0 hides a number, player 1 guesses it. The flaws below each break one rule."""
+
+    flaw: str = ""
+
+    name = "guess"
+
+    def initial_state(self) -> tuple[int, ...]:
+        return ()
+
+    def actor(self, state: tuple[int, ...]) -> int:
+        actors = (CHANCE, 0, 1, TERMINAL)
+        return 7 if self.flaw == "actor" and len(state) == 2 else actors[len(state)]
+
+    def chance_outcomes(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.6 if self.flaw == "chance" else 0.5)]
+
+    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return (0, 1, 2)[: 2 + (self.flaw == "legal actions" and len(state) == 2 and state[1])]
+
+    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def public_observation(self, state: tuple[int, ...]) -> str:
+        return None if self.flaw == "observations" else ""  # type: ignore[return-value]
+
+    def private_observation(self, state: tuple[int, ...], player: int) -> str:
+        return str(state[0]) if len(state) == 1 and player == 0 else ""
+
+    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+        payoff = 1.0 if state[1] != state[2] else -1.0
+        return payoff, 0.0 if self.flaw == "zero-sum" else -payoff
+
+
+def test_a_sound_game_has_no_violation() -> None:
+    assert check_game(Guess()).ok
+
+
+@pytest.mark.parametrize("flaw", ["actor", "chance", "legal actions", "observations", "zero-sum"])
+def test_each_violation_is_explained(flaw: str) -> None:
+    report = check_game(Guess(flaw))
+    assert [violation.rule for violation in report.violations] == [flaw]
+    assert len(report.violations[0].message) > 20
+
+
+@dataclass(frozen=True)
+class Mutable(Game[list[int]]):
+    """A game whose author changes states in place."""
+
+    name = "mutable"
+
+    def initial_state(self) -> list[int]:
+        return []
+
+    def actor(self, state: list[int]) -> int:
+        return TERMINAL if state else 0
+
+    def legal_actions(self, state: list[int]) -> tuple[int, ...]:
+        return (0, 1)
+
+    def apply(self, state: list[int], action: int) -> list[int]:
+        state.append(action)
+        return state
+
+    def returns(self, state: list[int]) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+def test_changing_states_in_place_is_noticed() -> None:
+    assert [violation.rule for violation in check_game(Mutable()).violations] == ["unchanged states"]

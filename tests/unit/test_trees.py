@@ -1,0 +1,97 @@
+"""Trees: direct builders against the generic compiler, labels, subgames with card removal."""
+
+import numpy as np
+import pytest
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import load_game
+from tacit.kernels import make_passes
+from tacit.kernels.numba_lanes import LanePasses
+from tacit.kernels.numba_rows import RowPasses
+from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
+from tacit.tree.compiler import compile_game
+from tacit.tree.lanes import lane_layout
+from tacit.tree.subgame import extract_subgame
+from tests.oracles import canonical, random_strategy
+
+DIRECT = ["kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(dice=1,faces=4)", "liars_dice(dice=2,faces=2)"]
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_direct_builders_equal_the_generic_compiler(name: str) -> None:
+    game = load_game(name)
+    direct, generic = (canonical(compile_game(game, direct=direct)) for direct in (True, False))
+    assert direct[0] == generic[0]
+    assert direct[1].keys() == generic[1].keys()
+    np.testing.assert_allclose([direct[1][key] for key in direct[1]], [generic[1][key] for key in direct[1]], atol=1e-15)
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_dice_and_poker_run_in_lanes(name: str) -> None:
+    for direct in (True, False):
+        tree = compile_game(load_game(name), direct=direct)
+        assert isinstance(make_passes(tree), LanePasses)
+        strategy = random_strategy(tree, 3)
+        lanes, rows = (evaluate(passes, strategy) for passes in (make_passes(tree), RowPasses(tree)))
+        assert lanes.value == pytest.approx(rows.value, abs=1e-12)
+        assert lanes.best_response_values == pytest.approx(rows.best_response_values, abs=1e-12)
+
+
+def test_hidden_actions_do_not_fit_into_lanes() -> None:
+    for name in ("modified_rps", "goofspiel(cards=3)"):
+        assert lane_layout(compile_game(load_game(name))) is None
+
+
+def test_labels_say_who_knows_what() -> None:
+    tree = compile_game(load_game("goofspiel(cards=3)"))
+    labels = [tree.infostate_label(s) for s in range(tree.num_infostates)]
+    assert labels[0] == (0, "", "")
+    assert (1, "second wins", "bid 3") in labels  # the own bid is private, the winner is public
+    assert len(set(labels)) == len(labels)
+    leduc = compile_game(load_game("leduc_poker"))
+    assert (1, "check bet raise call Kh check bet raise", "Ks") in [leduc.infostate_label(s) for s in range(936)]
+
+
+def test_chance_weights_are_those_of_the_deal() -> None:
+    tree = compile_game(load_game("coin_guess"))
+    nodes = tree.require_nodes()
+    assert len(nodes) == 3
+    np.testing.assert_allclose(nodes.joint(0), [[0.5], [0.5]])
+
+
+def test_beliefs_respect_card_removal() -> None:
+    tree = compile_game(load_game("kuhn_poker"))
+    pbs = initial_belief_state(tree)
+    np.testing.assert_allclose(pbs.beliefs[0], [1 / 3] * 3)
+    # Player 0 holds the King for sure: player 1 holds Jack or Queen.
+    known = PublicBeliefState(tree, 0, (np.array([0.0, 0.0, 1.0]), np.ones(3)))
+    np.testing.assert_allclose(known.beliefs[1], [0.5, 0.5, 0.0])
+
+
+def test_a_subgame_from_impossible_beliefs_is_refused() -> None:
+    tree = compile_game(load_game("kuhn_poker"))
+    jack = np.array([1.0, 0.0, 0.0])
+    with pytest.raises(TacitError, match="exclude each other"):
+        extract_subgame(tree, PublicBeliefState(tree, 0, (jack, jack)))
+    terminal = int(np.flatnonzero(tree.require_nodes().actor == -2)[0])
+    with pytest.raises(TacitError, match="the game is over"):
+        extract_subgame(tree, PublicBeliefState(tree, terminal, (np.ones(3), np.ones(3))))
+    with pytest.raises(TacitError, match="at least 1"):
+        extract_subgame(tree, initial_belief_state(tree), depth=0)
+
+
+def test_the_subgame_at_the_root_is_the_game() -> None:
+    tree = compile_game(load_game("leduc_poker"))
+    strategy = random_strategy(tree, 1)
+    subgame = extract_subgame(tree, initial_belief_state(tree))
+    assert evaluate(make_passes(subgame.tree), strategy[subgame.entry_index]) == evaluate(make_passes(tree), strategy)
+    np.testing.assert_array_equal(subgame.entry_index, np.arange(tree.num_entries))
+
+
+def test_subgames_of_poker_stay_in_lanes() -> None:
+    tree = compile_game(load_game("leduc_poker"))
+    strategy = random_strategy(tree, 1)
+    node = int(np.flatnonzero(tree.require_nodes().actor >= 0)[50])
+    subgame = extract_subgame(tree, belief_state(tree, strategy, node), depth=2)
+    assert lane_layout(subgame.tree) is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from tacit.games import CHANCE, TERMINAL, Game
+from tacit.games import CHANCE, TERMINAL
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import Arrival, resolve_chance
@@ -16,7 +16,7 @@ from tacit.tree.public_tree import PublicTree
 
 
 def histories(tree: PublicTree) -> Iterator[tuple[Arrival, Place, list[tuple[int, int, int]], float]]:
-    """Yields every decision and terminal history with its place, its (player, infostate, action number) moves and its chance."""
+    """Yields every decision and terminal history: place, (player, infostate, action number) moves, chance."""
     game, navigator = tree.game, Navigator(tree)
 
     def walk(arrival: Arrival, place: Place, moves: list[tuple[int, int, int]], chance: float) -> Iterator[Any]:
@@ -101,5 +101,3 @@ def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:
         key = (tree.public_label(node), tree.private_label(0, int(first)), tree.private_label(1, int(second)))
         payoffs[key] = payoffs.get(key, 0.0) + payoff
     return decisions, payoffs
-
-

@@ -31,7 +31,9 @@ class RandomGame(Game[State]):
     def actor(self, state: State) -> int:
         if not state or self._draw_due(state):
             return CHANCE
-        if self._moves(state) == self.length or (self._moves(state) > 1 and self._dice("end", self._public(state)).random() < 0.2):
+        if self._moves(state) == self.length or (
+            self._moves(state) > 1 and self._dice("end", self._public(state)).random() < 0.2
+        ):
             return TERMINAL
         return self._dice("actor", self._public(state)).randrange(2)
 

@@ -21,7 +21,9 @@ def test_every_game_keeps_the_protocol(name: str) -> None:
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("name", ["modified_rps", "coin_guess", "kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(faces=4)"])
+@pytest.mark.parametrize(
+    "name", ["modified_rps", "coin_guess", "kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(faces=4)"]
+)
 def test_sizes_in_closed_form_are_those_of_the_tree(name: str) -> None:
     game = load_game(name)
     tree, size = compile_game(game, direct=False), game.size()

@@ -51,7 +51,11 @@ def test_closure_gives_the_public_states_of_poker() -> None:
         tree = compile_game(load_game(f"openspiel:{name}"))
         assert int((tree.require_nodes().actor >= 0).sum()) == decisions
         ours = compile_game(load_game(name))
-        assert (tree.num_nodes, tree.num_infostates, tree.num_entries) == (ours.num_nodes, ours.num_infostates, ours.num_entries)
+        assert (tree.num_nodes, tree.num_infostates, tree.num_entries) == (
+            ours.num_nodes,
+            ours.num_infostates,
+            ours.num_entries,
+        )
 
 
 @pytest.mark.parametrize("name", ["dark_hex(board_size=2)", "dark_hex(num_cols=2,num_rows=2,obstype=reveal-numturns)"])

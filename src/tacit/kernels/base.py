@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from tacit.tree.public_tree import Floats, PublicTree
 Array = TypeVar("Array")
 
 
-@dataclass(frozen=True)
-class RegretStep:
+class RegretStep(NamedTuple):
     """How one update of cumulative regrets is done.
 
     The new regret is `max(old * discount + instant, floor)`; the next strategy is proportional to its positive part, after

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from tacit.tree.lanes import LaneLayout
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
 
 _TERMINAL, _LEAF = TERMINAL, LEAF
-Rows = NDArray[np.floating[Any]]
+Rows = NDArray[np.float64]
 
 
 class LanePasses(Passes[Rows]):
@@ -26,27 +25,26 @@ class LanePasses(Passes[Rows]):
     backend = "numba"
     device = "cpu"
 
-    def __init__(self, tree: PublicTree, layout: LaneLayout, dtype: Any = np.float64) -> None:
+    def __init__(self, tree: PublicTree, layout: LaneLayout) -> None:
         self.tree = tree
-        self.dtype = np.dtype(dtype)
         self._layout = layout
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
-        self._scratch = np.empty((len(layout.actor), layout.num_lanes), self.dtype)
+        self._scratch = np.empty((len(layout.actor), layout.num_lanes))
         transposed = np.ascontiguousarray(layout.payoffs.transpose(0, 2, 1))
         # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
-        self._payoffs = tuple(p.reshape(-1, layout.num_lanes).astype(dtype) for p in (transposed, -layout.payoffs))
+        self._payoffs = tuple(p.reshape(-1, layout.num_lanes) for p in (transposed, -layout.payoffs))
         self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
 
     def entries(self, values: Floats) -> Rows:
-        entries = np.zeros(self._num_edges * self._layout.num_lanes, self.dtype)
+        entries = np.zeros(self._num_edges * self._layout.num_lanes)
         entries[self._layout.entry_position] = values
         return entries.reshape(self._num_edges, -1)
 
     def to_numpy(self, entries: Rows) -> Floats:
-        return entries.ravel()[self._layout.entry_position].astype(np.float64)
+        return entries.ravel()[self._layout.entry_position]
 
     def rows_to_numpy(self, player: int, rows: Rows) -> Floats:
-        return rows.ravel()[self._layout.row_position[player]].astype(np.float64)
+        return rows.ravel()[self._layout.row_position[player]]
 
     def reach(self, player: int, strategy: Rows, out: Rows | None = None) -> Rows:
         reach = self._root_reach(player) if out is None else out
@@ -55,17 +53,17 @@ class LanePasses(Passes[Rows]):
 
     def reach_and_average(self, player: int, strategy: Rows, average: Rows, weight: float, out: Rows | None = None) -> Rows:
         reach = self._root_reach(player) if out is None else out
-        _reach_and_average(*self._shape, player, strategy, reach, average, self.dtype.type(weight))
+        _reach_and_average(*self._shape, player, strategy, reach, average, weight)
         return reach
 
     def values(self, player: int, strategy: Rows, opponent_reach: Rows) -> Rows:
-        cfv = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
+        cfv = np.empty((self._num_nodes, self._layout.num_lanes))
         _values(*self._shape, player, *self._leaves(player, opponent_reach), strategy, cfv)
         return cfv
 
     def best_response(self, player: int, opponent_reach: Rows) -> tuple[Rows, Rows]:
-        cfv = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
-        response = np.zeros((self._num_edges, self._layout.num_lanes), self.dtype)
+        cfv = np.empty((self._num_nodes, self._layout.num_lanes))
+        response = np.zeros((self._num_edges, self._layout.num_lanes))
         _best_response(*self._shape, player, *self._leaves(player, opponent_reach), response, cfv)
         return cfv, response
 
@@ -73,16 +71,15 @@ class LanePasses(Passes[Rows]):
         self, player: int, strategy: Rows, regret: Rows, average: Rows, reaches: Sequence[Rows], step: RegretStep
     ) -> None:
         leaves = self._leaves(player, reaches[1 - player])
-        weights = (self.dtype.type(weight) for weight in astuple(step))
-        _update_regrets(*self._shape, player, *leaves, reaches[player], strategy, regret, average, self._scratch, *weights)
+        _update_regrets(*self._shape, player, *leaves, reaches[player], strategy, regret, average, self._scratch, *step)
 
     def mix(self, rows: Rows, other: Rows, weight: float) -> Rows:
-        mixed: Rows = rows + self.dtype.type(weight) * (other - rows)
+        mixed: Rows = rows + weight * (other - rows)
         return mixed
 
     def _root_reach(self, player: int) -> Rows:
         rows = self.tree.rows[player]
-        reach = np.empty((self._num_nodes, self._layout.num_lanes), self.dtype)
+        reach = np.empty((self._num_nodes, self._layout.num_lanes))
         reach[: self.tree.require_nodes().num_roots] = 0.0  # lanes without a private state
         reach.ravel()[self._layout.row_position[player][: rows.level_start[1]]] = rows.root_reach
         return reach
@@ -96,7 +93,7 @@ class LanePasses(Passes[Rows]):
 
 @njit(cache=True)
 def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
-    value = splat(opponent_reach.dtype.type(0), lanes)
+    value = splat(0.0, lanes)
     first = payoff_index[node] * len(lanes)
     for lane in range(len(lanes)):
         value += load(payoffs, first + lane, lanes) * splat(opponent_reach[node, lane], lanes)
@@ -113,7 +110,7 @@ def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[no-untyped-def]
-    value = splat(cfv.dtype.type(0), lanes)
+    value = splat(0.0, lanes)
     for child in range(child_start[edge_start[node]], child_start[edge_start[node + 1]]):
         value += load(cfv, child, lanes)
     return value
@@ -121,7 +118,7 @@ def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[n
 
 @njit(cache=True)
 def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # type: ignore[no-untyped-def]
-    value = splat(cfv.dtype.type(0), lanes)
+    value = splat(0.0, lanes)
     for edge in range(edge_start[node], edge_start[node + 1]):
         value += load(strategy, edge, lanes) * _edge_value(lanes, edge, child_start, cfv)
     return value
@@ -170,7 +167,7 @@ def _values(  # type: ignore[no-untyped-def]
 def _best_response(  # type: ignore[no-untyped-def]
     lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, response, cfv
 ):
-    zero, one = splat(cfv.dtype.type(0), lanes), splat(cfv.dtype.type(1), lanes)
+    zero, one = splat(0.0, lanes), splat(1.0, lanes)
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
             store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
@@ -179,10 +176,10 @@ def _best_response(  # type: ignore[no-untyped-def]
             best, choice = _edge_value(lanes, first, child_start, cfv), zero
             for edge in range(first + 1, edge_start[node + 1]):
                 value = _edge_value(lanes, edge, child_start, cfv)
-                choice = where_greater(value, best, splat(cfv.dtype.type(edge - first), lanes), choice)
+                choice = where_greater(value, best, splat(float(edge - first), lanes), choice)
                 best = where_greater(value, best, value, best)
             for edge in range(first, edge_start[node + 1]):
-                index = splat(cfv.dtype.type(edge - first), lanes)
+                index = splat(float(edge - first), lanes)
                 not_above = where_greater(index, choice, zero, one)
                 store(response, edge, where_greater(choice, index, zero, not_above))
             store(cfv, node, best)
@@ -211,7 +208,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
     prediction,
     average_weight,
 ):
-    zero, one = splat(cfv.dtype.type(0), lanes), splat(cfv.dtype.type(1), lanes)
+    zero, one = splat(0.0, lanes), splat(1.0, lanes)
     keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
     lowest, predicted = splat(floor, lanes), splat(prediction, lanes)
     for node in range(len(actor) - 1, -1, -1):
@@ -234,7 +231,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
                 store(strategy, edge, wanted)
                 total += wanted
             scale = one / where_greater(total, zero, total, one)
-            uniform = splat(cfv.dtype.type(1.0 / (last - first)), lanes)
+            uniform = splat(1.0 / (last - first), lanes)
             for edge in range(first, last):
                 store(strategy, edge, where_greater(total, zero, load(strategy, edge, lanes) * scale, uniform))
             store(cfv, node, value)

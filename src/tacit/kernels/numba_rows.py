@@ -7,7 +7,6 @@ actions, private draws during play and phantom games all come here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tacit.kernels.base import Passes, RegretStep
 from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
 
 _NO_PARENT, _NOT_ACTING = NO_PARENT, NOT_ACTING
-Vector = NDArray[np.floating[Any]]
+Vector = NDArray[np.float64]
 
 
 class RowPasses(Passes[Vector]):
@@ -27,20 +26,19 @@ class RowPasses(Passes[Vector]):
     backend = "numba"
     device = "cpu"
 
-    def __init__(self, tree: PublicTree, dtype: Any = np.float64) -> None:
+    def __init__(self, tree: PublicTree) -> None:
         self.tree = tree
-        self.dtype = np.dtype(dtype)
-        self._payoff = tuple((sign * tree.payoff).astype(dtype) for sign in (1.0, -1.0))
-        self._edge_value = np.empty(tree.num_entries + 1, self.dtype)
+        self._payoff = tuple((sign * tree.payoff) for sign in (1.0, -1.0))
+        self._edge_value = np.empty(tree.num_entries + 1)
 
     def entries(self, values: Floats) -> Vector:
-        return np.concatenate([values, [1.0]]).astype(self.dtype)
+        return np.concatenate([values, [1.0]])
 
     def to_numpy(self, entries: Vector) -> Floats:
-        return entries[:-1].astype(np.float64)
+        return entries[:-1].copy()
 
     def rows_to_numpy(self, player: int, rows: Vector) -> Floats:
-        return rows.astype(np.float64)
+        return rows
 
     def reach(self, player: int, strategy: Vector, out: Vector | None = None) -> Vector:
         reach = self._root_reach(player) if out is None else out
@@ -52,7 +50,7 @@ class RowPasses(Passes[Vector]):
         self, player: int, strategy: Vector, average: Vector, weight: float, out: Vector | None = None
     ) -> Vector:
         reach = self.reach(player, strategy, out)
-        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, self.dtype.type(weight))
+        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, weight)
         return reach
 
     def values(self, player: int, strategy: Vector, opponent_reach: Vector) -> Vector:
@@ -69,16 +67,15 @@ class RowPasses(Passes[Vector]):
         self, player: int, strategy: Vector, regret: Vector, average: Vector, reaches: Sequence[Vector], step: RegretStep
     ) -> None:
         cfv = self._terminal_values(player, reaches[1 - player])
-        weights = (self.dtype.type(weight) for weight in astuple(step))
-        _update_regrets(*self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *weights)
+        _update_regrets(*self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *step)
 
     def mix(self, rows: Vector, other: Vector, weight: float) -> Vector:
-        mixed: Vector = rows + self.dtype.type(weight) * (other - rows)
+        mixed: Vector = rows + weight * (other - rows)
         return mixed
 
     def _root_reach(self, player: int) -> Vector:
         rows = self.tree.rows[player]
-        reach = np.empty(len(rows), self.dtype)
+        reach = np.empty(len(rows))
         reach[: rows.level_start[1]] = rows.root_reach
         return reach
 
@@ -87,7 +84,7 @@ class RowPasses(Passes[Vector]):
         return rows.parent, rows.entry, rows.infostate, self.tree.entry_start
 
     def _terminal_values(self, player: int, opponent_reach: Vector) -> Vector:
-        cfv = np.zeros(len(self.tree.rows[player]), self.dtype)
+        cfv = np.zeros(len(self.tree.rows[player]))
         own, other = self.tree.payoff_rows[player], self.tree.payoff_rows[1 - player]
         _meet(own, other, self._payoff[player], opponent_reach, cfv)
         return cfv
@@ -175,14 +172,14 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             first, last = entry_start[infostate[row]], entry_start[infostate[row] + 1]
             for e in range(first, last):
                 cfv[row] += strategy[e] * edge_value[e]
-            total = cfv.dtype.type(0)
+            total = 0.0
             for e in range(first, last):
                 average[e] += average_weight * own_reach[row] * strategy[e]
                 instant = edge_value[e] - cfv[row]
                 discount = positive_discount if regret[e] > 0 else negative_discount
                 regret[e] = max(regret[e] * discount + instant, floor)
-                strategy[e] = max(regret[e] + prediction * instant, cfv.dtype.type(0))
+                strategy[e] = max(regret[e] + prediction * instant, 0.0)
                 total += strategy[e]
             for e in range(first, last):
-                strategy[e] = strategy[e] / total if total > 0 else cfv.dtype.type(1.0 / (last - first))
+                strategy[e] = strategy[e] / total if total > 0 else 1.0 / (last - first)
         _pass_up(row, parent, entry, edge_value, cfv)

@@ -1,0 +1,155 @@
+"""The command line as users meet it: real processes, one line per error, JSON alone on standard output."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "tacit", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve", "nope"), "unknown game 'nope'"),
+        (("solve", "kuhn_pokr"), "did you mean kuhn_poker?"),
+        (("solve", "liars_dice(sides=3)"), "it takes: dice, faces"),
+        (("solve", "liars_dice(dice=3,faces=6)"), "does not fit"),
+        (("solve", "openspiel:chess"), "does not fit"),
+        (("solve", "openspiel:nope"), "has no game 'nope'"),
+        (("solve", "kuhn_poker", "--solver", "magic"), "unknown solver"),
+        (("solve", "kuhn_poker", "--iterations", "-1"), "must be positive"),
+        (("solve", "kuhn_poker", "--iterations", "many"), "valid int"),
+        (("solve", "kuhn_poker", "--time-limit", "soon"), "90s, 10m or 1h"),
+        (("solve", "kuhn_poker", "--resume", "missing.tacit"), "no file at missing.tacit"),
+        (("solve", "kuhn_poker", "--resume", "broken.tacit"), "not a saved solve"),
+        (("solve", "kuhn_poker", "--save", "file/inside.tacit"), "cannot write"),
+        (("solve", "kuhn_poker", "--save", "."), "it is a directory"),
+        (("solve", "kuhn_poker", "--plot", "curve.txt"), "must end in .png"),
+        (("solve", "kuhn_poker", "--export", "strategy.xml"), "must end in .json"),
+        (("solve", "kuhn_poker", "--backend", "torch", "--device", "cuda:7"), "CUDA"),
+        (("solve",), "Missing argument"),
+        (("dance",), "No such command"),
+        (("games", "nope"), "unknown game"),
+        (("doctor", "nope"), "unknown game"),
+        (("bench", "nope"), "unknown benchmark"),
+        (("reproduce", "nope"), "unknown experiment"),
+        (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.tacit").write_bytes(b"\x08\x00\x00\x00\x00\x00\x00\x00{}")
+    (tmp_path / "file").write_text("not a folder")
+    result = tacit(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("tacit: ")
+    assert message in lines[0]
+
+
+def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        folder = Path("/proc/1")  # even root cannot write here
+    else:
+        folder = tmp_path / "locked"
+        folder.mkdir(mode=0o500)
+    result = tacit("solve", "kuhn_poker", "--save", str(folder / "kuhn.tacit"))
+    assert result.returncode == 2
+    assert "cannot write" in result.stderr
+
+
+def test_solve_prints_one_json_object(tmp_path: Path) -> None:
+    save, plot, table = tmp_path / "k.tacit", tmp_path / "sub" / "k.png", tmp_path / "k.csv"
+    files = ("--save", str(save), "--plot", str(plot), "--export", str(table))
+    result = tacit("solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "200", "--json", *files)
+    assert result.returncode == 0, result.stderr
+    data = json.loads(result.stdout)
+    contract = (
+        "game solver iterations exploitability nash_conv value seconds iterations_per_second nodes infostates backend device"
+    )
+    assert set(contract.split()) <= data.keys()
+    assert data["value"] == pytest.approx(-1 / 18, abs=1e-2)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert len(table.read_text().splitlines()) == 25
+    again = tacit("solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "400", "--resume", str(save), "--json")
+    assert json.loads(again.stdout)["exploitability"] < data["exploitability"]
+
+
+def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
+    save = tmp_path / "leduc.tacit"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "tacit", "solve", "leduc_poker", "--time-limit", "120s", "--save", str(save), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)["interrupted"] is True
+    assert save.exists()
+
+
+def test_help_does_not_import_the_heavy_libraries() -> None:
+    code = (
+        "import sys\nfrom tacit.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'torch', 'numba', 'scipy', 'matplotlib', 'pyspiel', 'numpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "solve" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["games", "solve", "doctor", "bench", "reproduce"])
+def test_every_command_has_help_with_examples_json_and_seed(command: str) -> None:
+    result = tacit(command, "--help")
+    assert result.returncode == 0
+    for word in ("Examples", f"tacit {command}", "--json", "--seed"):
+        assert word in result.stdout
+
+
+def test_games_and_doctor_report_json() -> None:
+    games = json.loads(tacit("games", "--json").stdout)["games"]
+    assert {"kuhn_poker", "leduc_poker"} <= {game["game"] for game in games}
+    report = json.loads(tacit("doctor", "liars_dice(dice=2,faces=6)", "--json").stdout)
+    assert report["job"]["fits"] is False
+
+
+def test_reproduce_figure_3_at_smoke_scale(tmp_path: Path) -> None:
+    result = tacit("reproduce", "flop", "--scale", "smoke", "--out", str(tmp_path), "--json")
+    data = json.loads(result.stdout)
+    assert len(data["results"]) == 16
+    best = {cell["variant"]: cell["solver"] for cell in sorted(data["results"], key=lambda cell: -cell["exploitability"])}
+    assert set(best.values()) == {"linear-cfr"}
+    assert (tmp_path / "flop.png").exists()
+
+
+def test_bench_measures_without_peers() -> None:
+    result = tacit("bench", "tabular", "--games", "kuhn_poker", "--seconds", "0.02", "--no-peers", "--json")
+    row = json.loads(result.stdout)["results"][0]
+    assert 0 < row["iteration"] < 1
+    assert row["ratios"]["openspiel"] is None
+
+
+def test_the_example_runs() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "examples" / "own_game.py")]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "no violation" in result.stdout
+    solved = tacit("solve", "examples/own_game.py:OneCardBluff(cards=6)", "--solver", "lp", "--json", cwd=ROOT)
+    assert json.loads(solved.stdout)["exploitability"] < 1e-9

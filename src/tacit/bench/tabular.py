@@ -7,6 +7,7 @@ and, beside LiteEFG, `cfr+`. All use one thread.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import tempfile
@@ -136,12 +137,11 @@ def _openspiel_exploitability(twin: Any) -> Callable[[], object]:
 
 def _time_liteefg(twin: Any, window: float) -> float:
     with _quiet_home():
-        import LiteEFG
         import pyspiel
-        from LiteEFG.baselines import CFRplus
 
-        environment = LiteEFG.OpenSpielEnv(pyspiel.load_game(twin), traverse_type="Enumerate", regenerate=True)
-        graph: Any = CFRplus.graph()  # type: ignore[no-untyped-call]
+        lite, plus = (importlib.import_module(name) for name in ("LiteEFG", "LiteEFG.baselines.CFRplus"))
+        environment = lite.OpenSpielEnv(pyspiel.load_game(twin), traverse_type="Enumerate", regenerate=True)
+        graph = plus.graph()
         environment.set_graph(graph)
 
         def iterate() -> None:

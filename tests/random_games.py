@@ -1,4 +1,4 @@
-"""Random small games for property tests: correlated deals, hidden and public actions, private draws during play."""
+"""Random small games for property tests: correlated deals, hidden and public actions, private draws, public deals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,23 @@ State = tuple[Event, ...]
 class RandomGame(Game[State]):
     """Everything is a pseudo-random function of what the players who must know it know.
 
-    A state is a tuple of events: ("deal", type 0, type 1), ("move", player, action), ("draw", player, signal).
+    A state is a tuple of events: ("deal", type 0, type 1, what all see), ("move", player, action), ("draw", player, signal).
+
+    Attributes:
+      seed: of all that is random.
+      length: moves at most.
+      hidden: whether some actions are not seen.
+      draws: whether private draws happen between moves.
+      numbering: of actions: from 0 on ("plain"), in an order all know ("shuffled") or by what the mover knows ("typed").
+      roots: public states that the deal leads to.
     """
 
     seed: int = 0
     length: int = 3
     hidden: bool = True
     draws: bool = True
+    numbering: str = "plain"
+    roots: int = 1
 
     name = "random_game"
 
@@ -37,18 +47,21 @@ class RandomGame(Game[State]):
             return TERMINAL
         return self._dice("actor", self._public(state)).randrange(2)
 
-    def legal_actions(self, state: State) -> range:
-        actor = self.actor(state)
-        return range(self._dice("legal", self._view(state, actor)).randint(1, 3))
+    def legal_actions(self, state: State) -> list[int]:
+        view = self._view(state, self.actor(state))
+        count = self._dice("legal", view).randint(1, 3)
+        if self.numbering == "plain":
+            return list(range(count))
+        return self._dice("numbers", self._public(state) if self.numbering == "shuffled" else view).sample(range(6), 6)[:count]
 
     def chance_outcomes(self, state: State) -> list[tuple[int, float]]:
         dice = self._dice("chance", self._public(state))
-        weights = [dice.random() + 0.1 for _ in range(6 if not state else 2)]
+        weights = [dice.random() + 0.1 for _ in range(2 if state else 6 * self.roots)]
         return [(outcome, weight / sum(weights)) for outcome, weight in enumerate(weights)]
 
     def apply(self, state: State, action: int) -> State:
         if not state:
-            return (("deal", action % 2, action // 2),)
+            return (("deal", action % 2, action // 2 % 3, action // 6),)
         if self._draw_due(state):
             return (*state, ("draw", self._dice("drawer", self._public(state)).randrange(2), action))
         return (*state, ("move", self.actor(state), action))
@@ -80,6 +93,8 @@ class RandomGame(Game[State]):
     def _seen_by_all(self, state: State) -> str:
         """The last event as the public sees it; hiding depends on public things only."""
         last = state[-1]
+        if last[0] == "deal" and self.roots > 1:
+            return f"deal {last[3]}"
         if last[0] != "move":
             return ""
         hide = self.hidden and self._dice("hide", self._public(state[:-1])).random() < 0.4

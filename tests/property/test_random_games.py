@@ -30,9 +30,23 @@ from tests.oracles import (
 )
 from tests.random_games import RandomGame
 
-GAMES = st.builds(RandomGame, seed=st.integers(0, 10**6), length=st.integers(1, 3), hidden=st.booleans(), draws=st.booleans())
+GAMES = st.builds(
+    RandomGame,
+    seed=st.integers(0, 10**6),
+    length=st.integers(1, 3),
+    hidden=st.booleans(),
+    draws=st.booleans(),
+    numbering=st.sampled_from(["plain", "shuffled", "typed"]),
+    roots=st.integers(1, 2),
+)
 PUBLIC_GAMES = st.builds(
-    RandomGame, seed=st.integers(0, 10**6), length=st.integers(2, 4), hidden=st.just(False), draws=st.just(False)
+    RandomGame,
+    seed=st.integers(0, 10**6),
+    length=st.integers(2, 4),
+    hidden=st.just(False),
+    draws=st.just(False),
+    numbering=st.sampled_from(["plain", "shuffled"]),
+    roots=st.integers(1, 2),
 )
 few = settings(max_examples=25, deadline=None)
 

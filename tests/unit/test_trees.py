@@ -1,11 +1,14 @@
 """Trees: direct builders against the generic compiler, labels, subgames with card removal."""
 
+import random
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
-from tacit.games import load_game
+from tacit.games import CHANCE, TERMINAL, Game, load_game
 from tacit.kernels import make_passes
 from tacit.kernels.numba_lanes import LanePasses
 from tacit.kernels.numba_rows import RowPasses
@@ -13,9 +16,43 @@ from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_s
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
 from tacit.tree.subgame import extract_subgame
-from tests.oracles import canonical, random_strategy
+from tests.oracles import canonical, expected_value, random_strategy
 
 DIRECT = ["kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(dice=1,faces=4)", "liars_dice(dice=2,faces=2)"]
+
+
+@dataclass(frozen=True)
+class Numbered(Game[tuple[int, ...]]):
+    """Two private types each, then three public moves, with the legal actions of a type as given."""
+
+    numbers: tuple[tuple[int, ...], ...]
+
+    name = "numbered"
+
+    def initial_state(self) -> tuple[int, ...]:
+        return ()
+
+    def actor(self, state: tuple[int, ...]) -> int:
+        return (CHANCE, CHANCE, 0, 1, 0, TERMINAL)[len(state)]
+
+    def chance_outcomes(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.5)]
+
+    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return self.numbers[state[self.actor(state)]]
+
+    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def public_observation(self, state: tuple[int, ...]) -> str:
+        return str(state[-1]) if len(state) > 2 else ""
+
+    def private_observation(self, state: tuple[int, ...], player: int) -> str:
+        return f"type {state[player]}" if len(state) == player + 1 else ""
+
+    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+        payoff = random.Random(str(state)).uniform(-1.0, 1.0)
+        return payoff, -payoff
 
 
 @pytest.mark.parametrize("name", DIRECT)
@@ -36,6 +73,35 @@ def test_dice_and_poker_run_in_lanes(name: str) -> None:
         lanes, rows = (evaluate(passes, strategy) for passes in (make_passes(tree), RowPasses(tree)))
         assert lanes.value == pytest.approx(rows.value, abs=1e-12)
         assert lanes.best_response_values == pytest.approx(rows.best_response_values, abs=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [((2, 1, 0), (2, 1, 0)), ((0, 5), (6, 7)), ((6, 5), (0, 7))])
+def test_lanes_follow_the_order_of_legal_actions_not_of_their_numbers(numbers: tuple[tuple[int, ...], ...]) -> None:
+    tree = compile_game(Numbered(numbers))
+    assert lane_layout(tree) is not None
+    strategy = random_strategy(tree, 0)
+    quality = evaluate(make_passes(tree), strategy)
+    assert quality.value == pytest.approx(expected_value(tree, strategy), abs=1e-12)
+    assert quality.best_response_values == pytest.approx(evaluate(RowPasses(tree), strategy).best_response_values, abs=1e-12)
+
+
+def test_lanes_need_adjacent_children() -> None:
+    tree = compile_game(Numbered(((0, 1), (0, 1))))
+    nodes = tree.require_nodes()
+    last = slice(nodes.level_start[-2], nodes.level_start[-1])
+    parent = nodes.parent.copy()
+    parent[last] = parent[last][::-1]
+    assert lane_layout(tree) is not None
+    assert lane_layout(replace(tree, nodes=replace(nodes, parent=parent))) is None
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [((-1, 1), "from 0 to"), ((0, 2**31), "from 0 to"), (("a", "b"), "integers"), ((), "at least one"), ((1, 1), "different")],
+)
+def test_actions_that_arrays_cannot_hold_are_refused(actions: tuple[int, ...], message: str) -> None:
+    with pytest.raises(TacitError, match=message):
+        compile_game(Numbered((actions, actions)))
 
 
 def test_hidden_actions_do_not_fit_into_lanes() -> None:

@@ -18,6 +18,9 @@ CHANCE = -1
 TERMINAL = -2
 """Actor of a state where the game is over."""
 
+MAX_ACTION = 2**31 - 1
+"""The highest action: they are kept as 32-bit integers, where negative ones mean that nobody moved."""
+
 State = TypeVar("State")
 
 
@@ -109,6 +112,15 @@ class Game(ABC, Generic[State]):
     def __str__(self) -> str:
         inside = ",".join(f"{key}={value}" for key, value in self.parameters.items())
         return f"{self.name}({inside})" if inside else self.name
+
+
+def actions_problem(actions: Sequence[Any]) -> str | None:
+    """Returns what is wrong with a list of legal actions, or None."""
+    if not actions or len(set(actions)) != len(actions):
+        return f"{tuple(actions)} are the legal actions; there must be at least one, all different"
+    if any(not isinstance(action, int) or not 0 <= action <= MAX_ACTION for action in actions):
+        return f"the legal actions {tuple(actions)} must be integers from 0 to {MAX_ACTION}"
+    return None
 
 
 class InfostateGame(Game[State]):

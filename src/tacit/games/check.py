@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame
+from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, actions_problem
 
 MAX_DEPTH = 5_000
 
@@ -191,10 +191,9 @@ class _Checker:
 
     def _check_actions(self, state: Any, past: _Past, actor: int) -> list[int]:
         actions = tuple(self.game.legal_actions(state))
-        if not actions or len(set(actions)) != len(actions):
-            self._note("legal actions", f"{actions} are the legal actions; there must be at least one, all different", past)
-        if any(not isinstance(action, int) or action < 0 for action in actions):
-            self._note("legal actions", f"the legal actions {actions} must be integers from 0 on", past)
+        problem = actions_problem(actions)
+        if problem is not None:
+            self._note("legal actions", problem, past)
         known = self._legal.setdefault((actor, past.views[actor]), actions)
         if known != actions:
             self._note(

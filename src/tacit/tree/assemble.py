@@ -23,11 +23,18 @@ AnyInts = NDArray[np.integer[Any]]
 
 @dataclass
 class NodeTable:
-    """Public states in any order, parents before children. `action` orders siblings and groups them by public action."""
+    """Public states in any order, parents before children.
+
+    Attributes:
+      parent: `[N]`, `NO_PARENT` at roots.
+      actor: `[N]`.
+      slot: `[N]` orders siblings: the place, among the legal actions, of the one that led to the node.
+      token: what everyone learnt on arrival.
+    """
 
     parent: AnyInts
     actor: AnyInts
-    action: AnyInts
+    slot: AnyInts
     token: list[str]
 
 
@@ -68,7 +75,7 @@ def assemble(
 ) -> PublicTree:
     """Returns the public tree of the tables."""
     depth = _depths(nodes.parent)
-    node_rank = _rank_level_by_level(depth, nodes.parent, nodes.action)
+    node_rank = _rank_level_by_level(depth, nodes.parent, nodes.slot)
     row_depth = tuple(depth[table.node] for table in rows)
     row_rank = tuple(_rank_rows(table, node_rank, row_depth[player]) for player, table in enumerate(rows))
 
@@ -200,14 +207,14 @@ def _depths(parent: AnyInts) -> AnyInts:
     return depth
 
 
-def _rank_level_by_level(depth: AnyInts, parent: AnyInts, action: AnyInts) -> Ints:
-    """Returns each node's place in breadth-first order: by parent's place, then action, then order of discovery."""
+def _rank_level_by_level(depth: AnyInts, parent: AnyInts, slot: AnyInts) -> Ints:
+    """Returns each node's place in breadth-first order: by parent's place, then slot, then order of discovery."""
     rank = np.full(len(parent), NO_PARENT, np.int32)
     placed = 0
     for level in range(int(depth.max()) + 1):
         here = np.flatnonzero(depth == level)
         above = rank[parent[here]] if level else np.zeros(len(here), np.int32)
-        order = np.lexsort((here, action[here], above))
+        order = np.lexsort((here, slot[here], above))
         rank[here[order]] = np.arange(placed, placed + len(here), dtype=np.int32)
         placed += len(here)
     return rank

@@ -50,6 +50,11 @@ class _Walk:
         """Returns who moved last on the way to a history."""
         return CHANCE if self.parent[history] == NO_PARENT else self.actor[self.parent[history]]
 
+    def slot(self, history: int) -> int:
+        """Returns the place, among the legal actions, of the one that led to a history."""
+        above = self.parent[history]
+        return 0 if above == NO_PARENT else self.legal[self.seen[self.actor[above]][above]].index(self.action[history])
+
 
 def compile_closure(game: InfostateGame[Any], budget: int, progress: Progress) -> PublicTree:
     """Returns the tree of `game`, with public states wherever the game has them.
@@ -123,7 +128,7 @@ def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any]) 
         parent_node, parent_rows = (NO_PARENT, (NO_PARENT, NO_PARENT)) if above == NO_PARENT else place[above]
         over, mover = actor == TERMINAL, walk.mover(history)
         key = ("end", parent_node, action) if over else ("public state", component[history])
-        node = draft.find_node(key, parent_node, actor, action)
+        node = draft.find_node(key, parent_node, actor, walk.slot(history))
         rows = []
         for player in (0, 1):
             seen = walk.seen[player][history]
@@ -132,7 +137,7 @@ def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any]) 
             if actor == player:
                 if acting_row.setdefault(seen, row) != row:
                     raise _imperfect_recall(draft, player, names[seen])
-                draft.rows[player].legal[row] = walk.legal[seen]
+                draft.set_legal(player, row, walk.legal[seen])
             rows.append(row)
         place.append((node, (rows[0], rows[1])))
         draft.add_history(node, (rows[0], rows[1]), walk.chance[history], walk.payoff[history])
@@ -172,7 +177,7 @@ def _compile_own_infostates(draft: TreeDraft, walk: _Walk) -> PublicTree:
         seen = walk.seen[actor][history]
         if seen not in acting:
             row = find(actor, sequences[actor], seen, True, names[seen])
-            draft.rows[actor].legal[row] = walk.legal[seen]
+            draft.set_legal(actor, row, walk.legal[seen])
             acting[seen] = (row, sequences[actor])
         elif acting[seen][1] != sequences[actor]:
             raise _imperfect_recall(draft, actor, names[seen])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import TacitError
-from tacit.games.base import Game
+from tacit.games.base import Game, actions_problem
 from tacit.tree.assemble import ActionTable, HistoryTable, NodeTable, RowTable, assemble
 from tacit.tree.public_tree import PublicTree
 
@@ -26,25 +26,41 @@ class TreeDraft:
         self._node_index: dict[Hashable, int] = {}
         self._node_parent: list[int] = []
         self._node_actor: list[int] = []
-        self._node_action: list[int] = []
+        self._node_slot: list[int] = []
         self._node_token: list[str] = []
         self._history_node: list[int] = []
         self._history_rows: tuple[list[int], list[int]] = ([], [])
         self._history_chance: list[float] = []
         self._history_payoff: list[float] = []
 
-    def find_node(self, key: Hashable, parent: int, actor: int, action: int, token: str = "") -> int:
-        """Returns the node with this key, new or known; of the actions that lead to it the first orders it."""
+    def find_node(self, key: Hashable, parent: int, actor: int, slot: int, token: str = "") -> int:
+        """Returns the node with this key, new or known; of the slots of the actions that lead to it the first orders it."""
         node = self._node_index.get(key)
         if node is None:
             node = self._node_index[key] = len(self._node_parent)
             self._node_parent.append(parent)
             self._node_actor.append(actor)
-            self._node_action.append(action)
+            self._node_slot.append(slot)
             self._node_token.append(token)
-        elif action < self._node_action[node]:
-            self._node_action[node] = action
+        elif slot < self._node_slot[node]:
+            self._node_slot[node] = slot
         return node
+
+    def set_legal(self, player: int, row: int, actions: tuple[int, ...]) -> None:
+        """Notes a row's legal actions; refuses what has no place in the arrays, or differs from another history's.
+
+        Raises:
+          TacitError: the actions are none, not all different, not integers of 31 bits, or not those noted before.
+        """
+        known = self.rows[player].legal[row]
+        if known and known != actions:
+            raise TacitError(
+                f"{self.game}: legal actions differ within one infostate ({known} and {actions}); check_game() says where"
+            )
+        problem = actions_problem(actions)
+        if problem is not None:
+            raise TacitError(f"{self.game}: {problem}")
+        self.rows[player].legal[row] = actions
 
     def add_history(self, node: int, rows: tuple[int, int], chance: float, payoff: float) -> None:
         """Notes that these rows meet at this node; histories that share rows are summed."""
@@ -62,8 +78,8 @@ class TreeDraft:
 
     def assemble(self) -> PublicTree:
         """Returns the finished tree."""
-        parent, actor, action = (np.array(x) for x in (self._node_parent, self._node_actor, self._node_action))
-        nodes = NodeTable(parent, actor, action, self._node_token)
+        parent, actor, slot = (np.array(x) for x in (self._node_parent, self._node_actor, self._node_slot))
+        nodes = NodeTable(parent, actor, slot, self._node_token)
         first, second = self.rows
         histories = HistoryTable(
             np.array(self._history_node),

@@ -96,6 +96,8 @@ def _knuth_estimate(game: Game[Any]) -> int:
             if actor == TERMINAL or weight > 1e30:
                 break
             moves = [o for o, _ in game.chance_outcomes(state)] if actor == CHANCE else list(game.legal_actions(state))
+            if not moves:
+                break  # against the rules, which the compiler explains
             weight *= len(moves)
             state = game.apply(state, generator.choice(moves))
         else:

@@ -65,6 +65,8 @@ def lane_layout(tree: PublicTree) -> LaneLayout | None:
         return None
     edge_start = np.concatenate([[0], np.cumsum(num_actions)]).astype(np.int32)
     child_edge = edge_start[nodes.parent[nodes.num_roots :]] + slots[nodes.num_roots :]
+    if np.any(np.diff(child_edge) < 0):
+        return None  # the children of an edge are not adjacent
     child_start = nodes.num_roots + np.searchsorted(child_edge, np.arange(edge_start[-1] + 1))
 
     infostate = tree.entry_infostate

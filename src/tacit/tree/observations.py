@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
@@ -45,17 +44,17 @@ def compile_observations(game: Game[Any], budget: int, progress: Progress) -> Pu
     """
     draft = TreeDraft(game, budget, progress)
     count = 0
-    level = [_add(draft, arrival, _NOWHERE, NO_ACTION) for arrival in resolve_chance(game, game.initial_state())]
+    level = [_add(draft, arrival, _NOWHERE, NO_ACTION, 0) for arrival in resolve_chance(game, game.initial_state())]
     while level:
         next_level = []
         for history in level:
             if history.actor == TERMINAL:
                 continue
             actions = tuple(game.legal_actions(history.state))
-            _remember_legal(draft, history, actions)
-            for action in actions:
+            draft.set_legal(history.actor, history.rows[history.actor], actions)
+            for slot, action in enumerate(actions):
                 for arrival in resolve_chance(game, game.apply(history.state, action)):
-                    next_level.append(_add(draft, arrival, history, action))
+                    next_level.append(_add(draft, arrival, history, action, slot))
             draft.check_budget(count + len(next_level))
         level = next_level
         count += len(level)
@@ -78,12 +77,12 @@ def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
             yield Arrival(state, actor, chance, public, (first, second))
 
 
-def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int) -> _History:
+def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int, slot: int) -> _History:
     """Returns the history at `arrival`, entered into the draft."""
     over = arrival.actor == TERMINAL
     # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
     key = (parent.node, arrival.actor, arrival.public, action if over else NO_ACTION)
-    node = draft.find_node(key, parent.node, arrival.actor, action, " ".join(arrival.public))
+    node = draft.find_node(key, parent.node, arrival.actor, slot, " ".join(arrival.public))
     first, second = (
         draft.rows[player].find(
             node,
@@ -97,16 +96,6 @@ def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int) -> _
     chance = arrival.chance * parent.chance
     draft.add_history(node, (first, second), chance, float(draft.game.returns(arrival.state)[0]) if over else 0.0)
     return _History(arrival.state, arrival.actor, node, (first, second), chance)
-
-
-def _remember_legal(draft: TreeDraft, history: _History, actions: tuple[int, ...]) -> None:
-    legal, row = draft.rows[history.actor].legal, history.rows[history.actor]
-    if not legal[row]:
-        legal[row] = actions
-    elif legal[row] != actions:
-        raise TacitError(
-            f"{draft.game}: legal actions differ within one infostate ({legal[row]} and {actions}); check_game() says where"
-        )
 
 
 def _extend(seen: tuple[str, ...], observation: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ class UniformTables:
     """Public states, and which deals are alive and what they pay at each.
 
     Attributes:
-      nodes: `N` public states, parents before children.
+      nodes: `N` public states, parents before children; their slots are the numbers of the public actions themselves.
       lanes: for each player the names of the private states.
       joint: `[K, H0, H1]` chance weights of the deals; node n has `joint[joint_index[n]]`.
       joint_index: `[N]`.
@@ -53,7 +53,7 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
         moved = (above != NO_PARENT) & (nodes.actor[above] == player)
         names = [tables.lanes[player][k] if up == NO_PARENT else "" for k, up in zip(lane, above, strict=True)]
         row_at.append(at)
-        rows.append(RowTable(node, parent, np.where(moved, nodes.action[node], NO_ACTION), names))
+        rows.append(RowTable(node, parent, np.where(moved, nodes.slot[node], NO_ACTION), names))
         legal.append(_legal_actions(nodes, node, player))
     node, first, second = np.nonzero(tables.joint[tables.joint_index])
     over = nodes.actor[node] == TERMINAL
@@ -70,7 +70,7 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
 def _legal_actions(nodes: NodeTable, row_node: NDArray[np.int64], player: int) -> ActionTable:
     """Returns the actions of every row: those of its node's children, once each, where the player acts."""
     children = np.flatnonzero(nodes.parent != NO_PARENT)
-    edges = np.unique(np.stack([nodes.parent[children], nodes.action[children]]), axis=1)
+    edges = np.unique(np.stack([nodes.parent[children], nodes.slot[children]]), axis=1)
     edge_start = np.searchsorted(edges[0], np.arange(len(nodes.parent) + 1))
     counts = np.where(nodes.actor[row_node] == player, np.diff(edge_start)[row_node], 0)
     start = np.concatenate([[0], np.cumsum(counts)])

@@ -1,5 +1,7 @@
 """Properties that hold in every game, on random ones."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -19,7 +21,7 @@ from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.forest import plant_forest
 from tacit.tree.lanes import lane_layout
-from tacit.tree.public_tree import PublicTree
+from tacit.tree.public_tree import LEAF, PublicTree
 from tacit.tree.subgame import extract_subgame
 from tests.oracles import (
     best_response_value,
@@ -107,6 +109,28 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
     for other in results[1:]:
         for mine, theirs in zip(results[0], other, strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
+@few
+@given(PUBLIC_GAMES, st.integers(0, 1000))
+def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
+    whole = compile_game(game)
+    pbs = belief_state(whole, random_strategy(whole, seed), int(decision_nodes(whole)[0]))
+    tree = extract_subgame(whole, pbs, depth=1).tree
+    nodes, strategy = tree.require_nodes(), random_strategy(tree, seed)
+    results = []
+    for passes in all_passes(tree):
+        layout = passes.entries(strategy)
+        for player in (0, 1):
+            reach = passes.reach(1 - player, layout)
+            with patch("numpy.empty", lambda shape, dtype=float: np.full(shape, 7, dtype)):  # what memory may hold
+                cfvs = [passes.values(player, layout, reach), passes.best_response(player, reach)[0]]
+            at_leaf = np.repeat(nodes.actor == LEAF, np.diff(nodes.row_start[player]))
+            values = [passes.rows_to_numpy(player, cfv) for cfv in cfvs]
+            assert not any(value[at_leaf].any() for value in values)
+            results.append(np.concatenate(values))
+    for mine, theirs in zip(results[2:], results, strict=False):
+        np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
 @few

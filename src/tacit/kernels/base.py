@@ -40,7 +40,10 @@ class RegretStep(NamedTuple):
 
 
 class Passes(ABC, Generic[Array]):
-    """Passes over one tree. `reach` and `cfv` are over a player's rows, the rest over entries."""
+    """Passes over one tree. `reach` and `cfv` are over a player's rows, the rest over entries.
+
+    Leaves, where a depth limit cut the tree, are worth zero.
+    """
 
     tree: PublicTree
     backend: str

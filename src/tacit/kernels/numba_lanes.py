@@ -161,6 +161,8 @@ def _values(  # type: ignore[no-untyped-def]
             store(cfv, node, _strategy_value(lanes, node, edge_start, child_start, strategy, cfv))
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+        else:
+            store(cfv, node, splat(0.0, lanes))
 
 
 @njit(cache=True)
@@ -185,6 +187,8 @@ def _best_response(  # type: ignore[no-untyped-def]
             store(cfv, node, best)
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+        else:
+            store(cfv, node, splat(0.0, lanes))
 
 
 @njit(cache=True, error_model="numpy")
@@ -237,3 +241,5 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             store(cfv, node, value)
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+        else:
+            store(cfv, node, splat(0.0, lanes))

@@ -142,7 +142,7 @@ def _payoff_matrices(
     first, second = tree.payoff_rows
     dense[place[row_node[first]], lanes[0][first], lanes[1][second]] = tree.payoff
     dense += 0.0  # -0.0 and 0.0 are the same payoff
-    keys = dense.reshape(len(terminal), -1).view(np.dtype((np.void, num_lanes**2 * 8))).ravel()
+    keys = dense.reshape(len(terminal), num_lanes**2).view(np.dtype((np.void, num_lanes**2 * 8))).ravel()
     _, chosen, inverse = np.unique(keys, return_index=True, return_inverse=True)
     index = np.zeros(len(nodes), np.int32)
     index[terminal] = inverse

@@ -1,6 +1,7 @@
 """Solvers against known values, published curves and each other; saving, continuing and exporting."""
 
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 
 from tacit.errors import TacitError
 from tacit.games import load_game
+from tacit.reproduce import dice
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
 from tacit.solvers import SCHEDULES, load_result, solve
 from tacit.solvers.export import export
+from tacit.solvers.learner import RegretLearner
 
 # First player's values: Kuhn 1950, OpenSpiel's LP for Leduc, independent solvers for the rest.
 VALUES = {
@@ -153,13 +156,38 @@ def test_damaged_files_are_refused(damage: str, tmp_path: Path) -> None:
         load_result(path)
 
 
-def test_interrupting_keeps_what_was_reached() -> None:
-    def interrupt(point: object, _result: object) -> None:
-        raise KeyboardInterrupt
+def _press_ctrl_c(_point: object, _result: object) -> None:
+    signal.raise_signal(signal.SIGINT)
 
-    result = solve("kuhn_poker", iterations=1_000, on_check=interrupt)
+
+def test_interrupting_keeps_what_was_reached_if_asked_to() -> None:
+    result = solve("kuhn_poker", iterations=1_000, on_check=_press_ctrl_c, keep_when_interrupted=True)
     assert result.interrupted
     assert result.iterations == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(KeyboardInterrupt):
+        solve("kuhn_poker", iterations=1_000, on_check=_press_ctrl_c)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    settle = RegretLearner._settle
+
+    def interrupted_settle(self: RegretLearner, player: int) -> None:
+        if self.iteration == 20 and player == 0:
+            _press_ctrl_c(None, None)
+        settle(self, player)
+
+    straight = solve("leduc_poker", solver="cfr", iterations=40)
+    monkeypatch.setattr(RegretLearner, "_settle", interrupted_settle)
+    half = solve("leduc_poker", solver="cfr", iterations=40, keep_when_interrupted=True)
+    assert half.iterations == 20
+    continued = solve("leduc_poker", solver="cfr", iterations=40, resume=half)
+    np.testing.assert_allclose(continued.strategy.probabilities, straight.strategy.probabilities, atol=1e-9)
+
+
+def test_an_interrupted_experiment_prints_no_table() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        dice.table_2(lambda *_: _press_ctrl_c(None, None))
 
 
 def test_exports(tmp_path: Path) -> None:

@@ -71,9 +71,10 @@ def solve(
             resume=None if resume is None else load_result(resume),
             on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
             on_check=watch,
+            keep_when_interrupted=True,
         )
     if result.interrupted:
-        logger().print("stopped early; what was reached is kept")
+        logger().print("stopped early" if save is None else f"stopped early; what was reached is kept in {save}", markup=False)
     if save is not None:
         result.save(save)
     if export is not None:

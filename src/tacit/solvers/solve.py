@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -37,6 +40,7 @@ def solve(
     resume: SolveResult | None = None,
     on_compile: Progress = lambda _: None,
     on_check: Watch = lambda _point, _result: None,
+    keep_when_interrupted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> SolveResult:
     """Returns an (approximate) equilibrium of `game`.
@@ -53,6 +57,8 @@ def solve(
       resume: a saved solve of the same game and solver to continue.
       on_compile: called with the number of histories walked while the tree is made.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
+      keep_when_interrupted: Ctrl-C ends the solve after the iteration it falls into, and what was reached is returned (a
+        second one is not waited for); otherwise it is raised like anywhere else.
       clock: the time in seconds.
 
     Raises:
@@ -76,7 +82,8 @@ def solve(
         curve, spent = list(resume.curve), resume.seconds
     if iterations is None and target is None and time_limit is None:
         iterations = 1_000
-    return _iterate(learner, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, clock)
+    with _Interrupt(keep_when_interrupted) as interrupt:
+        return _iterate(learner, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, interrupt, clock)
 
 
 def _iterate(
@@ -89,10 +96,10 @@ def _iterate(
     curve: list[Point],
     spent: float,
     on_check: Watch,
+    interrupt: _Interrupt,
     clock: Callable[[], float],
 ) -> SolveResult:
     passes, start = learner.passes, clock()
-    interrupted = False
 
     def result() -> SolveResult:
         strategy = learner.average_strategy()
@@ -107,28 +114,51 @@ def _iterate(
             state=learner.state(),
             backend=passes.backend,
             device=passes.device,
-            interrupted=interrupted,
+            interrupted=interrupt.asked,
         )
 
     def out_of_time() -> bool:
         return time_limit is not None and clock() - start >= time_limit
 
     check_at = learner.iteration + 1
-    try:
-        while iterations is None or learner.iteration < iterations:
-            learner.step()
-            done = learner.iteration == iterations or out_of_time()
-            if learner.iteration < check_at and not done:
-                continue
-            exploitability = evaluate(passes, learner.average_strategy()).exploitability
-            curve.append(Point(learner.iteration, spent + clock() - start, exploitability))
-            on_check(curve[-1], result)
-            if done or (target is not None and exploitability <= target):
-                break
-            check_at = max(learner.iteration + 1, int(learner.iteration * CHECK_GROWTH))
-    except KeyboardInterrupt:
-        interrupted = True
+    while not interrupt.asked and (iterations is None or learner.iteration < iterations):
+        learner.step()
+        done = learner.iteration == iterations or out_of_time()
+        if learner.iteration < check_at and not done:
+            continue
+        exploitability = evaluate(passes, learner.average_strategy()).exploitability
+        curve.append(Point(learner.iteration, spent + clock() - start, exploitability))
+        on_check(curve[-1], result)
+        if done or (target is not None and exploitability <= target):
+            break
+        check_at = max(learner.iteration + 1, int(learner.iteration * CHECK_GROWTH))
     return result()
+
+
+class _Interrupt:
+    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done.
+
+    Attributes:
+      asked: whether it came.
+    """
+
+    def __init__(self, hold: bool) -> None:
+        self.asked = False
+        self._hold = hold and threading.current_thread() is threading.main_thread()  # others get no signals
+        self._before: Any = None
+
+    def __enter__(self) -> _Interrupt:
+        if self._hold:
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._hold:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, _number: int, _frame: object) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, self._before)
 
 
 def _solve_exactly(passes: AnyPasses, clock: Callable[[], float]) -> SolveResult:

@@ -1,8 +1,10 @@
 """Rules, the registry and check_game."""
 
 import importlib.util
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
 from tacit.games.check import check_game
 from tacit.tree.compiler import compile_game
 from tacit.tree.estimate import estimate
+from tacit.tree.observations import compile_observations
 
 ROOT = Path(__file__).parents[2]
 
@@ -156,6 +159,138 @@ class Mutable(Game[list[int]]):
 
     def returns(self, state: list[int]) -> tuple[float, float]:
         return 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class Stubborn(Guess):
+    """A game of which one method is replaced by another, so that anything can go wrong in it."""
+
+    method: str = ""
+    answer: Any = None
+
+    def __getattribute__(self, name: str) -> Any:
+        get = super().__getattribute__
+        return get("answer") if name == get("method") else get(name)
+
+
+def fail(*_: object) -> None:
+    raise ZeroDivisionError("division by zero")
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "message"),
+    [
+        ("initial_state", fail, "Stubborn.initial_state() raised ZeroDivisionError: division by zero"),
+        ("actor", fail, "Stubborn.actor() raised"),
+        ("apply", fail, "Stubborn.apply() raised"),
+        ("returns", fail, "Stubborn.returns() raised"),
+        ("returns", lambda _: 1.0, "gives 1.0; it must be two finite numbers"),
+        ("returns", lambda _: (math.nan, math.nan), "it must be two finite numbers"),
+        ("chance_outcomes", fail, "Stubborn.chance_outcomes() raised"),
+        ("chance_outcomes", lambda _: [0, 1], "(outcome, probability) pairs"),
+        ("chance_outcomes", lambda _: [(0, math.nan), (1, 1.0)], "no positive probability"),
+        ("legal_actions", lambda _: None, "must be integers"),
+        ("legal_actions", lambda _: ("a", "b"), "must be integers"),
+        ("legal_actions", lambda _: (0, 2**31), "must be integers from 0 to"),
+        ("legal_actions", lambda _: (), "at least one"),
+        ("private_observation", lambda *_: 3, "must be a string"),
+    ],
+)
+def test_whatever_goes_wrong_is_explained(method: str, answer: object, message: str) -> None:
+    report = check_game(Stubborn(method=method, answer=answer))
+    assert message in report.violations[0].message
+
+
+@dataclass(frozen=True)
+class Line(Game[int]):
+    """One player makes `moves` moves; only the last is a choice."""
+
+    moves: int = 40
+
+    name = "line"
+
+    def initial_state(self) -> int:
+        return 0
+
+    def actor(self, state: int) -> int:
+        return TERMINAL if state >= self.moves else 0
+
+    def legal_actions(self, state: int) -> tuple[int, ...]:
+        return (0, 1) if state == self.moves - 1 else (0,)
+
+    def apply(self, state: int, action: int) -> int:
+        return state + 1 + action
+
+    def returns(self, state: int) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+def test_long_games_are_checked_in_linear_time() -> None:
+    assert check_game(Line(moves=500)).ok
+
+
+def test_games_that_never_end_are_refused() -> None:
+    endless = Line(moves=10**9)
+    assert [violation.rule for violation in check_game(endless).violations] == ["bounded length"]
+    assert len(str(check_game(endless))) < 300
+    with pytest.raises(TacitError, match="longer than 5,000 moves"):
+        compile_game(endless)
+    with pytest.raises(TacitError, match="longer than 5,000 moves"):
+        compile_observations(endless, 2**30, lambda _: None)
+
+
+@dataclass(frozen=True)
+class EndlessChance(Line):
+    """Nature moves for ever."""
+
+    def actor(self, state: int) -> int:
+        return CHANCE
+
+    def chance_outcomes(self, state: int) -> list[tuple[int, float]]:
+        return [(0, 1.0)]
+
+
+def test_chance_that_never_ends_is_refused() -> None:
+    with pytest.raises(TacitError, match="longer than 5,000 moves"):
+        compile_observations(EndlessChance(), 2**30, lambda _: None)
+
+
+@dataclass(frozen=True)
+class SilentChance(Game[tuple[int, ...]]):
+    """Nature moves once or twice, unseen; if `told`, it says so in the end, and only then the actions may differ."""
+
+    told: bool = True
+
+    name = "silent_chance"
+
+    def initial_state(self) -> tuple[int, ...]:
+        return ()
+
+    def actor(self, state: tuple[int, ...]) -> int:
+        return CHANCE if state in ((), (1,)) else 0 if state in ((0,), (1, 0)) else TERMINAL
+
+    def chance_outcomes(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.5)] if state == () else [(0, 1.0)]
+
+    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return (0, 1) if state == (0,) else (0, 1, 2)
+
+    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def public_observation(self, state: tuple[int, ...]) -> str:
+        return "twice" if self.told and state == (1, 0) else ""
+
+    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+def test_silent_chance_moves_are_not_noticed() -> None:
+    assert check_game(SilentChance()).ok
+    assert compile_game(SilentChance()).num_infostates == 2
+    assert [violation.rule for violation in check_game(SilentChance(told=False)).violations] == ["legal actions"]
+    with pytest.raises(TacitError, match="legal actions differ"):
+        compile_game(SilentChance(told=False))
 
 
 def test_changing_states_in_place_is_noticed() -> None:

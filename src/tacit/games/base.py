@@ -3,7 +3,8 @@
 A game is a factored-observation game (Kovarik et al. 2022): on arrival at a world state everyone receives its public
 observation and each player a private one. What a player knows, the *infostate*, is the sequence of these observations and
 of the player's own actions, so perfect recall holds by construction; the public state is the sequence of public
-observations. Every move is a tick that all players notice, so who acts and how many moves were made is always public.
+observations. Every move of a player is a tick that all notice, so who acts and how many actions were taken is always public;
+of a chance move players notice what they observe, and nothing where that is empty.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
+from tacit.errors import TacitError
+
 CHANCE = -1
 """Actor of a state where nature moves."""
 TERMINAL = -2
 """Actor of a state where the game is over."""
 
+MAX_DEPTH = 5_000
+"""Moves, chance included, after which a game counts as one that never ends."""
 MAX_ACTION = 2**31 - 1
 """The highest action: they are kept as 32-bit integers, where negative ones mean that nobody moved."""
 
@@ -114,12 +119,22 @@ class Game(ABC, Generic[State]):
         return f"{self.name}({inside})" if inside else self.name
 
 
+def check_depth(game: Game[Any], depth: int) -> None:
+    """Refuses a game whose histories reach a depth at which it counts as one that never ends.
+
+    Raises:
+      TacitError: `depth` is beyond `MAX_DEPTH`.
+    """
+    if depth > MAX_DEPTH:
+        raise TacitError(f"{game} has histories longer than {MAX_DEPTH:,} moves: it is not bounded, or far too large")
+
+
 def actions_problem(actions: Sequence[Any]) -> str | None:
     """Returns what is wrong with a list of legal actions, or None."""
+    if not isinstance(actions, Sequence) or any(not isinstance(a, int) or not 0 <= a <= MAX_ACTION for a in actions):
+        return f"the legal actions {actions!r} must be integers from 0 to {MAX_ACTION}"
     if not actions or len(set(actions)) != len(actions):
-        return f"{tuple(actions)} are the legal actions; there must be at least one, all different"
-    if any(not isinstance(action, int) or not 0 <= action <= MAX_ACTION for action in actions):
-        return f"the legal actions {tuple(actions)} must be integers from 0 to {MAX_ACTION}"
+        return f"{actions!r} are the legal actions; there must be at least one, all different"
     return None
 
 

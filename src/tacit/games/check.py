@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, actions_problem
+from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, actions_problem
 
-MAX_DEPTH = 5_000
+_SHOWN_MOVES = 20
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Violation:
     history: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.message} (after {list(self.history)})"
+        moves = [str(move) for move in self.history[:_SHOWN_MOVES]] + ["..."] * (len(self.history) > _SHOWN_MOVES)
+        return f"{self.rule}: {self.message} (after [{', '.join(moves)}])"
 
 
 @dataclass
@@ -63,15 +64,18 @@ class GameReport:
 def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -> GameReport:
     """Returns which rules of the protocol `game` breaks, each explained with a history that shows it.
 
-    Checked are: actors, legal actions (distinct, and equal within an infostate), chance (positive, summing to 1), zero-sum and
-    finite returns, observations (strings, the same when asked again), states that `apply` leaves unchanged, bounded
-    length, and perfect recall where the game names its infostates itself.
+    Checked are: the class itself, methods that raise exceptions, actors, legal actions (distinct, and equal within an
+    infostate), chance (positive, summing to 1), zero-sum and finite returns, observations (strings, the same when asked again),
+    states that `apply` leaves unchanged, bounded length, and perfect recall where the game names its infostates itself.
 
     Args:
       game: the game to check.
       max_histories: all histories are walked if there are no more than this; otherwise random playthroughs up to this count.
       seed: of the playthroughs.
     """
+    problem = class_problem(type(game))
+    if problem is not None:
+        return GameReport(type(game).__name__, violations=[Violation("class", problem, ())])
     checker = _Checker(game)
     checker.walk(max_histories)
     if not checker.report.complete:
@@ -79,92 +83,152 @@ def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -
     return checker.report
 
 
-@dataclass
+def class_problem(game_class: type[Game[Any]]) -> str | None:
+    """Returns why a class cannot be a game whatever its rules, or None."""
+    name = game_class.__name__
+    if missing := sorted(getattr(game_class, "__abstractmethods__", ())):
+        return f"{name} lacks {', '.join(missing)}"
+    if not is_dataclass(game_class):
+        return f"{name} must be a dataclass: write @dataclass(frozen=True) above it"
+    if shadowing := [field.name for field in fields(game_class) if field.name == "name" or hasattr(InfostateGame, field.name)]:
+        return f"{name} has a parameter {shadowing[0]!r}, which is a word of the Game protocol: rename it"
+    if not isinstance(getattr(game_class, "name", None), str):
+        return f'{name} has no name: write name = "..." in it'
+    return None
+
+
+@dataclass(frozen=True)
 class _Past:
-    """How a history came about: its moves, and what each player has seen (on arrival: `views`) and done on the way."""
+    """How a history came about. What players know is kept as numbers: of equal pasts equal ones, of different ones different.
+
+    Attributes:
+      moves: all of them, chance included.
+      views: for each player, what it knew at the latest decision (of either player) and did there.
+      own_moves: for each player, its moves and what it knew when it made them.
+      seen: what everyone, player 0 and player 1 observed since that decision.
+    """
 
     moves: tuple[int, ...] = ()
-    views: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] = ((), ())
-    own_moves: tuple[tuple[Hashable, ...], tuple[Hashable, ...]] = ((), ())
+    views: tuple[int, int] = (0, 0)
+    own_moves: tuple[int, int] = (0, 0)
+    seen: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
+
+
+class _RulesError(Exception):
+    """A method of the game raised an exception."""
 
 
 class _Checker:
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
         self.report = GameReport(str(game))
-        self._legal: dict[Hashable, tuple[int, ...]] = {}
-        self._recall: dict[Hashable, tuple[Hashable, ...]] = {}
+        self._numbers: dict[Hashable, int] = {}
+        self._legal: dict[int, tuple[int, ...]] = {}
+        self._recall: dict[int, int] = {}
 
     def walk(self, limit: int) -> None:
         """Visits all histories depth first, until there are too many."""
-        stack = [(self.game.initial_state(), _Past())]
+        stack = self._start()
         while stack:
             if self.report.histories >= limit:
                 self.report.complete = False
                 return
-            state, past = stack.pop()
-            stack.extend((after, self._extend(past, state, move)) for move, after in self._visit(state, past))
+            stack.extend(self._visit(*stack.pop()))
 
     def sample(self, limit: int, generator: random.Random) -> None:
         """Plays random games until enough histories were seen."""
         self.report.histories = 0
         while self.report.histories < limit:
-            state, past = self.game.initial_state(), _Past()
-            while children := self._visit(state, past):
-                move, after = generator.choice(children)
-                past, state = self._extend(past, state, move), after
+            children = self._start()
+            while children:
+                children = self._visit(*generator.choice(children))
 
-    def _extend(self, past: _Past, state: Any, move: int) -> _Past:
-        actor = self.game.actor(state)
-        own = tuple((*past.own_moves[p], (past.views[p], move)) if actor == p else past.own_moves[p] for p in (0, 1))
-        return _Past((*past.moves, move), past.views, (own[0], own[1]))
+    def _start(self) -> list[tuple[Any, _Past]]:
+        try:
+            return [(self._ask("initial_state"), _Past())]
+        except _RulesError as failure:
+            self._note("exceptions", str(failure), _Past())
+            return []
 
-    def _visit(self, state: Any, past: _Past) -> list[tuple[int, Any]]:
-        """Returns the moves from a state and where they lead, after checking everything there."""
+    def _visit(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
+        """Returns the states that follow and how they came about, after checking everything at this one."""
         self.report.histories += 1
         if len(past.moves) > MAX_DEPTH:
             self._note("bounded length", f"a history has more than {MAX_DEPTH:,} moves", past)
             return []
-        actor = self.game.actor(state)
-        past.views = self._observe(state, past, actor)
+        try:
+            return self._follow(state, past)
+        except _RulesError as failure:
+            self._note("exceptions", str(failure), past)
+            return []
+
+    def _follow(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
+        actor = self._ask("actor", state)
+        if not isinstance(self.game, InfostateGame):
+            past = replace(past, seen=self._observe(state, past))
         if actor == TERMINAL:
             self._check_returns(state, past)
             return []
         if actor == CHANCE:
-            return self._apply_all(state, self._check_chance(state, past), past)
+            after = self._apply_all(state, self._check_chance(state, past), past)
+            return [(below, replace(past, moves=(*past.moves, outcome))) for outcome, below in after]
         if actor not in (0, 1):
             self._note("actor", f"actor() gives {actor!r}; it must be 0, 1, CHANCE (-1) or TERMINAL (-2)", past)
             return []
-        return self._apply_all(state, self._check_actions(state, past, actor), past)
+        views = self._views(state, past, actor)
+        after = self._apply_all(state, self._check_actions(state, past, actor, views[actor]), past)
+        return [(below, self._moved(past, views, actor, action)) for action, below in after]
 
-    def _observe(self, state: Any, past: _Past, actor: int) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
-        """Returns both players' action-observation histories (or the names the game gives them)."""
+    def _observe(self, state: Any, past: _Past) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Returns what everyone and each player observed up to `state`; observing nothing leaves no trace."""
+        public, first, second = past.seen
+        new = self._observation("public_observation", (state,), past)
+        own = [self._observation("private_observation", (state, player), past) for player in (0, 1)]
+        return (*public, new) if new else public, (*first, own[0]) if own[0] else first, (*second, own[1]) if own[1] else second
+
+    def _views(self, state: Any, past: _Past, actor: int) -> tuple[int, int]:
+        """Returns what each player knows at a decision: its action-observation history, or the name the game gives it."""
         if isinstance(self.game, InfostateGame):
-            if actor not in (0, 1):
-                return past.views
-            names = [(self.game.infostate(state, player),) for player in (0, 1)]
-            self._check_recall(names[actor][0], past, actor)
-            return names[0], names[1]
-        public = self._observation("public_observation", (state,), past)
-        views = []
-        for player in (0, 1):
-            private = self._observation("private_observation", (state, player), past)
-            done = past.own_moves[player][-1:]  # with the view it was made in, the last own move stands for all
-            views.append((done, past.views[player], public, private, actor == player))
-        return views[0], views[1]
+            names = [self._observation("infostate", (state, player), past) for player in (0, 1)]
+            first, second = (self._number(player, name) for player, name in enumerate(names))
+            self._check_recall((first, second)[actor], names[actor], past, actor)
+            return first, second
+        first, second = (self._number(past.views[p], actor, past.seen[0], past.seen[1 + p]) for p in (0, 1))
+        return first, second
+
+    def _moved(self, past: _Past, views: tuple[int, int], actor: int, action: int) -> _Past:
+        """Returns the past after a player's action, which the player itself remembers."""
+        known, own = list(views), list(past.own_moves)
+        known[actor] = self._number(views[actor], action)
+        own[actor] = self._number(past.own_moves[actor], views[actor], action)
+        return _Past((*past.moves, action), (known[0], known[1]), (own[0], own[1]))
+
+    def _number(self, *what: Hashable) -> int:
+        """Returns the number of something, 1 or higher; the same for equal things."""
+        return self._numbers.setdefault(what, len(self._numbers) + 1)
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        """Returns the answer of one of the game's methods.
+
+        Raises:
+          _RulesError: the method raised an exception.
+        """
+        try:
+            return getattr(self.game, method)(*arguments)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise _RulesError(f"{type(self.game).__name__}.{method}() raised {reason}") from error
 
     def _observation(self, name: str, arguments: tuple[Any, ...], past: _Past) -> str:
-        observe = getattr(self.game, name)
-        seen = observe(*arguments)
+        seen = self._ask(name, *arguments)
         if not isinstance(seen, str):
             self._note("observations", f"{name}() gives {seen!r}; it must be a string, empty when nothing is seen", past)
-        elif observe(*arguments) != seen:
+        elif self._ask(name, *arguments) != seen:
             self._note("observations", f"{name}() gives different answers for the same state", past)
         return str(seen)
 
-    def _check_recall(self, name: Hashable, past: _Past, player: int) -> None:
-        before = self._recall.setdefault((player, name), past.own_moves[player])
-        if before != past.own_moves[player]:
+    def _check_recall(self, view: int, name: str, past: _Past, player: int) -> None:
+        if self._recall.setdefault(view, past.own_moves[player]) != past.own_moves[player]:
             self._note(
                 "perfect recall",
                 f"player {player} is in infostate {name!r} after different own moves, so it has forgotten some",
@@ -172,29 +236,40 @@ class _Checker:
             )
 
     def _check_returns(self, state: Any, past: _Past) -> None:
-        returns = tuple(self.game.returns(state))
-        if len(returns) != 2 or not all(math.isfinite(value) for value in returns):
-            self._note("returns", f"returns() gives {returns}; it must be two finite numbers", past)
-        elif abs(sum(returns)) > 1e-9:
-            self._note("zero-sum", f"the returns {returns} sum to {sum(returns):g}, not to 0", past)
+        returns = self._ask("returns", state)
+        try:
+            first, second = (float(value) for value in returns)
+        except (TypeError, ValueError):
+            first = second = math.nan
+        if not math.isfinite(first) or not math.isfinite(second):
+            self._note("returns", f"returns() gives {returns!r}; it must be two finite numbers", past)
+        elif abs(first + second) > 1e-9:
+            self._note("zero-sum", f"the returns {returns} sum to {first + second:g}, not to 0", past)
 
     def _check_chance(self, state: Any, past: _Past) -> list[int]:
-        outcomes = list(self.game.chance_outcomes(state))
-        total = sum(chance for _, chance in outcomes)
-        if abs(total - 1.0) > 1e-9:
-            self._note("chance", f"the probabilities of the chance outcomes sum to {total:g}, not to 1", past)
-        if any(chance <= 0 for _, chance in outcomes):
-            self._note("chance", "a chance outcome has no positive probability; leave it out", past)
-        if len({outcome for outcome, _ in outcomes}) != len(outcomes):
+        outcomes = self._ask("chance_outcomes", state)
+        try:
+            chances = {outcome: float(chance) for outcome, chance in outcomes}
+        except (TypeError, ValueError):
+            self._note("chance", f"chance_outcomes() gives {outcomes!r}; it must be (outcome, probability) pairs", past)
+            return []
+        if len(chances) != len(outcomes):
             self._note("chance", "a chance outcome is listed twice", past)
-        return [outcome for outcome, _ in outcomes]
+        if not all(chance > 0 for chance in chances.values()):
+            self._note("chance", "a chance outcome has no positive probability; leave it out", past)
+        total = sum(chances.values())
+        if not abs(total - 1.0) <= 1e-9:
+            self._note("chance", f"the probabilities of the chance outcomes sum to {total:g}, not to 1", past)
+        return list(chances)
 
-    def _check_actions(self, state: Any, past: _Past, actor: int) -> list[int]:
-        actions = tuple(self.game.legal_actions(state))
-        problem = actions_problem(actions)
+    def _check_actions(self, state: Any, past: _Past, actor: int, view: int) -> list[int]:
+        listed = self._ask("legal_actions", state)
+        problem = actions_problem(listed)
         if problem is not None:
             self._note("legal actions", problem, past)
-        known = self._legal.setdefault((actor, past.views[actor]), actions)
+            return []
+        actions = tuple(listed)
+        known = self._legal.setdefault(view, actions)
         if known != actions:
             self._note(
                 "legal actions",
@@ -206,7 +281,7 @@ class _Checker:
 
     def _apply_all(self, state: Any, moves: list[int], past: _Past) -> list[tuple[int, Any]]:
         before = repr(state)
-        children = [(move, self.game.apply(state, move)) for move in moves]
+        children = [(move, self._ask("apply", state, move)) for move in moves]
         if repr(state) != before:
             self._note("unchanged states", "apply() changes the state it is given; it must return a new one", past)
         return children

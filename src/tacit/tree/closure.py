@@ -17,12 +17,11 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, InfostateGame
+from tacit.games.base import CHANCE, TERMINAL, InfostateGame, check_depth
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
 from tacit.tree.public_tree import NO_PARENT, PublicTree
 
-MAX_DEPTH = 5_000
 _NOTHING_SEEN = -1
 _CHECK_EVERY = 4_096
 
@@ -77,8 +76,7 @@ def _walk(game: InfostateGame[Any], draft: TreeDraft) -> _Walk:
     stack: list[tuple[Any, int, int, float, int]] = [(game.initial_state(), NO_PARENT, NO_ACTION, 1.0, 0)]
     while stack:
         state, parent, action, chance, depth = stack.pop()
-        if depth > MAX_DEPTH:
-            raise TacitError(f"{game} has histories longer than {MAX_DEPTH:,} moves: it is not bounded")
+        check_depth(game, depth)
         actor = game.actor(state)
         if actor == CHANCE:
             outcomes = [(game.apply(state, o), parent, action, chance * p, depth + 1) for o, p in game.chance_outcomes(state)]

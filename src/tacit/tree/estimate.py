@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, check_depth
 
 BYTES_PER_HISTORY_WALKED = 900
 """A history in the generic compiler: Python tuples, dictionary entries and the states of a level (measured)."""
@@ -17,7 +18,6 @@ BYTES_PER_HISTORY = 60
 BYTES_PER_INFOSTATE = 400
 """Rows, entries, regrets, strategy, average and values of an infostate with a few actions."""
 _DESCENTS = 200
-_MAX_DEPTH = 2_000
 _SHARE_OF_MEMORY = 0.7
 
 
@@ -89,7 +89,8 @@ def _knuth_estimate(game: Game[Any]) -> int:
     total = 0.0
     for _ in range(_DESCENTS):
         state, weight, nodes = game.initial_state(), 1.0, 0.0
-        for _depth in range(_MAX_DEPTH):
+        for depth in count():
+            check_depth(game, depth)
             actor = game.actor(state)
             if actor != CHANCE:
                 nodes += weight
@@ -100,8 +101,6 @@ def _knuth_estimate(game: Game[Any]) -> int:
                 break  # against the rules, which the compiler explains
             weight *= len(moves)
             state = game.apply(state, generator.choice(moves))
-        else:
-            raise TacitError(f"{game} has histories longer than {_MAX_DEPTH:,} moves: it is not bounded, or far too large")
         total += nodes
     return int(total / _DESCENTS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tacit.games.base import CHANCE, TERMINAL, Game
+from tacit.games.base import CHANCE, TERMINAL, Game, check_depth
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
 from tacit.tree.public_tree import NO_PARENT, PublicTree
@@ -43,9 +43,10 @@ def compile_observations(game: Game[Any], budget: int, progress: Progress) -> Pu
       progress: called now and then with the number of histories walked.
     """
     draft = TreeDraft(game, budget, progress)
-    count = 0
+    count = depth = 0
     level = [_add(draft, arrival, _NOWHERE, NO_ACTION, 0) for arrival in resolve_chance(game, game.initial_state())]
     while level:
+        check_depth(game, depth)
         next_level = []
         for history in level:
             if history.actor == TERMINAL:
@@ -58,20 +59,23 @@ def compile_observations(game: Game[Any], budget: int, progress: Progress) -> Pu
             draft.check_budget(count + len(next_level))
         level = next_level
         count += len(level)
+        depth += 1
     return draft.assemble()
 
 
 def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
     """Yields the decision and terminal states that chance leads to, with what all and each saw from `state` on."""
-    stack: list[tuple[Any, float, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [(state, 1.0, (), (), ())]
+    stack: list[tuple[Any, int, float, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [(state, 0, 1.0, (), (), ())]
     while stack:
-        state, chance, public, first, second = stack.pop()
+        state, depth, chance, public, first, second = stack.pop()
+        check_depth(game, depth)
         public = _extend(public, game.public_observation(state))
         first = _extend(first, game.private_observation(state, 0))
         second = _extend(second, game.private_observation(state, 1))
         actor = game.actor(state)
         if actor == CHANCE:
-            outcomes = [(game.apply(state, o), chance * p, public, first, second) for o, p in game.chance_outcomes(state)]
+            seen = (public, first, second)
+            outcomes = [(game.apply(state, o), depth + 1, chance * p, *seen) for o, p in game.chance_outcomes(state)]
             stack.extend(reversed(outcomes))
         else:
             yield Arrival(state, actor, chance, public, (first, second))

@@ -2,7 +2,11 @@
 
 import importlib.util
 import math
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +79,49 @@ def test_a_game_too_large_is_refused_with_its_estimate() -> None:
     assert estimate(game, direct=True).num_bytes > 10**11
     with pytest.raises(TacitError, match=r"does not fit: 1\.5e\+10 histories need .* GiB"):
         compile_game(game)
+
+
+@pytest.mark.parametrize(
+    "name", ["liars_dice(dice=1,faces=600)", "liars_dice(dice=10,faces=60)", "liars_dice(dice=1,faces=5000)"]
+)
+def test_sizes_beyond_any_float_are_refused_at_once(name: str) -> None:
+    with pytest.raises(TacitError, match=r"does not fit: \d\.\de\+\d+ histories need \d\.\de\+\d+ GiB"):
+        compile_game(load_game(name))
+
+
+@pytest.mark.parametrize("name", ["goofspiel(cards=5)", "openspiel:goofspiel(num_cards=5,imp_info=True)"])
+def test_a_walk_that_outgrows_its_memory_stops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name.startswith("openspiel"):
+        pytest.importorskip("pyspiel")
+    taken = count(0, 2**20)
+    monkeypatch.setattr("tacit.tree.draft.resident_memory", lambda: next(taken))
+    monkeypatch.setattr("tacit.tree.compiler.memory_budget", lambda *_: 3 * 2**20)
+    with pytest.raises(
+        TacitError, match=r"does not fit: \d\d,\d\d\d histories, and not all, took 4 MiB of memory, 3 MiB are free"
+    ):
+        compile_game(load_game(name))
+
+
+@pytest.mark.parametrize(
+    "name", ["liars_dice(dice=1,faces=7)", "goofspiel(cards=5)", "openspiel:liars_dice(numdice=1,dice_sides=5)"]
+)
+def test_estimates_cover_what_a_solve_takes(name: str) -> None:
+    if name.startswith("openspiel"):
+        pytest.importorskip("pyspiel")
+    code = (
+        "import resource, sys, tacit\n"
+        "from tacit.tree.compiler import has_direct_builder\n"
+        "from tacit.tree.estimate import estimate\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == 'darwin' else 1024)\n"
+        "for warm_up in ('kuhn_poker', 'modified_rps'): tacit.solve(warm_up, iterations=1)\n"
+        "game, before = tacit.load_game(sys.argv[1]), peak()\n"
+        "tacit.solve(game, iterations=1)\n"
+        "print((peak() - before) / estimate(game, has_direct_builder(game)).num_bytes)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", code, name]
+    share = float(subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout)
+    assert 0.2 < share < 1.0
 
 
 def test_random_descents_estimate_the_number_of_histories() -> None:

@@ -28,7 +28,7 @@ def doctor(
       tacit doctor "liars_dice(dice=2,faces=6)"
     """
     from tacit import __version__
-    from tacit.tree.estimate import available_memory
+    from tacit.tree.estimate import available_memory, readable_bytes, readable_count
 
     del seed  # nothing random happens here
     report: dict[str, Any] = {
@@ -55,8 +55,8 @@ def doctor(
     if game is not None:
         job = report["job"]
         about = "" if job["exact"] else "about "
-        needs = f"{about}{job['histories']:,} histories, {about}{job['bytes'] / 2**20:,.0f} MiB to compile and solve"
-        console.print(f"{job['game']}: {needs}: {'fits' if job['fits'] else 'does not fit'}", markup=False)
+        sizes = f"{about}{readable_count(job['histories'])} histories, {about}{readable_bytes(job['bytes'])}"
+        console.print(f"{job['game']}: {sizes} to compile and solve: {'fits' if job['fits'] else 'does not fit'}", markup=False)
 
 
 def _cost(name: str) -> dict[str, Any]:

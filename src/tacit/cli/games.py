@@ -34,9 +34,11 @@ def games(
     console = printer()
     from rich.table import Table
 
+    from tacit.tree.estimate import readable_count
+
     table = Table("game", "public states", "infostates", "histories", "value", box=None, header_style="bold")
     for row in rows:
-        numbers = ("" if row[key] is None else f"{row[key]:,}" for key in ("public_states", "infostates", "histories"))
+        numbers = ("" if row[key] is None else readable_count(row[key]) for key in ("public_states", "infostates", "histories"))
         table.add_row(row["game"], *numbers, "" if row["known_value"] is None else f"{row['known_value']:.6g}")
     console.print(table)
     if game:

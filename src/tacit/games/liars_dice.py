@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
-from math import factorial
+from math import comb, factorial
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, KnownValue
@@ -18,6 +18,9 @@ _VALUES = {
     (1, 6): KnownValue(-7 / 258, "sequence-form LP"),
     (2, 3): KnownValue(5 / 81, "sequence-form LP"),
 }
+
+MAX_BIDS = 10_000
+"""Far more than can be solved; beyond this even the size has too many digits."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class LiarsDice(Game[State]):
     def __post_init__(self) -> None:
         if self.dice < 1 or self.faces < 2:
             raise TacitError(f"liars_dice: needs dice >= 1 and faces >= 2, not dice={self.dice}, faces={self.faces}")
+        if self.num_bids > MAX_BIDS:
+            raise TacitError(f"liars_dice: 2 * dice * faces bids are at most {MAX_BIDS:,}, not {self.num_bids:,}")
 
     @cached_property
     def rolls(self) -> tuple[tuple[int, ...], ...]:
@@ -111,7 +116,7 @@ class LiarsDice(Game[State]):
         return "".join(str(die + 1) for die in self.rolls[roll])
 
     def size(self) -> GameSize:
-        decisions, rolls = 2**self.num_bids, len(self.rolls)
+        decisions, rolls = 2**self.num_bids, comb(self.faces + self.dice - 1, self.dice)
         public_states = 2 * decisions - 1
         return GameSize(public_states * rolls**2, public_states, decisions * rolls)
 

@@ -23,7 +23,6 @@ from tacit.tree.draft import Progress, TreeDraft
 from tacit.tree.public_tree import NO_PARENT, PublicTree
 
 _NOTHING_SEEN = -1
-_CHECK_EVERY = 4_096
 
 
 @dataclass
@@ -60,7 +59,7 @@ def compile_closure(game: InfostateGame[Any], budget: int, progress: Progress) -
 
     Args:
       game: any game that names its infostates.
-      budget: histories after which to give up.
+      budget: bytes of memory after which to give up.
       progress: called now and then with the number of histories walked.
     """
     draft = TreeDraft(game, budget, progress)
@@ -95,8 +94,7 @@ def _walk(game: InfostateGame[Any], draft: TreeDraft) -> _Walk:
             if walk.legal.setdefault(walk.seen[actor][history], actions) != actions:
                 raise TacitError(f"{game}: legal actions differ within the infostate {game.infostate(state, actor)!r}")
             stack.extend((game.apply(state, a), history, a, chance, depth + 1) for a in reversed(actions))
-        if history % _CHECK_EVERY == 0:
-            draft.check_budget(history)
+        draft.check_budget(history)
     return walk
 
 
@@ -137,6 +135,7 @@ def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any]) 
                     raise _imperfect_recall(draft, player, names[seen])
                 draft.set_legal(player, row, walk.legal[seen])
             rows.append(row)
+        draft.check_budget(history)
         place.append((node, (rows[0], rows[1])))
         draft.add_history(node, (rows[0], rows[1]), walk.chance[history], walk.payoff[history])
     return draft.assemble()
@@ -163,6 +162,7 @@ def _compile_own_infostates(draft: TreeDraft, walk: _Walk) -> PublicTree:
         return row
 
     for history, (above, action, actor) in enumerate(zip(walk.parent, walk.action, walk.actor, strict=True)):
+        draft.check_budget(history)
         sequences = [root, root] if above == NO_PARENT else list(last[above])
         mover = walk.mover(history)
         if mover != CHANCE:

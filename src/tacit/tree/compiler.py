@@ -10,7 +10,7 @@ from tacit.games.one_card_poker import OneCardPoker
 from tacit.tree.builders import build_liars_dice, build_one_card_poker
 from tacit.tree.closure import compile_closure
 from tacit.tree.draft import Progress
-from tacit.tree.estimate import history_budget
+from tacit.tree.estimate import memory_budget
 from tacit.tree.observations import compile_observations
 from tacit.tree.public_tree import PublicTree
 
@@ -32,7 +32,7 @@ def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = l
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
     """
     direct = direct and has_direct_builder(game)
-    budget = history_budget(game, direct)
+    budget = memory_budget(game, direct)
     if direct and isinstance(game, LiarsDice):
         return build_liars_dice(game)
     if direct and isinstance(game, OneCardPoker):

@@ -10,9 +10,11 @@ import numpy as np
 from tacit.errors import TacitError
 from tacit.games.base import Game, actions_problem
 from tacit.tree.assemble import ActionTable, HistoryTable, NodeTable, RowTable, assemble
+from tacit.tree.estimate import readable_bytes, resident_memory
 from tacit.tree.public_tree import PublicTree
 
 Progress = Callable[[int], None]
+_CHECK_EVERY = 4_096
 
 
 class TreeDraft:
@@ -20,8 +22,10 @@ class TreeDraft:
 
     def __init__(self, game: Game[Any], budget: int, progress: Progress) -> None:
         self.game = game
-        self.budget = budget
-        self.progress = progress
+        self._budget = budget
+        self._progress = progress
+        self._memory_before = resident_memory()
+        self._checked_at = 0
         self.rows = (_Rows(), _Rows())
         self._node_index: dict[Hashable, int] = {}
         self._node_parent: list[int] = []
@@ -71,10 +75,17 @@ class TreeDraft:
         self._history_payoff.append(payoff)
 
     def check_budget(self, num_histories: int) -> None:
-        """Reports progress, and refuses a game that outgrows the memory it was promised."""
-        if num_histories > self.budget:
-            raise TacitError(f"{self.game} has more than {self.budget:,} histories, too many for this machine's memory")
-        self.progress(num_histories)
+        """Every few thousand histories reports progress, and refuses a game that outgrows the memory it was promised."""
+        if abs(num_histories - self._checked_at) < _CHECK_EVERY:
+            return
+        self._checked_at = num_histories
+        taken = resident_memory() - self._memory_before
+        if taken > self._budget:
+            raise TacitError(
+                f"{self.game} does not fit: {num_histories:,} histories, and not all, took {readable_bytes(taken)} of memory, "
+                f"{readable_bytes(self._budget)} are free to use; choose smaller parameters"
+            )
+        self._progress(num_histories)
 
     def assemble(self) -> PublicTree:
         """Returns the finished tree."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, check_depth
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, check_depth
 
-BYTES_PER_HISTORY_WALKED = 900
+BYTES_PER_HISTORY_WALKED = 1_000
 """A history in the generic compiler: Python tuples, dictionary entries and the states of a level (measured)."""
-BYTES_PER_HISTORY = 60
-"""A pair of rows with its chance and payoff, while it is sorted and after."""
+BYTES_PER_HISTORY = 160
+"""A pair of rows with its chance and payoff, while it is sorted, and its place in a payoff matrix (measured)."""
+BYTES_PER_STRING = 50
+"""A Python string, beside its characters."""
 BYTES_PER_INFOSTATE = 400
 """Rows, entries, regrets, strategy, average and values of an infostate with a few actions."""
 _DESCENTS = 200
@@ -43,13 +47,13 @@ def estimate(game: Game[Any], direct: bool = False) -> Estimate:
       game: any game.
       direct: whether a direct builder makes the tree, so that no histories are walked in Python.
     """
-    size = game.size()
+    size, characters = game.size(), 0
     exact = size is not None
     if size is None:
-        histories = _knuth_estimate(game)
+        histories, characters = _knuth_estimate(game)
         size = GameSize(histories, histories, histories)
     per_history = BYTES_PER_HISTORY + (0 if direct else BYTES_PER_HISTORY_WALKED)
-    return Estimate(size, size.histories * per_history + size.infostates * BYTES_PER_INFOSTATE, exact)
+    return Estimate(size, size.histories * per_history + size.infostates * BYTES_PER_INFOSTATE + characters, exact)
 
 
 def available_memory() -> int:
@@ -67,8 +71,20 @@ def memory_limit() -> int:
     return int(available_memory() * _SHARE_OF_MEMORY)
 
 
-def history_budget(game: Game[Any], direct: bool) -> int:
-    """Returns how many histories fit into memory; refuses a game whose estimate says it will not fit.
+def resident_memory() -> int:
+    """Returns the bytes this process takes now (at most so far, where the system does not say more)."""
+    try:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def memory_budget(game: Game[Any], direct: bool) -> int:
+    """Returns the bytes that `game` may take; refuses one whose estimate says it will not fit.
 
     Raises:
       TacitError: with the estimate and the limit.
@@ -77,18 +93,21 @@ def history_budget(game: Game[Any], direct: bool) -> int:
     if needed.num_bytes > limit:
         about = "" if needed.exact else "about "
         raise TacitError(
-            f"{game} does not fit: {about}{_count(needed.size.histories)} histories need {_gigabytes(needed.num_bytes)}, "
-            f"{_gigabytes(limit)} of memory are free to use; choose smaller parameters"
+            f"{game} does not fit: {about}{readable_count(needed.size.histories)} histories need "
+            f"{readable_bytes(needed.num_bytes)}, {readable_bytes(limit)} of memory are free to use; choose smaller parameters"
         )
-    return limit // (BYTES_PER_HISTORY_WALKED + BYTES_PER_HISTORY)
+    return limit
 
 
-def _knuth_estimate(game: Game[Any]) -> int:
-    """Returns an unbiased estimate of the number of histories: on a random descent, the sum of products of branch counts."""
+def _knuth_estimate(game: Game[Any]) -> tuple[int, int]:
+    """Returns unbiased estimates of the number of histories and of the bytes of all the names of their infostates.
+
+    On a random descent, these are sums over the nodes on the way, weighted by the products of the branch counts above them.
+    """
     generator = random.Random(0)
-    total = 0.0
+    nodes = characters = 0.0
     for _ in range(_DESCENTS):
-        state, weight, nodes = game.initial_state(), 1.0, 0.0
+        state, weight = game.initial_state(), 1.0
         for depth in count():
             check_depth(game, depth)
             actor = game.actor(state)
@@ -96,18 +115,28 @@ def _knuth_estimate(game: Game[Any]) -> int:
                 nodes += weight
             if actor == TERMINAL or weight > 1e30:
                 break
+            if isinstance(game, InfostateGame) and actor != CHANCE:
+                characters += weight * sum(len(game.infostate(state, player)) + BYTES_PER_STRING for player in (0, 1))
             moves = [o for o, _ in game.chance_outcomes(state)] if actor == CHANCE else list(game.legal_actions(state))
             if not moves:
                 break  # against the rules, which the compiler explains
             weight *= len(moves)
             state = game.apply(state, generator.choice(moves))
-        total += nodes
-    return int(total / _DESCENTS)
+    return int(nodes / _DESCENTS), int(characters / _DESCENTS)
 
 
-def _count(number: int) -> str:
-    return f"{number:,}" if number < 1e9 else f"{number:.1e}"
+def readable_count(number: int) -> str:
+    """Returns a number in words, rounded where it is large."""
+    return f"{number:,}" if number < 10**9 else _power_of_ten(number)
 
 
-def _gigabytes(number: float) -> str:
-    return f"{number / 2**30:.1f} GiB" if number < 2**50 else f"{number / 2**30:.0e} GiB"
+def readable_bytes(number: int) -> str:
+    """Returns a number of bytes in words."""
+    if number < 2**30:
+        return f"{number / 2**20:.0f} MiB"
+    return f"{number / 2**30:.1f} GiB" if number < 2**50 else f"{_power_of_ten(number >> 30)} GiB"
+
+
+def _power_of_ten(number: int) -> str:
+    """Returns `1.5e+10` also for integers that no float can hold."""
+    return f"{Decimal(number):.1e}"

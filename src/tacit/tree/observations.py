@@ -39,7 +39,7 @@ def compile_observations(game: Game[Any], budget: int, progress: Progress) -> Pu
 
     Args:
       game: any game of the protocol.
-      budget: histories after which to give up.
+      budget: bytes of memory after which to give up.
       progress: called now and then with the number of histories walked.
     """
     draft = TreeDraft(game, budget, progress)

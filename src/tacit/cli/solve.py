@@ -48,6 +48,7 @@ def solve(
       tacit solve openspiel:leduc_poker --export policy.openspiel.json
     """
     from tacit.files import check_writable
+    from tacit.games import load_game
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
 
@@ -56,11 +57,12 @@ def solve(
         if path is not None:
             check_writable(path)
     _check_suffixes(export, plot)
+    rules = load_game(game)
     with progress_bar("iterations") as progress:
         task = progress.add_task(f"{solver} on {game}", total=iterations, rate="", note="")
         watch = _Watch(progress, task, save)
         result = run(
-            game,
+            rules,
             solver=solver,
             iterations=iterations if iterations or target or time_limit else 1_000,
             target=target,
@@ -68,7 +70,7 @@ def solve(
             simultaneous=simultaneous,
             backend=backend,
             device=device,
-            resume=None if resume is None else load_result(resume),
+            resume=None if resume is None else load_result(resume, rules),
             on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
             on_check=watch,
             keep_when_interrupted=True,

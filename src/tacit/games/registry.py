@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
+from zlib import crc32
 
 from tacit.errors import TacitError
 from tacit.games.base import Game
+from tacit.games.check import check_game, class_problem
 from tacit.games.coin_guess import CoinGuess
 from tacit.games.goofspiel import Goofspiel
 from tacit.games.kuhn_poker import KuhnPoker
@@ -23,11 +25,21 @@ from tacit.games.tic_tac_toe import TicTacToe
 
 AnyGame = Game[Any]
 
+QUICK_CHECK = 2_000
+"""Histories that are checked when a game is loaded from a file."""
+
 _GAMES: dict[str, type[AnyGame]] = {}
 
 
 def register_game(game_class: type[AnyGame]) -> type[AnyGame]:
-    """Returns `game_class` after making it loadable by its name; usable as a decorator."""
+    """Returns `game_class` after making it loadable by its name; usable as a decorator.
+
+    Raises:
+      TacitError: the class cannot be a game.
+    """
+    problem = class_problem(game_class)
+    if problem is not None:
+        raise TacitError(problem)
     _GAMES[game_class.name] = game_class
     return game_class
 
@@ -45,7 +57,8 @@ def load_game(text: str) -> AnyGame:
         game of your own.
 
     Raises:
-      TacitError: the name, a parameter or a value is unknown; the message says what would be right.
+      TacitError: the name, a parameter or a value is unknown, or a game in a file breaks the rules; the message says what
+        would be right.
     """
     if text.startswith("openspiel:"):
         from tacit.games.openspiel import load_openspiel_game
@@ -60,22 +73,45 @@ def load_game(text: str) -> AnyGame:
         close = get_close_matches(name, _GAMES, n=1)
         hint = f"did you mean {close[0]}?" if close else "see `tacit games`"
         raise TacitError(f"unknown game {name!r}: {hint}")
-    return game_class(**_parse_arguments(game_class, arguments or ""))
+    values = _parse_arguments(game_class, arguments or "")
+    return _make_own(game_class, values, path) if path else game_class(**values)
 
 
 def _load_class(path: str, name: str) -> type[AnyGame]:
     """Returns the class `name` defined in the Python file at `path`."""
     file = Path(path)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    # A name of its own: a file called json.py must not take the place of the module json.
+    module_name = f"tacit_own_{file.stem}_{crc32(str(file.resolve()).encode()):08x}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
     if not file.is_file() or spec is None or spec.loader is None:
         raise TacitError(f"no Python file at {path}")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module  # dataclasses look their module up by name
-    spec.loader.exec_module(module)
+    sys.modules[module_name] = module  # dataclasses look their module up by name
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise TacitError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     game_class = getattr(module, name, None)
     if not (isinstance(game_class, type) and issubclass(game_class, Game)):
         raise TacitError(f"{path} defines no Game called {name}")
+    problem = class_problem(game_class)
+    if problem is not None:
+        raise TacitError(f"{path}: {problem}")
     return game_class
+
+
+def _make_own(game_class: type[AnyGame], values: dict[str, Any], path: str) -> AnyGame:
+    """Returns a game of the user's own, after a quick check of its rules: they are the likeliest to be wrong."""
+    try:
+        game = game_class(**values)
+    except TacitError:
+        raise
+    except Exception as error:
+        raise TacitError(f"{path}: {game_class.__name__}() raised {type(error).__name__}: {error}") from error
+    report = check_game(game, max_histories=QUICK_CHECK)
+    if not report.ok:
+        raise TacitError(f"{path} breaks a rule (tacit.check_game says more): {report.violations[0]}")
+    return game
 
 
 def _parse_arguments(game_class: type[AnyGame], arguments: str) -> dict[str, Any]:
@@ -87,18 +123,31 @@ def _parse_arguments(game_class: type[AnyGame], arguments: str) -> dict[str, Any
         if not equals or key not in known:
             expected = ", ".join(known) or "none"
             raise TacitError(f"{game_class.name} has no parameter {key!r} (it takes: {expected})")
-        parsed[key] = _parse_value(game_class.name, known[key], value)
+        if key in parsed:
+            raise TacitError(f"{game_class.name}: {key} is given twice")
+        parsed[key] = _parse_value(game_class, known[key], value)
+    for key, field in known.items():
+        if key not in parsed and field.default is MISSING and field.default_factory is MISSING:
+            raise TacitError(f"{game_class.name} needs a value for {key}: write {game_class.name}({key}=...)")
     return parsed
 
 
-def _parse_value(game: str, field: Field[Any], value: str) -> Any:
-    kind: Any = type(field.default)
+def _parse_value(game_class: type[AnyGame], field: Field[Any], value: str) -> Any:
+    """Returns a value of the type the field is annotated with: `bool`, `int`, `float`, `str`, or one of these or None."""
     try:
-        if kind is bool:
-            return {"true": True, "false": False}[value.lower()]
-        return kind(value)
+        hint = get_type_hints(game_class)[field.name]
+    except NameError as error:
+        raise TacitError(f"{game_class.name}: the type of {field.name} is unknown: {error}") from None
+    kinds = get_args(hint) or (hint,)
+    if type(None) in kinds and value.lower() == "none":
+        return None
+    kind: Any = next((kind for kind in kinds if kind in (bool, int, float, str)), None)
+    if kind is None:
+        raise TacitError(f"{game_class.name}: {field.name} cannot be given in words, only in Python")
+    try:
+        return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
     except (ValueError, KeyError):
-        raise TacitError(f"{game}: {field.name} takes {kind.__name__}, not {value!r}") from None
+        raise TacitError(f"{game_class.name}: {field.name} takes {kind.__name__}, not {value!r}") from None
 
 
 for _game_class in (CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, ModifiedRps, PotLimitLeduc, TicTacToe):

@@ -14,7 +14,7 @@ from safetensors.numpy import save
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
 from tacit.files import write_whole
-from tacit.games import load_game
+from tacit.games import AnyGame, load_game
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import Strategy
@@ -117,8 +117,12 @@ class SolveResult:
         write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
 
 
-def load_result(path: str | Path) -> SolveResult:
+def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     """Returns a saved solve.
+
+    Args:
+      path: the file.
+      game: the game it is of; needed for a game in a file of one's own, which its name alone does not find.
 
     Raises:
       TacitError: the file is missing, cut short, of another kind, or made for another version of the game.
@@ -133,7 +137,11 @@ def load_result(path: str | Path) -> SolveResult:
         raise TacitError(f"{path} is not a saved solve, or is damaged") from None
     if metadata.get("format") != FORMAT:
         raise TacitError(f"{path} is of format {metadata.get('format')}, this version reads {FORMAT}")
-    tree = compile_game(load_game(metadata["game"]))
+    if game is None:
+        game = _load_saved_game(path, metadata["game"])
+    elif str(game) != metadata["game"]:
+        raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
+    tree = compile_game(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
     return SolveResult(
@@ -148,3 +156,10 @@ def load_result(path: str | Path) -> SolveResult:
         backend=metadata["backend"],
         device=metadata["device"],
     )
+
+
+def _load_saved_game(path: str | Path, name: str) -> AnyGame:
+    try:
+        return load_game(name)
+    except TacitError as error:
+        raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None

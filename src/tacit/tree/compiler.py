@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tacit.errors import TacitError
 from tacit.games.base import Game, InfostateGame
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import OneCardPoker
@@ -32,6 +33,18 @@ def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = l
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
     """
     direct = direct and has_direct_builder(game)
+    try:
+        return _compile(game, direct, progress)
+    except TacitError:
+        raise
+    except Exception as error:
+        if type(game).__module__.startswith("tacit."):
+            raise
+        # Whatever rules written elsewhere do wrong, their author should hear of it in a line.
+        raise TacitError(f"{game} raised {type(error).__name__}: {error}: tacit.check_game says where") from error
+
+
+def _compile(game: Game[Any], direct: bool, progress: Progress) -> PublicTree:
     budget = memory_budget(game, direct)
     if direct and isinstance(game, LiarsDice):
         return build_liars_dice(game)

@@ -1,0 +1,118 @@
+"""Games in files of one's own: whatever is wrong with them is said in a line."""
+
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import TacitError
+from tacit.games import load_game, register_game
+from tacit.games.base import Game
+from tacit.games.check import check_game
+from tacit.solvers import load_result, solve
+from tacit.tree.compiler import compile_game
+
+BASE = """
+import math
+from dataclasses import dataclass, field
+from tacit.games import CHANCE, TERMINAL, Game
+
+class Base(Game):
+    def initial_state(self): return ()
+    def actor(self, state): return TERMINAL if state else 0
+    def legal_actions(self, state): return (0, 1)
+    def apply(self, state, action): return (*state, action)
+    def returns(self, state): return (1.0, -1.0) if state[0] else (0.0, 0.0)
+
+@dataclass(frozen=True)
+class Mine(Base):
+    name = "mine"
+"""
+
+
+def own_file(folder: Path, body: str, name: str = "own.py") -> Path:
+    path = folder / name
+    path.write_text(BASE + body)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("    def returns(self, state): return 1 / 0", "Mine.returns() raised ZeroDivisionError: division by zero"),
+        ("    def returns(self, state): return (math.nan, math.nan)", "two finite numbers"),
+        ("    def returns(self, state): return (1.0, 1.0)", "sum to 2, not to 0"),
+        ("    def legal_actions(self, state): return ()", "at least one"),
+        ("    def legal_actions(self, state): return ('a', 'b')", "must be integers"),
+        ("    def actor(self, state): return 5", "actor() gives 5"),
+        ("    def actor(self, state): return TERMINAL if state else CHANCE", "no chance_outcomes()"),
+        ("    cards: int", "mine needs a value for cards"),
+        ("    size: int = 3", "has a parameter 'size', which is a word of the Game protocol"),
+        ("    def __post_init__(self): raise ValueError('no luck')", "Mine() raised ValueError: no luck"),
+        ("@dataclass(frozen=True)\nclass Mine(Base):\n    pass", "Mine has no name"),
+        ("class Mine(Base):\n    name = 'mine'", "Mine must be a dataclass"),
+        ("@dataclass(frozen=True)\nclass Mine(Game):\n    name = 'mine'", "Mine lacks actor, apply, initial_state"),
+        ("Mine = 3", "defines no Game called Mine"),
+        ("raise SystemExit(4)", "cannot be imported: SystemExit: 4"),
+        ("import nothing_like_this", "cannot be imported: ModuleNotFoundError"),
+        ("def (", "cannot be imported: SyntaxError"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_a_line(body: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(TacitError) as caught:
+        load_game(f"{own_file(tmp_path, body)}:Mine")
+    assert message in str(caught.value)
+    assert "own.py" in str(caught.value) or "mine" in str(caught.value)
+
+
+def test_parameters_are_read_by_their_annotations(tmp_path: Path) -> None:
+    body = """
+    limit: int | None = None
+    share: "float" = 0.5
+    cards: list = field(default_factory=list)
+"""
+    path = own_file(tmp_path, body)
+    assert load_game(f"{path}:Mine").parameters == {"limit": None, "share": 0.5, "cards": []}
+    assert load_game(f"{path}:Mine(limit=3,share=1)").parameters == {"limit": 3, "share": 1.0, "cards": []}
+    assert load_game(f"{path}:Mine(limit=none)").parameters["limit"] is None
+    for text, message in (("limit=x", "takes int"), ("cards=1", "only in Python"), ("limit=1,limit=2", "given twice")):
+        with pytest.raises(TacitError, match=message):
+            load_game(f"{path}:Mine({text})")
+
+
+def test_a_file_named_like_a_module_does_not_replace_it(tmp_path: Path) -> None:
+    import json
+
+    load_game(f"{own_file(tmp_path, '', name='json.py')}:Mine")
+    import json as again
+
+    assert again is json
+
+
+def test_a_flaw_too_deep_for_the_quick_check_is_a_line_too(tmp_path: Path) -> None:
+    body = """
+    def actor(self, state): return TERMINAL if len(state) == 14 else 0
+    def public_observation(self, state): return str(state[-1:])
+    def returns(self, state): return (1 / sum(state), -1 / sum(state))
+"""
+    game = load_game(f"{own_file(tmp_path, body)}:Mine")
+    with pytest.raises(TacitError, match=r"mine raised ZeroDivisionError: .*check_game says where"):
+        compile_game(game)
+
+
+def test_a_class_that_cannot_be_a_game_is_not_registered() -> None:
+    class Nameless(Game[int]):
+        """Lacks everything."""
+
+    with pytest.raises(TacitError, match="Nameless lacks actor"):
+        register_game(Nameless)
+
+
+def test_saves_of_own_games_are_continued(tmp_path: Path) -> None:
+    game = load_game(f"{own_file(tmp_path, '')}:Mine")
+    assert check_game(game).ok
+    solve(game, iterations=3).save(tmp_path / "mine.tacit")
+    with pytest.raises(TacitError, match="give the game itself"):
+        load_result(tmp_path / "mine.tacit")
+    with pytest.raises(TacitError, match="is a solve of mine, not of kuhn_poker"):
+        load_result(tmp_path / "mine.tacit", load_game("kuhn_poker"))
+    assert solve(game, iterations=5, resume=load_result(tmp_path / "mine.tacit", game)).iterations == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from tacit.errors import TacitError
@@ -24,8 +25,10 @@ def write_whole(path: str | Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):  # nothing is left to remove once it is renamed
+            temporary.unlink()
 
 
 def check_writable(path: str | Path) -> None:

@@ -30,7 +30,21 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("solve", "openspiel:nope"), "has no game 'nope'"),
         (("solve", "kuhn_poker", "--solver", "magic"), "unknown solver"),
         (("solve", "kuhn_poker", "--iterations", "-1"), "must be positive"),
+        (("solve", "kuhn_poker", "--iterations", "0"), "must be positive"),
         (("solve", "kuhn_poker", "--iterations", "many"), "valid int"),
+        (("solve", "kuhn_poker", "--target", "nan"), "must be positive and finite"),
+        (("solve", "kuhn_poker", "--time-limit", "nan"), "must be positive and finite"),
+        (("solve", "kuhn_poker", "--solver", "lp", "--target", "1e-3"), "lp solves a game in one go"),
+        (("solve", "kuhn_poker", "--seed", "-1"), "--seed"),
+        (("solve", "kuhn_poker", "--show", "-1"), "--show"),
+        (("solve", "liars_dice(dice=1,faces=6,dice=2)"), "dice is given twice"),
+        (("solve", "liars_dice(dice=1,faces=600)"), "does not fit"),
+        (("solve", "liars_dice(dice=100000,faces=100000)"), "at most 10,000"),
+        (("solve", "modified_rps", "--export", "x.openspiel.json"), "no counterpart in OpenSpiel"),
+        (("solve", "liars_dice(dice=2,faces=6)", "--solver", "[/x]"), "unknown solver '[/x]'"),
+        (("solve", "openspiel:hex(board_size=1)"), "openspiel:hex(board_size=1)"),
+        (("solve", "openspiel:nfg_game"), "nfg_game"),
+        (("solve", "openspiel:goofspiel(num_cards=-1)"), "goofspiel(num_cards=-1)"),
         (("solve", "kuhn_poker", "--time-limit", "soon"), "90s, 10m or 1h"),
         (("solve", "kuhn_poker", "--resume", "missing.tacit"), "no file at missing.tacit"),
         (("solve", "kuhn_poker", "--resume", "broken.tacit"), "not a saved solve"),
@@ -39,11 +53,13 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("solve", "kuhn_poker", "--plot", "curve.txt"), "must end in .png"),
         (("solve", "kuhn_poker", "--export", "strategy.xml"), "must end in .json"),
         (("solve", "kuhn_poker", "--backend", "torch", "--device", "cuda:7"), "CUDA"),
+        (("solve", "kuhn_poker", "--backend", "torch", "--device", "foo"), "cannot compute on the device 'foo'"),
         (("solve",), "Missing argument"),
         (("dance",), "No such command"),
         (("games", "nope"), "unknown game"),
         (("doctor", "nope"), "unknown game"),
         (("bench", "nope"), "unknown benchmark"),
+        (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("reproduce", "nope"), "unknown experiment"),
         (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
     ],
@@ -88,17 +104,59 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["exploitability"] < data["exploitability"]
 
 
+def start_python(code: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+
+
 def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
     save = tmp_path / "leduc.tacit"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "tacit", "solve", "leduc_poker", "--time-limit", "120s", "--save", str(save), "--json"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-    time.sleep(4)
+    arguments = ["solve", "leduc_poker", "--time-limit", "120s", "--save", str(save), "--json"]
+    process = start_python(
+        "from tacit.cli import main, solve\n"
+        "solve.AUTOSAVE_SECONDS = 0.0\n"  # the file is the sign that iterations have begun
+        f"main.main({arguments})"
+    )
+    while not save.exists() and process.poll() is None:
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert json.loads(out)["interrupted"] is True
-    assert save.exists()
+    assert f"what was reached is kept in {save}" in " ".join(err.decode().split())
+
+
+def test_stopping_while_a_game_is_compiled_says_so() -> None:
+    process = start_python(
+        "import signal, tacit.tree.observations as o\n"
+        "from tacit.cli import main\n"
+        "o.resolve_chance = lambda *_: signal.raise_signal(signal.SIGINT)\n"
+        "main.main(['solve', 'modified_rps'])"
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"tacit: stopped\n")
+
+
+def test_output_that_cannot_be_written() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    for arguments in (["games", "kuhn_poker"], ["games", "kuhn_poker", "--json"]):
+        command = [sys.executable, "-m", "tacit", *arguments]
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+        assert result.returncode == 2
+        assert result.stderr == "tacit: cannot write to standard output: No space left on device\n"
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+        os.close(writer)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_brackets_are_no_markup(tmp_path: Path) -> None:
+    source = (ROOT / "examples" / "own_game.py").read_text().replace('"quiet"', '"[/quiet] :smile:"')
+    (tmp_path / "own.py").write_text(source)
+    result = tacit("solve", "own.py:OneCardBluff(cards=2)", "--solver", "lp", "--show", "9", cwd=tmp_path)
+    assert "[/quiet] :smile:" in result.stdout
 
 
 def test_help_does_not_import_the_heavy_libraries() -> None:

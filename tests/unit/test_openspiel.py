@@ -86,7 +86,7 @@ def test_dark_hex_hides_who_acts() -> None:
         ("pig", "information_state_string"),
         ("chess", "does not fit"),
         ("oshi_zumo", "does not fit"),
-        ("go", ""),
+        ("go", "does not fit"),
     ],
 )
 def test_games_that_cannot_be_solved_are_refused_in_a_line(name: str, message: str) -> None:

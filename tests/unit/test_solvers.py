@@ -2,12 +2,16 @@
 
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
+from safetensors import safe_open
 
 from tacit.errors import TacitError
+from tacit.files import write_whole
 from tacit.games import load_game
 from tacit.reproduce import dice
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
@@ -142,6 +146,8 @@ def test_a_solve_of_another_game_is_not_continued(tmp_path: Path) -> None:
     for game, solver in (("leduc_poker", "cfr"), ("kuhn_poker", "cfr+")):
         with pytest.raises(TacitError, match="same game and solver"):
             solve(game, solver=solver, iterations=9, resume=saved)
+    with pytest.raises(TacitError, match="in turn: continue it without simultaneous"):
+        solve("kuhn_poker", solver="cfr", iterations=9, resume=saved, simultaneous=True)
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbage", "empty", "other"])
@@ -154,6 +160,62 @@ def test_damaged_files_are_refused(damage: str, tmp_path: Path) -> None:
     path.write_bytes({"cut": content[:-30], "garbage": b"not safetensors at all", "empty": b"", "other": content}[damage])
     with pytest.raises(TacitError, match=r"not a saved solve|does not fit"):
         load_result(path)
+
+
+def _without(key: str) -> Callable[[dict], dict]:
+    return lambda table: {name: value for name, value in table.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_without(key) for key in ("format", "game", "iterations", "quality", "curve", "backend")),
+        lambda metadata: [1],
+        lambda metadata: {**metadata, "iterations": "many"},
+        lambda metadata: {**metadata, "iterations": -5},
+        lambda metadata: {**metadata, "game": 3},
+        lambda metadata: {**metadata, "curve": [[1]]},
+        lambda metadata: {**metadata, "quality": {"value": 0.0, "best_response_values": [1.0]}},
+    ],
+)
+def test_saves_with_damaged_metadata_are_refused(change: Callable[[dict], object], tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.tacit"
+    solve("kuhn_poker", iterations=5).save(path)
+    with safe_open(str(path), "numpy") as file:
+        metadata, tensors = json.loads(file.metadata()["tacit"]), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    path.write_bytes(safetensors.numpy.save(tensors, {"tacit": json.dumps(change(metadata))}))
+    with pytest.raises(TacitError, match="not a saved solve, or is damaged"):
+        load_result(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _without("probabilities"),
+        _without("state.regret"),
+        lambda tensors: {**tensors, "state.regret": tensors["state.regret"] * np.nan},
+        lambda tensors: {key: array.astype(np.int64) for key, array in tensors.items()},
+        lambda tensors: {**tensors, "probabilities": 7 * tensors["probabilities"]},
+    ],
+)
+def test_saves_with_damaged_arrays_are_refused(change: Callable[[dict], dict], tmp_path: Path) -> None:
+    path = tmp_path / "kuhn.tacit"
+    solve("kuhn_poker", iterations=5).save(path)
+    with safe_open(str(path), "numpy") as file:
+        metadata, tensors = file.metadata(), {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    path.write_bytes(safetensors.numpy.save(change(tensors), metadata))
+    with pytest.raises(TacitError, match="damaged"):
+        load_result(path)
+
+
+def test_nothing_is_left_of_a_file_that_was_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "file", b"content")
+    assert list(tmp_path.iterdir()) == []
 
 
 def _press_ctrl_c(_point: object, _result: object) -> None:
@@ -223,13 +285,16 @@ def test_pure_strategies_of_the_linear_program_are_equilibria_of_kuhn() -> None:
         ({"solver": "magic"}, "unknown solver"),
         ({"iterations": 0}, "must be positive"),
         ({"target": -1.0}, "must be positive"),
+        ({"target": float("nan")}, "positive and finite"),
+        ({"solver": "lp", "iterations": 5}, "lp solves a game in one go"),
+        ({"backend": "torch", "device": "foo"}, "cannot compute on the device"),
         ({"backend": "jax"}, "unknown backend"),
         ({"device": "cuda"}, "runs on the cpu"),
     ],
 )
-def test_bad_arguments_are_explained(arguments: dict, message: str) -> None:
+def test_bad_arguments_are_explained_before_the_game_is_compiled(arguments: dict, message: str) -> None:
     with pytest.raises(TacitError, match=message):
-        solve("kuhn_poker", **arguments)
+        solve("liars_dice(dice=3,faces=6)", **arguments)  # far too large to be compiled
 
 
 def test_lp_refuses_what_it_cannot_solve(monkeypatch: pytest.MonkeyPatch) -> None:

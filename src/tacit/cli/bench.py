@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -30,13 +31,15 @@ def bench(
     """
     if name not in NAMES:
         raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
+    if not 0 < seconds < math.inf:
+        raise TacitError(f"the seconds of a window must be positive and finite, not {seconds}")
     from tacit.bench import tabular
 
     start(seed)
     chosen = tabular.GAMES if games is None else tuple(part.strip() for part in games.split(";"))
     missing = tabular.missing_peers() if peers else []
     if missing:
-        logger().print(f"not installed, left out: {', '.join(missing)} (pip install 'tacit[bench]')", markup=False)
+        logger().print(f"not installed, left out: {', '.join(missing)} (pip install 'tacit[bench]')")
     present = tuple(peer for peer in tabular.PEERS if peers and peer not in missing)
     rows = []
     with progress_bar("games") as progress:

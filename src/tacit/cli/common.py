@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of everything random; tabular work is deterministic.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random; tabular work is deterministic.")
+]
 OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
 
 
 def start(seed: int) -> None:
-    """Seeds the random generators and says so when kernels are compiled, which happens once on a machine."""
+    """Seeds the random generators, and announces kernels that are compiled for a new number of private states."""
     import numpy as np
 
     random.seed(seed)
@@ -33,14 +35,14 @@ def printer() -> Console:
     """Returns the console for results, on standard output."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 140)
 
 
 def logger() -> Console:
     """Returns the console for progress and notes, on standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -55,20 +57,20 @@ def progress_bar(unit: str) -> Iterator[Progress]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn(unit),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=logger(), transient=True, disable=not sys.stderr.isatty()) as progress:
         yield progress
 
 
 def _announce_compilation() -> None:
-    """Prints a note when numba starts to compile, once, so that the first run does not look stuck."""
+    """Prints a note when numba starts to compile, so that the first solve with so many private states does not look stuck."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc]
@@ -77,7 +79,7 @@ def _announce_compilation() -> None:
         def on_start(self, _event: Any) -> None:
             if not self.told:
                 self.told = True
-                sys.stderr.write("compiling kernels for this machine (once; a few seconds) ...\n")
+                sys.stderr.write("compiling kernels for this number of private states (a few seconds; kept for later) ...\n")
 
         def on_end(self, _event: Any) -> None:
             pass

@@ -46,7 +46,7 @@ def doctor(
         print_json(report)
         return
     console = printer()
-    console.print(f"tacit {report['tacit']} on Python {report['python']}, {report['platform']}", markup=False)
+    console.print(f"tacit {report['tacit']} on Python {report['python']}, {report['platform']}")
     console.print(
         f"{report['cores']} cores, {report['memory_free_bytes'] / 2**30:.1f} GiB of memory free; GPU: {report['gpu'] or 'none'}"
     )
@@ -56,7 +56,7 @@ def doctor(
         job = report["job"]
         about = "" if job["exact"] else "about "
         sizes = f"{about}{readable_count(job['histories'])} histories, {about}{readable_bytes(job['bytes'])}"
-        console.print(f"{job['game']}: {sizes} to compile and solve: {'fits' if job['fits'] else 'does not fit'}", markup=False)
+        console.print(f"{job['game']}: {sizes} to compile and solve: {'fits' if job['fits'] else 'does not fit'}")
 
 
 def _cost(name: str) -> dict[str, Any]:

@@ -42,10 +42,10 @@ def games(
         table.add_row(row["game"], *numbers, "" if row["known_value"] is None else f"{row['known_value']:.6g}")
     console.print(table)
     if game:
-        console.print(f"\n{rows[0]['rules']}", markup=False)
+        console.print(f"\n{rows[0]['rules']}")
     else:
-        console.print("openspiel:<game>  any two-player zero-sum OpenSpiel game that enumerates", markup=False)
-        console.print("file.py:Class     a game of your own (see examples/own_game.py)", markup=False)
+        console.print("openspiel:<game>  any two-player zero-sum OpenSpiel game that enumerates")
+        console.print("file.py:Class     a game of your own (see examples/own_game.py)")
 
 
 def _describe(game: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -11,6 +12,9 @@ from tacit.errors import TacitError
 
 # Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
+
+_STOPPED = 130
+"""Exit code after Ctrl-C, with which some versions of Typer return instead of raising."""
 
 app = typer.Typer(
     name="tacit",
@@ -37,6 +41,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits."""
     try:
         code = app(arguments, standalone_mode=False)
+        sys.stdout.flush()
+        if code == _STOPPED:
+            sys.stderr.write("tacit: stopped\n")
     except TacitError as error:
         code = _complain(str(error))
     except _UsageError as error:
@@ -47,11 +54,20 @@ def main(arguments: list[str] | None = None) -> None:
             code = _complain(f"{error.format_message()} (see --help)")
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("tacit: stopped\n")
-        code = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
+        code = _STOPPED
+    except (BrokenPipeError, SystemExit):  # click exits where a pipe breaks: whoever reads has seen enough
+        code = _discard_output()
+    except OSError as error:
+        _discard_output()
+        code = _complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _discard_output() -> int:
+    """Returns exit code 0 after sending what is left in the buffers nowhere, so that leaving does not fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    return 0
 
 
 def _complain(message: str) -> int:

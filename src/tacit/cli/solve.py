@@ -32,7 +32,7 @@ def solve(
     resume: Annotated[Path | None, typer.Option(help="Continue the solve in this file.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write the strategy: .json, .csv or .openspiel.json.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the convergence curve as a picture (.png, .svg or .pdf).")] = None,
-    show: Annotated[int, typer.Option(help="Print the strategy at this many infostates.")] = 0,
+    show: Annotated[int, typer.Option(min=0, help="Print the strategy at this many infostates.")] = 0,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -49,22 +49,27 @@ def solve(
     """
     from tacit.files import check_writable
     from tacit.games import load_game
+    from tacit.plots import SUFFIXES as PICTURES
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
+    from tacit.solvers.export import check_export
 
     start(seed)
     for path in (save, export, plot):
         if path is not None:
             check_writable(path)
-    _check_suffixes(export, plot)
+    if plot is not None and not plot.name.endswith(PICTURES):
+        raise TacitError(f"cannot write {plot}: the name must end in {', '.join(PICTURES)}")
     rules = load_game(game)
+    if export is not None:
+        check_export(rules, export)
     with progress_bar("iterations") as progress:
         task = progress.add_task(f"{solver} on {game}", total=iterations, rate="", note="")
         watch = _Watch(progress, task, save)
         result = run(
             rules,
             solver=solver,
-            iterations=iterations if iterations or target or time_limit else 1_000,
+            iterations=iterations,
             target=target,
             time_limit=None if time_limit is None else parse_seconds(time_limit),
             simultaneous=simultaneous,
@@ -76,7 +81,7 @@ def solve(
             keep_when_interrupted=True,
         )
     if result.interrupted:
-        logger().print("stopped early" if save is None else f"stopped early; what was reached is kept in {save}", markup=False)
+        logger().print("stopped early" if save is None else f"stopped early; what was reached is kept in {save}")
     if save is not None:
         result.save(save)
     if export is not None:
@@ -120,15 +125,6 @@ class _Watch:
         if self._save is not None and time.monotonic() - self._saved_at > AUTOSAVE_SECONDS:
             result().save(self._save)
             self._saved_at = time.monotonic()
-
-
-def _check_suffixes(export: Path | None, plot: Path | None) -> None:
-    from tacit.plots import SUFFIXES as PICTURES
-    from tacit.solvers.export import SUFFIXES as TABLES
-
-    for path, suffixes in ((export, TABLES), (plot, PICTURES)):
-        if path is not None and not path.name.endswith(suffixes):
-            raise TacitError(f"cannot write {path}: the name must end in {', '.join(suffixes)}")
 
 
 def _print(result: SolveResult, show: int, written: list[Path]) -> None:

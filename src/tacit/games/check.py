@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+from tacit.errors import TacitError
 from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, actions_problem
 
 _SHOWN_MOVES = 20
@@ -95,6 +97,19 @@ def class_problem(game_class: type[Game[Any]]) -> str | None:
     if not isinstance(getattr(game_class, "name", None), str):
         return f'{name} has no name: write name = "..." in it'
     return None
+
+
+@contextmanager
+def blame_rules(game: Game[Any]) -> Iterator[None]:
+    """Turns what rules written elsewhere (in a file of one's own, in OpenSpiel) raise into a line for their author."""
+    try:
+        yield
+    except TacitError:
+        raise
+    except Exception as error:
+        if type(game).__module__.startswith("tacit.") and not isinstance(game, InfostateGame):
+            raise
+        raise TacitError(f"{game} raised {type(error).__name__}: {error}; tacit.check_game says where") from error
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
     try:
         with _quiet_stderr():  # OpenSpiel prints its errors as well as raising them
             game = pyspiel.load_game(text)
-    except (pyspiel.SpielError, RuntimeError) as error:
+    except Exception as error:  # C++ exceptions arrive as whatever Python has for them
         reason = " ".join(str(error).split())
         raise TacitError(f"OpenSpiel cannot load {text!r}: {reason[:160]}") from None
     kind = game.get_type()

@@ -7,7 +7,29 @@ from tacit.kernels.base import AnyPasses, Passes, RegretStep
 from tacit.tree.lanes import lane_layout
 from tacit.tree.public_tree import PublicTree
 
-__all__ = ["AnyPasses", "Passes", "RegretStep", "make_passes"]
+__all__ = ["AnyPasses", "Passes", "RegretStep", "check_backend", "make_passes"]
+
+
+def check_backend(backend: str, device: str) -> None:
+    """Refuses a backend or device that is not there, before long work starts.
+
+    Raises:
+      TacitError: with what to choose instead.
+    """
+    if backend not in ("numba", "torch"):
+        raise TacitError(f"unknown backend {backend!r}: choose numba or torch")
+    if backend == "numba" and device != "cpu":
+        raise TacitError(f"the numba backend runs on the cpu, not on {device}: choose --backend torch")
+    if backend == "torch":
+        import torch
+
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise TacitError("no CUDA device here: choose --device cpu")
+        try:
+            torch.zeros(1, dtype=torch.float64, device=device)
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            reason = str(error).partition("\n")[0]
+            raise TacitError(f"torch cannot compute on the device {device!r}, choose cpu or cuda: {reason[:100]}") from None
 
 
 def make_passes(tree: PublicTree, backend: str = "numba", device: str = "cpu") -> AnyPasses:
@@ -17,21 +39,17 @@ def make_passes(tree: PublicTree, backend: str = "numba", device: str = "cpu") -
       tree: any public tree.
       backend: `numba` (CPU) or `torch`.
       device: where torch computes: `cpu`, `cuda`, ...
+
+    Raises:
+      TacitError: the backend or device is not there.
     """
+    check_backend(backend, device)
     if backend == "numba":
-        if device != "cpu":
-            raise TacitError(f"the numba backend runs on the cpu, not on {device}: choose --backend torch")
         from tacit.kernels.numba_lanes import LanePasses
         from tacit.kernels.numba_rows import RowPasses
 
         layout = lane_layout(tree)
         return RowPasses(tree) if layout is None else LanePasses(tree, layout)
-    if backend == "torch":
-        import torch
+    from tacit.kernels.torch_rows import TorchPasses
 
-        from tacit.kernels.torch_rows import TorchPasses
-
-        if device.startswith("cuda") and not torch.cuda.is_available():
-            raise TacitError("no CUDA device here: choose --device cpu")
-        return TorchPasses(tree, device)
-    raise TacitError(f"unknown backend {backend!r}: choose numba or torch")
+    return TorchPasses(tree, device)

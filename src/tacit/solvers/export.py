@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError
 from tacit.files import write_whole
+from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL, InfostateGame
 from tacit.solvers.result import SolveResult
 from tacit.tree.assemble import NO_ACTION
@@ -22,22 +24,37 @@ SUFFIXES = (".json", ".csv", ".openspiel.json")
 OpenSpielTable = dict[str, dict[int, float]]
 
 
+def check_export(game: AnyGame, path: str | Path) -> None:
+    """Refuses a file that could not be written after a solve of `game`, before it starts.
+
+    Raises:
+      TacitError: the ending is none of `SUFFIXES`, or OpenSpiel does not have the game or is not installed.
+    """
+    name = Path(path).name
+    if not name.endswith(SUFFIXES):
+        raise TacitError(f"cannot export to {name}: the name must end in {', '.join(SUFFIXES)}")
+    if name.endswith(".openspiel.json"):
+        if game.openspiel_twin() is None:
+            raise TacitError(f"{game} has no counterpart in OpenSpiel; export to .json or .csv")
+        if find_spec("pyspiel") is None:
+            raise TacitError("OpenSpiel is not installed: pip install 'tacit[openspiel]', or export to .json or .csv")
+
+
 def export(result: SolveResult, path: str | Path) -> None:
     """Writes the strategy in the format of the file's ending.
 
     Raises:
-      TacitError: the ending is none of `SUFFIXES`, or the place cannot be written.
+      TacitError: `check_export` says why, or the place cannot be written.
     """
+    check_export(result.strategy.tree.game, path)
     name = Path(path).name
     if name.endswith(".openspiel.json"):
         content = json.dumps(openspiel_table(result.strategy), indent=1)
     elif name.endswith(".json"):
         decisions = [decision._asdict() for decision in result.strategy]
         content = json.dumps({**result.summary(), "strategy": decisions}, indent=1)
-    elif name.endswith(".csv"):
-        content = _as_csv(result.strategy)
     else:
-        raise TacitError(f"cannot export to {name}: the name must end in {', '.join(SUFFIXES)}")
+        content = _as_csv(result.strategy)
     write_whole(path, content.encode())
 
 

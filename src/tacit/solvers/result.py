@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +18,21 @@ from tacit.files import write_whole
 from tacit.games import AnyGame, load_game
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import Strategy
+from tacit.tree.strategy import Strategy, normalise
 
 FORMAT = "tacit-solve-1"
+_METADATA = {
+    "game": str,
+    "solver": str,
+    "simultaneous": bool,
+    "iterations": int,
+    "quality": dict,
+    "seconds": float,
+    "curve": list,
+    "backend": str,
+    "device": str,
+}
+"""What is kept beside the arrays, and as what."""
 
 
 class Point(NamedTuple):
@@ -133,10 +146,12 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         with safe_open(str(path), framework="numpy") as file:
             metadata = json.loads((file.metadata() or {})["tacit"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, KeyError, ValueError, OSError):
+        if metadata["format"] != FORMAT:
+            raise TacitError(f"{path} is of format {metadata['format']}, this version reads {FORMAT}")
+        _check_metadata(metadata)
+        _check_tensors(tensors)
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError):
         raise TacitError(f"{path} is not a saved solve, or is damaged") from None
-    if metadata.get("format") != FORMAT:
-        raise TacitError(f"{path} is of format {metadata.get('format')}, this version reads {FORMAT}")
     if game is None:
         game = _load_saved_game(path, metadata["game"])
     elif str(game) != metadata["game"]:
@@ -144,18 +159,42 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     tree = compile_game(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
+    strategy = Strategy(tree, tensors.pop("probabilities"))
+    if not np.allclose(normalise(tree, strategy.probabilities), strategy.probabilities):
+        raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
     return SolveResult(
-        strategy=Strategy(tree, tensors.pop("probabilities")),
+        strategy=strategy,
         solver=metadata["solver"],
         simultaneous=metadata["simultaneous"],
         iterations=metadata["iterations"],
         quality=Quality(metadata["quality"]["value"], tuple(metadata["quality"]["best_response_values"])),
         seconds=metadata["seconds"],
         curve=[Point(*point) for point in metadata["curve"]],
-        state={name.removeprefix("state."): np.asarray(array) for name, array in tensors.items()},
+        state={name.removeprefix("state."): array for name, array in tensors.items()},
         backend=metadata["backend"],
         device=metadata["device"],
     )
+
+
+def _check_metadata(metadata: dict[str, Any]) -> None:
+    """Raises a `KeyError`, `TypeError` or `ValueError` where the metadata are not those `save` writes."""
+    for key, kind in _METADATA.items():
+        if not isinstance(metadata[key], kind):
+            raise TypeError(key)
+    first, second = metadata["quality"]["best_response_values"]
+    numbers = [metadata["iterations"], metadata["seconds"], metadata["quality"]["value"], first, second]
+    for iteration, seconds, exploitability in metadata["curve"]:
+        numbers += [iteration, seconds, exploitability]
+    if not all(math.isfinite(number) for number in numbers) or metadata["iterations"] < 0:
+        raise ValueError("numbers")
+
+
+def _check_tensors(tensors: dict[str, Floats]) -> None:
+    """Raises a `ValueError` where the arrays are not those `save` writes; an exact solve has no state to continue from."""
+    if set(tensors) not in ({"probabilities"}, {"probabilities", "state.strategy", "state.average", "state.regret"}):
+        raise ValueError("arrays")
+    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in tensors.values()):
+        raise ValueError("numbers")
 
 
 def _load_saved_game(path: str | Path, name: str) -> AnyGame:

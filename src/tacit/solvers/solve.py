@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -12,7 +13,7 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame, load_game
-from tacit.kernels import AnyPasses, make_passes
+from tacit.kernels import AnyPasses, check_backend, make_passes
 from tacit.solvers.learner import Learner, make_learner
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
@@ -66,15 +67,18 @@ def solve(
     """
     game = load_game(game) if isinstance(game, str) else game
     for name, limit in (("iterations", iterations), ("target", target), ("time limit", time_limit)):
-        if limit is not None and limit <= 0:
-            raise TacitError(f"the {name} must be positive, not {limit}")
-    if resume is not None and (resume.game, resume.solver, resume.simultaneous) != (str(game), solver, simultaneous):
-        raise TacitError(f"the saved solve is {resume.solver} on {resume.game}: continue it with the same game and solver")
+        if limit is not None and not 0 < limit < math.inf:
+            raise TacitError(f"the {name} must be positive and finite, not {limit}")
+        if limit is not None and solver == "lp":
+            raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
+    schedule = None if solver == "lp" else find_schedule(solver)
+    check_backend(backend, device)
+    if resume is not None:
+        _check_resumable(resume, str(game), solver, simultaneous)
     tree = resume.strategy.tree if resume is not None else compile_game(game, progress=on_compile)
     passes = make_passes(tree, backend, device)
-    if solver == "lp":
+    if schedule is None:
         return _solve_exactly(passes, clock)
-    schedule = find_schedule(solver)
     learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating))
     curve, spent = [], 0.0
     if resume is not None:
@@ -84,6 +88,16 @@ def solve(
         iterations = 1_000
     with _Interrupt(keep_when_interrupted) as interrupt:
         return _iterate(learner, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, interrupt, clock)
+
+
+def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:
+    if (saved.game, saved.solver) != (game, solver):
+        raise TacitError(f"the saved solve is {saved.solver} on {saved.game}: continue it with the same game and solver")
+    if saved.simultaneous != simultaneous:
+        how, flag = ("at once", "with") if saved.simultaneous else ("in turn", "without")
+        raise TacitError(f"the saved solve updates the players {how}: continue it {flag} simultaneous updates")
+    if solver == "lp":
+        raise TacitError("the saved solve is exact: there is nothing to continue")
 
 
 def _iterate(

@@ -88,7 +88,13 @@ class TreeDraft:
         self._progress(num_histories)
 
     def assemble(self) -> PublicTree:
-        """Returns the finished tree."""
+        """Returns the finished tree.
+
+        Raises:
+          TacitError: nobody ever decides anything.
+        """
+        if not any(rows.legal.count(()) < len(rows.legal) for rows in self.rows):
+            raise TacitError(f"{self.game} has no decisions: there is nothing to solve")
         parent, actor, slot = (np.array(x) for x in (self._node_parent, self._node_actor, self._node_slot))
         nodes = NodeTable(parent, actor, slot, self._node_token)
         first, second = self.rows

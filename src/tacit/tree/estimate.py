@@ -12,6 +12,7 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, check_depth
+from tacit.games.check import blame_rules
 
 BYTES_PER_HISTORY_WALKED = 1_000
 """A history in the generic compiler: Python tuples, dictionary entries and the states of a level (measured)."""
@@ -47,10 +48,12 @@ def estimate(game: Game[Any], direct: bool = False) -> Estimate:
       game: any game.
       direct: whether a direct builder makes the tree, so that no histories are walked in Python.
     """
-    size, characters = game.size(), 0
+    with blame_rules(game):
+        size, characters = game.size(), 0
     exact = size is not None
     if size is None:
-        histories, characters = _knuth_estimate(game)
+        with blame_rules(game):
+            histories, characters = _knuth_estimate(game)
         size = GameSize(histories, histories, histories)
     per_history = BYTES_PER_HISTORY + (0 if direct else BYTES_PER_HISTORY_WALKED)
     return Estimate(size, size.histories * per_history + size.infostates * BYTES_PER_INFOSTATE + characters, exact)

@@ -191,13 +191,14 @@ def test_solving_a_forest_equals_solving_each_tree(game: Game, seed: int) -> Non
     trees = [extract_subgame(tree, belief_state(tree, strategy, int(n))).tree for n in decision_nodes(tree)[:4]]
     forest = plant_forest(trees)
     for name in ("linear-cfr", "flop"):
-        together = make_learner(RowPasses(forest.tree), SCHEDULES[name])
-        alone = [make_learner(RowPasses(one), SCHEDULES[name]) for one in trees]
-        for learner in (together, *alone):
-            for _ in range(4):
-                learner.step()
-        averages = np.concatenate([learner.average_strategy() for learner in alone])
-        np.testing.assert_allclose(together.average_strategy(), averages, atol=1e-10)
+        for make in (make_passes, RowPasses, TorchPasses):
+            together = make_learner(make(forest.tree), SCHEDULES[name])
+            alone = [make_learner(make(one), SCHEDULES[name]) for one in trees]
+            for learner in (together, *alone):
+                for _ in range(4):
+                    learner.step()
+            averages = np.concatenate([learner.average_strategy() for learner in alone])
+            np.testing.assert_allclose(together.average_strategy(), averages, atol=1e-10)
 
 
 @settings(max_examples=15, deadline=None)

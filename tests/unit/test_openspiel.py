@@ -103,6 +103,14 @@ def test_imperfect_recall_is_refused_and_explained() -> None:
     assert [violation.rule for violation in check_game(game).violations] == ["perfect recall"]
 
 
+def test_actions_are_named_for_the_player_who_takes_them() -> None:
+    tree = compile_game(load_game("openspiel:mnk(m=2,n=2,k=2)"))
+    decisions = Strategy(tree, tree.uniform_strategy())
+    first, second = (decisions.decision(int(np.flatnonzero(tree.infostate_player == player)[0])) for player in (0, 1))
+    assert all(name.startswith("x(") for name in first.probabilities)
+    assert all(name.startswith("o(") for name in second.probabilities)
+
+
 def test_our_goofspiel_is_openspiels() -> None:
     ours = solve("goofspiel(cards=4)", solver="lp")
     spiel = compile_game(load_game("openspiel:goofspiel(num_cards=4,imp_info=True,points_order=descending)"))

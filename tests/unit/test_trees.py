@@ -15,6 +15,7 @@ from tacit.kernels.numba_rows import RowPasses
 from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
+from tacit.tree.strategy import Strategy
 from tacit.tree.subgame import extract_subgame
 from tests.oracles import canonical, expected_value, random_strategy
 
@@ -109,6 +110,58 @@ def test_hidden_actions_do_not_fit_into_lanes() -> None:
         assert lane_layout(compile_game(load_game(name))) is None
 
 
+@dataclass(frozen=True)
+class Words(Game[tuple[int, ...]]):
+    """Chance says "a" and "b", or nothing and "a b"; then player 0 decides, if there is anything to decide."""
+
+    decides: bool = True
+
+    name = "words"
+
+    def initial_state(self) -> tuple[int, ...]:
+        return ()
+
+    def actor(self, state: tuple[int, ...]) -> int:
+        return CHANCE if len(state) < 2 else 0 if len(state) == 2 and self.decides else TERMINAL
+
+    def chance_outcomes(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.5)] if not state else [(0, 1.0)]
+
+    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return (0, 1)
+
+    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def public_observation(self, state: tuple[int, ...]) -> str:
+        return {(0,): "a", (0, 0): "b", (1, 0): "a b"}.get(state, "")
+
+    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+        payoff = 1.0 if state[0] == state[-1] else -1.0
+        return payoff, -payoff
+
+    def action_name(self, action: int) -> str:
+        return "guess"
+
+
+def test_observations_with_blanks_are_told_apart() -> None:
+    tree = compile_game(Words())
+    assert [tree.public_label(node) for node in (0, 1)] == ["a b", "a b"]
+    assert evaluate(make_passes(tree), np.array([1.0, 0.0, 0.0, 1.0])).value == 1.0
+    assert expected_value(tree, np.array([1.0, 0.0, 0.0, 1.0])) == 1.0  # follows the game through the tree
+
+
+def test_actions_with_the_same_name_keep_their_probabilities() -> None:
+    tree = compile_game(Words())
+    decision = Strategy(tree, np.array([0.25, 0.75, 0.5, 0.5])).decision(0)
+    assert decision.probabilities == {"guess (0)": 0.25, "guess (1)": 0.75}
+
+
+def test_a_game_without_decisions_is_refused() -> None:
+    with pytest.raises(TacitError, match="has no decisions"):
+        compile_game(Words(decides=False))
+
+
 def test_labels_say_who_knows_what() -> None:
     tree = compile_game(load_game("goofspiel(cards=3)"))
     labels = [tree.infostate_label(s) for s in range(tree.num_infostates)]
@@ -140,6 +193,8 @@ def test_a_subgame_from_impossible_beliefs_is_refused() -> None:
     jack = np.array([1.0, 0.0, 0.0])
     with pytest.raises(TacitError, match="exclude each other"):
         extract_subgame(tree, PublicBeliefState(tree, 0, (jack, jack)))
+    with pytest.raises(TacitError, match="exclude each other"):
+        _ = PublicBeliefState(tree, 0, (jack, jack)).beliefs
     terminal = int(np.flatnonzero(tree.require_nodes().actor == -2)[0])
     with pytest.raises(TacitError, match="the game is over"):
         extract_subgame(tree, PublicBeliefState(tree, terminal, (np.ones(3), np.ones(3))))

@@ -65,7 +65,8 @@ def best_response(passes: AnyPasses, strategy: Floats, player: int) -> BestRespo
 def infostate_values(passes: AnyPasses, strategy: Floats, player: int) -> Floats:
     """Returns `[R]` the expected return of `player` at each of its rows, given that the row was reached.
 
-    Counterfactual values divided by the chance that the opponent and nature let the row happen; zero where they do not.
+    Counterfactual values divided by the chance that the opponent and nature let the row happen; zero where they do not,
+    and at terminal rows, whose chance is not kept.
     """
     tree, other = passes.tree, 1 - player
     nodes = tree.require_nodes()

@@ -97,6 +97,10 @@ class Game(ABC, Generic[State]):
         """Returns an action in words."""
         return str(action)
 
+    def action_name_for(self, player: int, action: int) -> str:
+        """Returns an action in the words of the player who takes it, where these differ."""
+        return self.action_name(action)
+
     def size(self) -> GameSize | None:
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None

@@ -50,7 +50,10 @@ class OpenSpielGame(InfostateGame[Any]):
         return str(state.information_state_string(player))
 
     def action_name(self, action: int) -> str:
-        return str(self.spiel_game.action_to_string(0, action))
+        return self.action_name_for(0, action)
+
+    def action_name_for(self, player: int, action: int) -> str:
+        return str(self.spiel_game.action_to_string(player, action))
 
     def openspiel_twin(self) -> str:
         return self.spiel_name

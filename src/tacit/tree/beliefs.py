@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tacit.errors import TacitError
 from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
 
 
@@ -37,10 +38,24 @@ class PublicBeliefState:
         """The sum of `joint`: the chance of this public state when the reaches are not rescaled."""
         return float(self.joint.sum())
 
+    def require_possible(self) -> float:
+        """Returns `probability`, or explains that it is zero.
+
+        Raises:
+          TacitError: no deal has positive probability.
+        """
+        if self.probability <= 0.0:
+            raise TacitError("the beliefs exclude each other: no deal has positive probability at this public state")
+        return self.probability
+
     @cached_property
     def beliefs(self) -> tuple[Floats, Floats]:
-        """For each player `[H]` the posterior probability of its private states; sums to 1."""
-        joint = self.joint / self.probability
+        """For each player `[H]` the posterior probability of its private states; sums to 1.
+
+        Raises:
+          TacitError: no deal has positive probability.
+        """
+        joint = self.joint / self.require_possible()
         return joint.sum(axis=1), joint.sum(axis=0)
 
 

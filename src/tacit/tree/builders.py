@@ -8,7 +8,7 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import FOLD, OneCardPoker, PokerState
 from tacit.tree.assemble import NO_ACTION, NodeTable
-from tacit.tree.public_tree import NO_PARENT, PublicTree
+from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
 from tacit.tree.uniform import UniformTables, uniform_tree
 
 
@@ -94,7 +94,7 @@ def build_one_card_poker(game: OneCardPoker) -> PublicTree:
             for board in cards:
                 private = [card for card in cards if card != board][:2]
                 dealt = game.apply(PokerState((private[0], private[1]), state.streets), board)
-                visit(dealt, parent, action, " ".join((token, game.public_observation(dealt))))
+                visit(dealt, parent, action, join_observations((token, game.public_observation(dealt))))
             return
         node = len(parents)
         board_card = state.cards[2] if len(state.cards) == 3 else None

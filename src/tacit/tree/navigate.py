@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.observations import Arrival
-from tacit.tree.public_tree import NO_PARENT, PublicTree
+from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
 
 
 class Place(NamedTuple):
@@ -45,13 +45,13 @@ class Navigator:
 
         From `NOWHERE` the mover is `CHANCE` and the action `NO_ACTION`.
         """
-        node = self._node_index[place.node, arrival.actor, " ".join(arrival.public)]
+        node = self._node_index[place.node, arrival.actor, join_observations(arrival.public)]
         first, second = (
             self._row_index[player][
                 node,
                 place.rows[player],
                 action if mover == player and mover != CHANCE else NO_ACTION,
-                " ".join(arrival.private[player]),
+                join_observations(arrival.private[player]),
             ]
             for player in (0, 1)
         )

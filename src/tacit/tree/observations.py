@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tacit.games.base import CHANCE, TERMINAL, Game, check_depth
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
-from tacit.tree.public_tree import NO_PARENT, PublicTree
+from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
 
 
 class Arrival(NamedTuple):
@@ -86,14 +86,14 @@ def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int, slot
     over = arrival.actor == TERMINAL
     # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
     key = (parent.node, arrival.actor, arrival.public, action if over else NO_ACTION)
-    node = draft.find_node(key, parent.node, arrival.actor, slot, " ".join(arrival.public))
+    node = draft.find_node(key, parent.node, arrival.actor, slot, join_observations(arrival.public))
     first, second = (
         draft.rows[player].find(
             node,
             parent.rows[player],
             action if parent.actor == player else NO_ACTION,
             arrival.private[player],
-            " ".join(arrival.private[player]),
+            join_observations(arrival.private[player]),
         )
         for player in (0, 1)
     )

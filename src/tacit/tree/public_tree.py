@@ -15,6 +15,7 @@ Everything the solvers need is in four tables:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,8 +33,20 @@ LEAF = -3
 NOT_ACTING = -1
 """Infostate of a row whose player does not act there."""
 
+_SEPARATOR = "\x1f"
+"""Stands between the observations of one token, so that they can be told apart; people see a blank."""
+
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
+
+
+def join_observations(observations: Iterable[str]) -> str:
+    """Returns the token of what was observed on the way to a node or row."""
+    return _SEPARATOR.join(observations)
+
+
+def _readable(tokens: Iterable[str]) -> str:
+    return " ".join(filter(None, tokens)).replace(_SEPARATOR, " ")
 
 
 @dataclass(frozen=True)
@@ -46,7 +59,7 @@ class PlayerRows:
       infostate: `[R]` the infostate when the player acts here, else `NOT_ACTING`.
       level_start: `[L + 1]` rows of level l are `level_start[l]:level_start[l + 1]`.
       root_reach: `[level_start[1]]` the player's own probability of each root row: ones, or the beliefs of a subgame.
-      token: what the player alone learnt on arrival at the row, for people to read.
+      token: what the player alone learnt on arrival at the row, joined by `join_observations`.
     """
 
     parent: Ints
@@ -72,7 +85,7 @@ class Nodes:
       joint_start: `[N + 1]`; the compatible pairs of rows at node n are `joint_start[n]:joint_start[n + 1]` of
       joint_rows: `[2, J]`, which together are reached by chance (and the beliefs' normaliser) with weight
       joint_chance: `[J]`.
-      token: what everyone learnt on arrival at the node, for people to read.
+      token: what everyone learnt on arrival at the node, joined by `join_observations`.
     """
 
     parent: Ints
@@ -202,7 +215,7 @@ class PublicTree:
             if self.secret_action[player][r]:
                 words.append(self.game.action_name(int(self.entry_action[rows.entry[r]])))
             words.append(rows.token[r])
-        return " ".join(filter(None, words))
+        return _readable(words)
 
     def public_label(self, node: int) -> str:
         """Returns what everyone knows at a node."""
@@ -210,7 +223,7 @@ class PublicTree:
         while node != NO_PARENT:
             tokens.append(nodes.token[node])
             node = int(nodes.parent[node])
-        return " ".join(filter(None, tokens[::-1]))
+        return _readable(tokens[::-1])
 
     def node_of_row(self, player: int, row: int) -> int:
         """Returns the public state a row belongs to."""

@@ -35,11 +35,12 @@ class Strategy:
     def decision(self, infostate: int) -> Decision:
         """Returns what is played at an infostate."""
         player, public, private = self.tree.infostate_label(infostate)
-        chosen = range(self.tree.entry_start[infostate], self.tree.entry_start[infostate + 1])
-        name = self.tree.game.action_name
-        return Decision(
-            player, public, private, {name(int(self.tree.entry_action[e])): float(self.probabilities[e]) for e in chosen}
-        )
+        chosen = slice(self.tree.entry_start[infostate], self.tree.entry_start[infostate + 1])
+        actions = [int(action) for action in self.tree.entry_action[chosen]]
+        names = [self.tree.game.action_name_for(player, action) for action in actions]
+        if len(set(names)) < len(names):  # words that say too little: the number makes the difference
+            names = [f"{name} ({action})" for name, action in zip(names, actions, strict=True)]
+        return Decision(player, public, private, dict(zip(names, self.probabilities[chosen].tolist(), strict=True)))
 
     def __iter__(self) -> Iterator[Decision]:
         return (self.decision(infostate) for infostate in range(self.tree.num_infostates))

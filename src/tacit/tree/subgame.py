@@ -52,8 +52,7 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: int | None 
         raise TacitError("a subgame starts at a decision; the game is over at the given public state")
     if depth is not None and depth < 1:
         raise TacitError(f"the depth of a subgame is at least 1 action, not {depth}")
-    if pbs.probability <= 0.0:
-        raise TacitError("the beliefs exclude each other: no deal has positive probability at the root")
+    pbs.require_possible()
     level = _levels_below(nodes, pbs.node)
     node_index = np.flatnonzero((level >= 0) & (level <= (np.inf if depth is None else depth)))
     cut = np.zeros(len(nodes), bool) if depth is None else (level == depth) & (nodes.actor != TERMINAL)

@@ -16,7 +16,7 @@ from tacit.games import load_game
 from tacit.reproduce import dice
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
 from tacit.solvers import SCHEDULES, load_result, solve
-from tacit.solvers.export import export
+from tacit.solvers.export import check_export, export
 from tacit.solvers.learner import RegretLearner
 
 # First player's values: Kuhn 1950, OpenSpiel's LP for Leduc, independent solvers for the rest.
@@ -266,6 +266,15 @@ def test_exports(tmp_path: Path) -> None:
     assert len(rows) == 25
     with pytest.raises(TacitError, match=r"\.json, \.csv"):
         export(result, tmp_path / "kuhn.xml")
+
+
+def test_exports_that_cannot_succeed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TacitError, match="no counterpart in OpenSpiel"):
+        check_export(load_game("modified_rps"), "policy.openspiel.json")
+    monkeypatch.setattr("tacit.solvers.export.find_spec", lambda _: None)
+    with pytest.raises(TacitError, match="OpenSpiel is not installed"):
+        check_export(load_game("kuhn_poker"), "policy.openspiel.json")
+    check_export(load_game("kuhn_poker"), "policy.json")
 
 
 def test_pure_strategies_of_the_linear_program_are_equilibria_of_kuhn() -> None:

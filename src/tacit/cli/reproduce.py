@@ -62,7 +62,7 @@ def reproduce(
         print_json({"experiment": name, "scale": scale, "results": [_as_dict(cell) for cell in cells], "plot": str(picture)})
         return
     _print(cells, solvers)
-    printer().print(f"\nplot: {picture}")
+    printer().print(f"\nplot: {picture}", soft_wrap=True)
 
 
 def _as_dict(cell: Cell) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def solve(
             keep_when_interrupted=True,
         )
     if result.interrupted:
-        logger().print("stopped early" if save is None else f"stopped early; what was reached is kept in {save}")
+        kept = "" if save is None else f"; what was reached is kept in {save}"
+        logger().print(f"stopped early{kept}", soft_wrap=True)
     if save is not None:
         result.save(save)
     if export is not None:

@@ -1,0 +1,1 @@
+"""Depth-limited search from public belief states, many at once."""

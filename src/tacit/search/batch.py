@@ -1,0 +1,87 @@
+"""A batch of searches: which games stand at which class of public state, and where their numbers lie.
+
+Games are sorted by class. The games of one class are a *group*; every row, entry and leaf of the class's search tree is a
+contiguous vector over the games of the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tacit.search.tables import SearchTables
+
+Offsets = NDArray[np.int64]
+
+
+class Group(NamedTuple):
+    """The games of one class: their places and where their numbers start."""
+
+    public_class: int
+    games: slice
+    size: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The layout of `B` games in `K` groups.
+
+    Attributes:
+      order: `[B]` the games sorted by class; game `order[i]` has place i.
+      place: `[B]` the inverse of `order`.
+      group_class: `[K]`.
+      group_size: `[K]`.
+      game_offset: `[K + 1]` the first place of each group.
+      row_offset: for both players `[K + 1]`: row r of the group's j-th game is number `row_offset[k] + r * size + j`.
+      entry_offset: `[K + 1]`, likewise for entries.
+      leaf_offset: `[K + 1]`, likewise for leaves: the columns of the value network's input.
+      leaf_class: `[leaf_offset[K]]` the class of the public state at each leaf.
+    """
+
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]
+    group_class: NDArray[np.int32]
+    group_size: NDArray[np.int32]
+    game_offset: Offsets
+    row_offset: tuple[Offsets, Offsets]
+    entry_offset: Offsets
+    leaf_offset: Offsets
+    leaf_class: NDArray[np.int64]
+
+    def __iter__(self) -> Iterator[Group]:
+        for k, (c, size) in enumerate(zip(self.group_class, self.group_size, strict=True)):
+            yield Group(int(c), slice(int(self.game_offset[k]), int(self.game_offset[k + 1])), int(size), k)
+
+    def view(self, numbers: Tensor, offsets: Offsets, group: Group) -> Tensor:
+        """Returns a group's part of flat numbers as `[rows, entries or leaves, games]`."""
+        return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
+
+
+def make_batch(tables: SearchTables, game_class: NDArray[np.int64]) -> Batch:
+    """Returns the layout of games that stand at the given classes."""
+    order = np.argsort(game_class, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    group_class, size = np.unique(game_class, return_counts=True)
+
+    def offsets(starts: NDArray[np.int32]) -> Offsets:
+        return np.concatenate([[0], np.cumsum(np.diff(starts)[group_class].astype(np.int64) * size)])
+
+    leaves = [tables.leaf_class[tables.leaf_start[c] : tables.leaf_start[c + 1]] for c in group_class]
+    return Batch(
+        order=order,
+        place=place,
+        group_class=group_class.astype(np.int32),
+        group_size=size.astype(np.int32),
+        game_offset=np.concatenate([[0], np.cumsum(size)]),
+        row_offset=(offsets(tables.players[0].row_start), offsets(tables.players[1].row_start)),
+        entry_offset=offsets(tables.entry_start),
+        leaf_offset=offsets(tables.leaf_start),
+        leaf_class=np.concatenate([np.repeat(part, n) for part, n in zip(leaves, size, strict=True)]).astype(np.int64),
+    )

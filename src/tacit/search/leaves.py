@@ -1,0 +1,95 @@
+"""Leaf evaluators: what a public belief state beyond the depth limit is worth to each private state.
+
+An evaluator maps beliefs at leaves to *infostate values*: expected returns given one's private state, both players playing
+well from there. Search multiplies them by how likely the opponent and chance make the row, which gives counterfactual values.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.kernels import make_passes
+from tacit.search.tables import SearchSpace
+from tacit.solvers.lp import solve_lp
+from tacit.tree.beliefs import PublicBeliefState
+from tacit.tree.public_tree import Floats
+from tacit.tree.subgame import extract_subgame
+
+_DOUBT = 1e-3
+"""Uniform belief added where two players' beliefs exclude each other."""
+
+
+class LeafEvaluator(Protocol):
+    """Anything that values public belief states, many at once."""
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns both players' infostate values.
+
+        Args:
+          public_class: `[L]` the class of each leaf's public state.
+          beliefs: `[2 * H, L]` player 0's beliefs over its private states, then player 1's; each sums to 1 (the player's own
+            reach, normalised), unused private states are 0.
+
+        Returns:
+          `[2 * H, L]`, laid out like `beliefs`.
+        """
+        ...
+
+
+class ZeroLeaves:
+    """Every leaf is worth nothing to anyone."""
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        del public_class
+        return torch.zeros_like(beliefs)
+
+
+class OracleLeaves:
+    """Exact values: every leaf's rest of the game is solved as a linear program. Slow; for tests and small games.
+
+    A private state the player's own beliefs exclude is worth what a best response makes of it, which is what
+    counterfactual regrets need.
+    """
+
+    def __init__(self, space: SearchSpace) -> None:
+        self._space = space
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        values, H = torch.zeros_like(beliefs), beliefs.shape[0] // 2
+        for column, c in enumerate(public_class.tolist()):
+            if float(beliefs[:, column].sum()) == 0.0:  # padding
+                continue
+            for player, found in enumerate(exact_values(self._space, c, beliefs[:, column].double().numpy().reshape(2, H))):
+                values[player * H : player * H + len(found), column] = torch.from_numpy(found)
+        return values
+
+
+def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tuple[Floats, Floats]:
+    """Returns both players' infostate values at an equilibrium of the game from a public belief state on.
+
+    Args:
+      space: the game.
+      public_class: the class of the public state.
+      beliefs: `[2, H]`.
+    """
+    node = int(space.classes.representative[public_class])
+    starts = space.tree.require_nodes().row_start
+    counts = [int(start[node + 1] - start[node]) for start in starts]
+    first, second = beliefs[0, : counts[0]], beliefs[1, : counts[1]]
+    pbs = PublicBeliefState(space.tree, node, (first, second))
+    if pbs.probability <= 0.0:  # the beliefs exclude each other; private states that do not still need values
+        pbs = PublicBeliefState(space.tree, node, (first + _DOUBT / counts[0], second + _DOUBT / counts[1]))
+    subgame = extract_subgame(space.tree, pbs)
+    strategy, _ = solve_lp(subgame.tree)
+    passes, joint = make_passes(subgame.tree), subgame.tree.require_nodes().joint(0)
+    values = []
+    for player in (0, 1):
+        reach = passes.reach(1 - player, passes.entries(strategy))
+        cfv = passes.rows_to_numpy(player, passes.best_response(player, reach)[0])[: counts[player]]
+        likelihood = (joint if player == 0 else joint.T) @ pbs.reaches[1 - player]
+        values.append(np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0))
+    return values[0], values[1]

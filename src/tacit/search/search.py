@@ -1,0 +1,124 @@
+"""Search from many public belief states at once: CFR-D and fictitious play in depth-limited subgames (ReBeL, section 5.1).
+
+Each half-iteration values all leaves of all games in one batch, updates one player everywhere, and computes its new reach.
+Leaf beliefs are those of the current strategies for CFR-D, and of the average strategies for fictitious play.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.search.batch import Batch
+from tacit.search.leaves import LeafEvaluator
+from tacit.search.numbers import SearchKernels
+from tacit.search.state import SearchState
+from tacit.search.tables import SearchSpace
+from tacit.solvers.schedules import RegretSchedule, find_schedule
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How subgames are searched.
+
+    Attributes:
+      solver: the schedule: `linear-cfr`, `cfr+`, `dcfr`, ... search by CFR-D; `fp`, `linear-fp`, `flop` by fictitious play.
+      iterations: iterations; each updates both players, so the papers' 1,024 alternating iterations are 512.
+      depth: actions to look ahead; None searches to the end of the game.
+    """
+
+    solver: str = "linear-cfr"
+    iterations: int = 512
+    depth: int | None = 2
+
+
+@dataclass
+class SearchResult:
+    """What a batch of searches found.
+
+    Attributes:
+      batch: the layout of the strategies.
+      values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies;
+        NaN where a private state is impossible.
+      sampled_strategy: the strategies of each game's sampled iteration, both players' entries.
+      belief_strategy: the strategies that define beliefs below the root: the sampled ones, or for fictitious play the
+        averages of that iteration.
+      average_strategy: the average strategies at the end.
+    """
+
+    batch: Batch
+    values: Tensor
+    sampled_strategy: Tensor
+    belief_strategy: Tensor
+    average_strategy: Tensor
+
+
+class BatchSearch:
+    """Runs batches of searches in one game, on the device of its kernels."""
+
+    def __init__(self, space: SearchSpace, evaluator: LeafEvaluator, config: SearchConfig, device: str = "cpu") -> None:
+        self.space = space
+        self.evaluator = evaluator
+        self.config = config
+        self.kernels = make_kernels(space, device)
+        self._schedule = find_schedule(config.solver)
+
+    def average_weights(self) -> np.ndarray:
+        """Returns `[T]` the weight of each iteration in the average strategy."""
+        times = range(1, self.config.iterations + 1)
+        if isinstance(self._schedule, RegretSchedule):
+            return np.array([self._schedule.step(t).average_weight for t in times])
+        return np.array([self._schedule.average_weight(t) for t in times])
+
+    def run(self, game_class: np.ndarray, reaches: Tensor, sample_iteration: np.ndarray) -> SearchResult:
+        """Returns the result of searching from every given public belief state.
+
+        Args:
+          game_class: `[B]` the class of each game's public state.
+          reaches: `[B, 2, H]` the players' reaches there.
+          sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
+        """
+        iterations = self.config.iterations
+        state = SearchState(self.space, self.kernels, self._schedule, iterations, game_class, reaches, sample_iteration)
+        if self.kernels.device == "cpu":
+            for _ in range(iterations):
+                state.iterate(self.evaluator)
+        else:
+            _replay(state, self.evaluator, iterations)
+        return SearchResult(
+            batch=state.batch,
+            values=state.root_values(),
+            sampled_strategy=state.sampled,
+            belief_strategy=state.normalised(state.believed),
+            average_strategy=state.normalised(state.numbers.average),
+        )
+
+
+def make_kernels(space: SearchSpace, device: str) -> SearchKernels:
+    """Returns the passes for a device: numba on the CPU, Triton on a GPU."""
+    if device == "cpu":
+        from tacit.search.numba_kernels import NumbaKernels
+
+        return NumbaKernels(space)
+    from tacit.search.triton_kernels import TritonKernels
+
+    return TritonKernels(space, device)
+
+
+def _replay(state: SearchState, evaluator: LeafEvaluator, iterations: int) -> None:
+    """Runs the first iteration, captures the second as a CUDA graph and replays it: nothing returns to Python inside."""
+    state.iterate(evaluator)
+    if iterations < 3:
+        for _ in range(iterations - 1):
+            state.iterate(evaluator)
+        return
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):  # capturing runs nothing
+        state.iterate(evaluator)
+    for _ in range(iterations - 1):
+        graph.replay()
+    torch.cuda.synchronize()

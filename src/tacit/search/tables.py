@@ -1,0 +1,194 @@
+"""Search trees of all classes of public states of a game, as flat tables that compiled kernels walk.
+
+A class's search tree is the same for every game that stands there, so a batch holds it once: every row and entry of it is a
+vector over the games of a group, and kernels are ordinary loops over rows whose every step handles the whole group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tree.beliefs import PublicBeliefState
+from tacit.tree.classes import PublicClasses, public_classes
+from tacit.tree.public_tree import LEAF, NOT_ACTING, PublicTree
+from tacit.tree.subgame import Subgame, extract_subgame
+
+Table = NDArray[np.int32]
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class PlayerTables:
+    """One player's rows in the search trees of classes `0 .. C - 1`, one class after the other; indices count within a class.
+
+    Attributes:
+      row_start: `[C + 1]` where a class's rows start.
+      num_roots: `[C]` rows at the root: the player's private states at the public state.
+      parent: `[R]` the row above, -1 at roots.
+      entry: `[R]` the entry of the own action that led here, -1 where another moved.
+      first_entry: `[R]` and
+      num_actions: `[R]` the entries of a row whose player acts; 0 actions where it does not.
+      opens: `[R]` 1 where a row, counting backwards, is the first to add its value to its parent or entry.
+      leaf: `[R]` the leaf a row belongs to, -1 elsewhere.
+      state: `[R]` a leaf row's private state.
+      meeting_start: `[R + 1]` which rows of the opponent a terminal or leaf row can meet:
+      meeting_row: `[J]` the opponent's row, and
+      meeting_weight: `[J]` at terminal rows chance times this player's return, at leaves chance.
+    """
+
+    row_start: Table
+    num_roots: Table
+    parent: Table
+    entry: Table
+    first_entry: Table
+    num_actions: Table
+    opens: Table
+    leaf: Table
+    state: Table
+    meeting_start: Table
+    meeting_row: Table
+    meeting_weight: Weights
+
+
+@dataclass(frozen=True)
+class SearchTables:
+    """The search trees of all classes.
+
+    Attributes:
+      players: both players' rows.
+      entry_start: `[C + 1]` where a class's entries would start in one list of all.
+      entry_player: `[entries]`.
+      num_entry_actions: `[entries]` how many actions there are to choose from at the entry's infostate.
+      leaf_start: `[C + 1]` leaves.
+      leaf_class: `[leaves]` the class of the public state at each leaf.
+      leaf_row: for both players `[leaves]`, the first row of each leaf.
+      deals: `[C, H, H]` chance weights of the pairs of private states at the root.
+    """
+
+    players: tuple[PlayerTables, PlayerTables]
+    entry_start: Table
+    entry_player: Table
+    num_entry_actions: Table
+    leaf_start: Table
+    leaf_class: Table
+    leaf_row: tuple[Table, Table]
+    deals: Weights
+
+    @property
+    def num_private_states(self) -> int:
+        """`H`: the most private states either player has at any public state."""
+        return int(self.deals.shape[1])
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """A game prepared for search: its tree, its classes, and each class's depth-limited subgame.
+
+    Attributes:
+      tree: the whole game.
+      classes: which public states play alike.
+      depth: actions a search looks ahead; None to the end of the game.
+      subgames: `[C]` the subgame at each class's representative, from unit reaches.
+      tables: all of them, flat.
+    """
+
+    tree: PublicTree
+    classes: PublicClasses
+    depth: int | None
+    subgames: list[Subgame]
+    tables: SearchTables
+
+
+def search_space(tree: PublicTree, depth: int | None) -> SearchSpace:
+    """Returns `tree` prepared for searches of `depth` actions."""
+    classes = public_classes(tree)
+    nodes = tree.require_nodes()
+    subgames = []
+    for node in classes.representative:
+        counts = [int(start[node + 1] - start[node]) for start in nodes.row_start]
+        pbs = PublicBeliefState(tree, int(node), (np.ones(counts[0]), np.ones(counts[1])))
+        subgames.append(extract_subgame(tree, pbs, depth))
+    return SearchSpace(tree, classes, depth, subgames, _make_tables(subgames, classes))
+
+
+def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTables:
+    trees = [subgame.tree for subgame in subgames]
+    leaves = [np.flatnonzero(tree.require_nodes().actor == LEAF) for tree in trees]
+    most = max(int(rows.level_start[1]) for tree in trees for rows in tree.rows)
+    deals = np.zeros((len(trees), most, most), np.float32)
+    for c, tree in enumerate(trees):
+        joint = tree.require_nodes().joint(0)
+        deals[c, : joint.shape[0], : joint.shape[1]] = joint
+    first_row = [
+        np.concatenate([t.require_nodes().row_start[p][at] for t, at in zip(trees, leaves, strict=True)]) for p in (0, 1)
+    ]
+    return SearchTables(
+        players=(_join([_player_tables(tree, 0) for tree in trees]), _join([_player_tables(tree, 1) for tree in trees])),
+        entry_start=_starts([tree.num_entries for tree in trees]),
+        entry_player=np.concatenate([tree.entry_player for tree in trees]).astype(np.int32),
+        num_entry_actions=np.concatenate([np.diff(t.entry_start)[t.entry_infostate] for t in trees]).astype(np.int32),
+        leaf_start=_starts([len(at) for at in leaves]),
+        leaf_class=np.concatenate([classes.of_node[s.node_index[at]] for s, at in zip(subgames, leaves, strict=True)]),
+        leaf_row=(first_row[0].astype(np.int32), first_row[1].astype(np.int32)),
+        deals=deals,
+    )
+
+
+def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
+    """Returns the tables of a single class."""
+    nodes, rows = tree.require_nodes(), tree.rows[player]
+    acting = rows.infostate != NOT_ACTING
+    infostate = np.where(acting, rows.infostate, 0)
+    entry = np.where(rows.entry == tree.num_entries, -1, rows.entry)
+    # A row's value goes to its entry, or to its parent where another moved: the last row of each target comes first backwards.
+    target = np.where(entry >= 0, len(rows) + entry, rows.parent)
+    opens = np.zeros(len(rows), np.int32)
+    opens[len(rows) - 1 - np.unique(target[::-1], return_index=True)[1]] = 1
+    node = np.repeat(np.arange(len(nodes)), np.diff(nodes.row_start[player]))
+    leaf_number = np.cumsum(nodes.actor == LEAF) - 1
+    at_leaf = nodes.actor[node] == LEAF
+
+    sign = 1.0 if player == 0 else -1.0
+    meets = at_leaf[nodes.joint_rows[player]]
+    own = np.concatenate([tree.payoff_rows[player], nodes.joint_rows[player][meets]])
+    other = np.concatenate([tree.payoff_rows[1 - player], nodes.joint_rows[1 - player][meets]])
+    weight = np.concatenate([sign * tree.payoff, nodes.joint_chance[meets]])
+    order = np.lexsort((other, own))
+    tables = {
+        "row_start": [0, len(rows)],
+        "num_roots": [rows.level_start[1]],
+        "parent": rows.parent,
+        "entry": entry,
+        "first_entry": np.where(acting, tree.entry_start[infostate], -1),
+        "num_actions": np.where(acting, np.diff(tree.entry_start)[infostate], 0),
+        "opens": opens,
+        "leaf": np.where(at_leaf, leaf_number[node], -1),
+        "state": np.where(at_leaf, np.arange(len(rows)) - nodes.row_start[player][node], 0),
+        "meeting_start": np.searchsorted(own[order], np.arange(len(rows) + 1)),
+        "meeting_row": other[order],
+    }
+    ints = {name: np.asarray(values, np.int32) for name, values in tables.items()}
+    return PlayerTables(**ints, meeting_weight=weight[order].astype(np.float32))
+
+
+def _join(parts: list[PlayerTables]) -> PlayerTables:
+    """Returns many classes' tables as one: starts are shifted, everything else counts within a class."""
+    joined: dict[str, Any] = {}
+    for field in fields(PlayerTables):
+        values = [getattr(part, field.name) for part in parts]
+        if field.name.endswith("_start"):
+            shift = np.cumsum([0, *(value[-1] for value in values[:-1])])
+            joined[field.name] = np.concatenate([[0], *(v[1:] + s for v, s in zip(values, shift, strict=True))]).astype(
+                np.int32
+            )
+        else:
+            joined[field.name] = np.concatenate(values)
+    return PlayerTables(**joined)
+
+
+def _starts(counts: list[int]) -> Table:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -1,0 +1,153 @@
+"""Search: equal to tabular solving without a depth limit, sound with an oracle, and true to the rules of belief."""
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.evaluation import evaluate
+from tacit.games import load_game
+from tacit.kernels import make_passes
+from tacit.search.leaves import OracleLeaves, ZeroLeaves, exact_values
+from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.tables import SearchSpace, search_space
+from tacit.search.walk import GAME_OVER, explore, leaf_states, sample_leaves
+from tacit.solvers import solve
+from tacit.tree.beliefs import belief_state
+from tacit.tree.classes import public_classes
+from tacit.tree.compiler import compile_game
+
+
+def space_of(name: str, depth: int | None) -> SearchSpace:
+    return search_space(compile_game(load_game(name)), depth)
+
+
+def root_reaches(space: SearchSpace, count: int) -> torch.Tensor:
+    reaches = torch.zeros(count, 2, space.tables.num_private_states)
+    for player in (0, 1):
+        states = int(space.tables.players[player].num_roots[0])
+        reaches[:, player, :states] = 1.0 / states
+    return reaches
+
+
+def test_public_states_that_play_alike_are_one_class() -> None:
+    dice = compile_game(load_game("liars_dice(dice=1,faces=4)"))
+    classes = public_classes(dice)
+    # The root, and last bid x acting player; after bid 1 (bid 2) only player 1 (player 0 or 1) can be to act, and so on.
+    assert len(classes) == 16
+    labels = [
+        [*dice.public_label(int(n)).split()[-1:], int(dice.require_nodes().actor[n])] for n in range(len(dice.require_nodes()))
+    ]
+    for node, kind in enumerate(classes.of_node):
+        if kind >= 0:
+            assert labels[node] == labels[classes.representative[kind]]
+    assert len(public_classes(compile_game(load_game("kuhn_poker")))) == 4
+
+
+@pytest.mark.parametrize(
+    "name", ["kuhn_poker", "leduc_poker", "goofspiel(cards=4)", "liars_dice(dice=1,faces=4)", "modified_rps"]
+)
+@pytest.mark.parametrize("solver", ["cfr+", "flop"])
+def test_search_to_the_end_is_tabular_solving(name: str, solver: str) -> None:
+    space = space_of(name, None)
+    games = 3
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig(solver, 40, None))
+    result = search.run(np.zeros(games, np.int64), root_reaches(space, games), np.full(games, 5))
+    strategy = np.zeros(space.tree.num_entries)
+    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, games)[:, 1]
+    ours = evaluate(make_passes(space.tree), strategy)
+    exact = solve(name, solver=solver, iterations=40)
+    assert ours.exploitability == pytest.approx(exact.exploitability, rel=0.02 if solver == "cfr+" else 0.35)
+    # The mean root values are what the strategies earned on the way.
+    reaches = root_reaches(space, 1)[0].numpy()
+    joint = space.tables.deals[0] * np.outer(reaches[0], reaches[1])
+    value = float((joint.sum(1) / joint.sum() * result.values[1, 0].numpy()).sum())
+    assert value == pytest.approx(exact.value, abs=4 * exact.exploitability + 0.02)
+
+
+@pytest.mark.parametrize(("name", "depth"), [("kuhn_poker", 1), ("kuhn_poker", 2), ("liars_dice(dice=1,faces=2)", 1)])
+def test_cfr_d_with_an_oracle_finds_the_value(name: str, depth: int) -> None:
+    """Depth-limited search with exact leaf values (ReBeL, section 5.1): its mean root values tend to the game's value."""
+    space = space_of(name, depth)
+    search = BatchSearch(space, OracleLeaves(space), SearchConfig("cfr+", 150, depth))
+    result = search.run(np.zeros(1, np.int64), root_reaches(space, 1), np.ones(1, np.int64))
+    values, reaches = result.values[0].double().numpy(), root_reaches(space, 1)[0].double().numpy()
+    joint = space.tables.deals[0] * np.outer(reaches[0], reaches[1])
+    joint /= joint.sum()
+    exact = solve(name, solver="lp").value
+    assert float(joint.sum(1) @ values[0]) == pytest.approx(exact, abs=0.03)
+    assert float(joint.sum(0) @ values[1]) == pytest.approx(-exact, abs=0.03)
+
+
+def test_search_with_beliefs_finds_what_one_ply_search_cannot() -> None:
+    """Modified rock-paper-scissors (ReBeL, Figure 1): with values of belief states one ply suffices for 0.4 / 0.4 / 0.2."""
+    space = space_of("modified_rps", 1)
+    search = BatchSearch(space, OracleLeaves(space), SearchConfig("cfr+", 200, 1))
+    result = search.run(np.zeros(1, np.int64), root_reaches(space, 1), np.ones(1, np.int64))
+    np.testing.assert_allclose(result.average_strategy.numpy(), [0.4, 0.4, 0.2], atol=0.02)
+
+
+@pytest.mark.parametrize("name", ["coin_guess(p=0.4)", "kuhn_poker", "liars_dice(dice=1,faces=3)"])
+@pytest.mark.parametrize("seed", range(4))
+def test_infostate_values_are_a_supergradient_of_the_value(name: str, seed: int) -> None:
+    """Theorem 1: from any beliefs, the plane of the infostate values lies above the value at all other beliefs."""
+    space = space_of(name, 1)
+    generator = np.random.default_rng(seed)
+    H = space.tables.num_private_states
+    for public_class in range(min(len(space.classes), 3)):
+        counts = [int(space.tables.players[p].num_roots[public_class]) for p in (0, 1)]
+        deals = space.tables.deals[public_class]
+
+        def beliefs_of(first: np.ndarray, second: np.ndarray, counts: list[int] = counts) -> np.ndarray:
+            both = np.zeros((2, H))
+            both[0, : counts[0]], both[1, : counts[1]] = first, second
+            return both
+
+        second = generator.dirichlet(np.ones(counts[1]))
+        here, there = (beliefs_of(generator.dirichlet(np.ones(counts[0])), second) for _ in range(2))
+        likelihood = deals @ here[1]  # of player 0's private states, by chance and the opponent
+        values = [exact_values(space, public_class, b)[0] for b in (here, there)]
+        value_there = float((there[0] * likelihood)[: counts[0]] @ values[1])
+        plane_there = float((there[0] * likelihood)[: counts[0]] @ values[0])
+        assert value_there <= plane_there + 1e-9
+
+
+def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> None:
+    space = space_of("leduc_poker", 2)
+    games = 40_000
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 3, 2))
+    reaches = root_reaches(space, games)
+    result = search.run(np.zeros(games, np.int64), reaches, np.full(games, 2))
+    draws = torch.from_numpy(np.random.default_rng(0).random(games, np.float32))
+    leaf = sample_leaves(space, search.kernels, result.batch, result.sampled_strategy, reaches, draws)
+    new_class, new_reaches = leaf_states(space, search.kernels, result.batch, result.belief_strategy, reaches, leaf)
+
+    subgame = space.subgames[0]
+    strategy = space.tree.uniform_strategy()
+    strategy[subgame.entry_index] = result.sampled_strategy.view(-1, games)[:, 0]
+    leaves = np.flatnonzero(subgame.tree.require_nodes().actor == -3)
+    for number, at in enumerate(leaves):
+        node = int(subgame.node_index[at])
+        pbs = belief_state(space.tree, strategy, node)
+        share = float((leaf == number).float().mean())
+        assert share == pytest.approx(pbs.probability, abs=4 * np.sqrt(pbs.probability / games) + 1e-4)
+        there = (leaf == number).nonzero()[:1, 0]
+        if len(there) and pbs.probability > 0:
+            assert int(new_class[there]) == space.classes.of_node[node]
+            for player in (0, 1):
+                expected = pbs.reaches[player] / pbs.reaches[player].sum()
+                np.testing.assert_allclose(new_reaches[there[0], player, : len(expected)], expected, atol=1e-5)
+    assert not (leaf == GAME_OVER).any()  # in Leduc no two actions end the game without a fold, which cfr+ here never plays
+
+
+def test_exploration_leans_to_uniform_for_one_player() -> None:
+    space = space_of("kuhn_poker", None)
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 5, None))
+    result = search.run(np.zeros(2, np.int64), root_reaches(space, 2), np.full(2, 5))
+    mixed = explore(space, result.batch, result.sampled_strategy, torch.tensor([0, 1]), 0.25).view(-1, 2)
+    plain = result.sampled_strategy.view(-1, 2)
+    owner = space.subgames[0].tree.entry_player
+    uniform = torch.from_numpy(space.subgames[0].tree.uniform_strategy()).float()
+    for game in (0, 1):
+        explored = owner == game
+        np.testing.assert_allclose(mixed[explored, game], 0.75 * plain[explored, game] + 0.25 * uniform[explored], atol=1e-6)
+        np.testing.assert_array_equal(mixed[~explored, game], plain[~explored, game])

@@ -1,0 +1,1 @@
+"""ReBeL: self-play with search over public belief states (Brown et al. 2020)."""

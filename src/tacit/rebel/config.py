@@ -1,0 +1,103 @@
+"""Everything that can be set in a ReBeL run, and the presets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.search.search import SearchConfig
+
+
+@dataclass(frozen=True)
+class RebelConfig:
+    """A ReBeL run.
+
+    Attributes:
+      solver: the search algorithm (see `SearchConfig`).
+      iterations: search iterations; each updates both players.
+      depth: actions a search looks ahead.
+      games: games of self-play that advance in step.
+      exploration: how often the exploring player plays at random.
+      hidden: width of the network's hidden layers.
+      layers: their number.
+      learning_rate: of Adam at the start.
+      halve_every: epochs after which the learning rate is halved; 0 decays it by a cosine over `epochs` instead.
+      batch_size: examples a training step.
+      ratio: examples trained on for each new one.
+      replay_size: examples kept.
+      epoch_examples: new examples an epoch.
+      epochs: length of the run.
+      drop_half_at: epoch after which the older half of the buffer, made with a poor network, is dropped; 0 never.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      playthroughs: of an evaluation on the way.
+      seed: of everything random.
+    """
+
+    solver: str = "linear-cfr"
+    iterations: int = 512
+    depth: int = 2
+    games: int = 256
+    exploration: float = 0.25
+    hidden: int = 256
+    layers: int = 2
+    learning_rate: float = 3e-4
+    halve_every: int = 400
+    batch_size: int = 512
+    ratio: float = 4.0
+    replay_size: int = 2_000_000
+    epoch_examples: int = 6_400
+    epochs: int = 1_000
+    drop_half_at: int = 20
+    evaluate_every: int = 50
+    playthroughs: int = 64
+    seed: int = 0
+
+    def search(self) -> SearchConfig:
+        """Returns the part that concerns search."""
+        return SearchConfig(self.solver, self.iterations, self.depth)
+
+    def with_settings(self, settings: dict[str, str]) -> RebelConfig:
+        """Returns the configuration with `key=value` settings applied.
+
+        Raises:
+          TacitError: a key is unknown or a value cannot be read.
+        """
+        kinds = {field.name: type(getattr(self, field.name)) for field in fields(self)}
+        changes: dict[str, Any] = {}
+        for key, value in settings.items():
+            if key not in kinds:
+                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
+            try:
+                changes[key] = kinds[key](value)
+            except ValueError:
+                raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
+        return replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the settings, ready for JSON."""
+        return asdict(self)
+
+
+PRESETS: dict[str, RebelConfig] = {
+    "paper": RebelConfig(),
+    "cpu": RebelConfig(
+        solver="dcfr", iterations=32, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=4.0,
+        replay_size=100_000, epoch_examples=4_096, epochs=40, drop_half_at=8, evaluate_every=5, playthroughs=16,
+    ),
+    "gpu": RebelConfig(
+        iterations=256, games=16_384, learning_rate=1e-3, halve_every=0, batch_size=4_096, epoch_examples=131_072,
+        epochs=60, drop_half_at=6, evaluate_every=10, playthroughs=128,
+    ),
+    "smoke": RebelConfig(
+        solver="dcfr", iterations=8, games=64, hidden=32, learning_rate=2e-3, halve_every=0, batch_size=64, replay_size=4_096,
+        epoch_examples=256, epochs=3, drop_half_at=0, evaluate_every=1, playthroughs=4,
+    ),
+}  # fmt: skip
+
+
+def preset(name: str) -> RebelConfig:
+    """Returns a preset by name."""
+    if name not in PRESETS:
+        raise TacitError(f"unknown preset {name!r}: choose one of {', '.join(PRESETS)}")
+    return PRESETS[name]

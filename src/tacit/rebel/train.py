@@ -1,0 +1,246 @@
+"""The training loop of ReBeL: self-play makes examples, a network learns them, and the next self-play uses it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from tacit.errors import TacitError
+from tacit.games import AnyGame, load_game
+from tacit.kernels import make_passes
+from tacit.nets.checkpoint import load_tensors, prefixed, save_tensors, unprefixed
+from tacit.nets.value_net import ValueNet
+from tacit.rebel.config import RebelConfig
+from tacit.rebel.evaluate import playthrough_quality
+from tacit.rebel.replay import ReplayBuffer
+from tacit.rebel.selfplay import SelfPlay
+from tacit.search.leaves import LeafEvaluator
+from tacit.search.search import BatchSearch
+from tacit.search.tables import SearchSpace, search_space
+from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import PublicTree
+
+HUBER_DELTA = 0.1
+"""In units of the game's typical return: larger errors count linearly."""
+CHECKPOINT = "checkpoint.safetensors"
+NETWORK = "network.safetensors"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A line of `metrics.jsonl`: where a run stands after an epoch.
+
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on self-play and training, over all sessions.
+      examples: examples made.
+      loss: mean training loss of the epoch.
+      examples_per_second: in this epoch.
+      exploitability: of `playthroughs` averaged playthroughs (an upper bound), where it was evaluated.
+      playthroughs: their number.
+    """
+
+    epoch: int
+    seconds: float
+    examples: int
+    loss: float
+    examples_per_second: float
+    exploitability: float | None = None
+    playthroughs: int = 0
+
+
+class Trainer:
+    """A ReBeL run in memory; `save` and `restore` make it survive a kill."""
+
+    def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
+        self.game, self.config, self.device = game, config, device
+        self.space: SearchSpace = search_space(compile_game(game), config.depth)
+        H = self.space.tables.num_private_states
+        torch.manual_seed(config.seed)
+        scale = typical_return(self.space.tree)
+        self.net = ValueNet(len(self.space.classes), H, config.hidden, config.layers, scale).to(device)
+        self.search = make_search(self.space, self.net, config, device)
+        self._numpy = np.random.default_rng(config.seed)
+        self._torch = torch.Generator(device=device).manual_seed(config.seed)
+        self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
+        self.replay = ReplayBuffer(config.replay_size, 2 * H, device)
+        self._optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate)
+        self._mask = _real_values(self.space).to(device)
+        self.epoch, self.seconds = 0, 0.0
+
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> Progress:
+        """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on."""
+        config, start, made = self.config, clock(), 0
+        self._set_learning_rate()
+        losses = []
+        while made < config.epoch_examples:
+            examples = self.selfplay.advance()
+            self.replay.add(examples)
+            made += len(examples.public_class)
+            steps = max(1, round(config.ratio * len(examples.public_class) / config.batch_size))
+            losses.append(self._train(steps))
+            _refresh(self.search.evaluator)
+        self.epoch += 1
+        if self.epoch == config.drop_half_at:
+            self.replay.drop_oldest_half()
+        took = clock() - start
+        self.seconds += took
+        loss = float(np.mean(losses))
+        if not math.isfinite(loss):
+            raise TacitError(f"the loss became {loss}: lower learning_rate; the checkpoint of epoch {self.epoch - 1} is kept")
+        return Progress(self.epoch, self.seconds, self.replay.added, loss, made / took)
+
+    def evaluate(self, playthroughs: int, seed: int = 0, progress: Callable[[int], None] = lambda _: None) -> float:
+        """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units."""
+        self.net.eval()
+        return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
+
+    def save(self, folder: Path) -> None:
+        """Writes the network alone, and everything that `restore` needs."""
+        header = {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
+        save_tensors(folder / NETWORK, self.net.state_dict(), header)
+        optimizer = {}
+        for index, state in self._optimizer.state_dict()["state"].items():
+            optimizer.update({f"{index}.{name}": tensor for name, tensor in state.items()})
+        tensors = {
+            **prefixed("net", self.net.state_dict()),
+            **prefixed("optimizer", optimizer),
+            **prefixed("replay", self.replay.state()),
+            "selfplay.class": torch.from_numpy(self.selfplay.game_class),
+            "selfplay.reaches": self.selfplay.reaches,
+            "generator": self._torch.get_state(),
+        }
+        save_tensors(folder / CHECKPOINT, tensors, {**header, "numpy": _jsonable(self._numpy.bit_generator.state)})
+
+    def restore(self, folder: Path) -> None:
+        """Continues the run saved in `folder`.
+
+        Raises:
+          TacitError: there is none, it is damaged, or it is of another game or configuration.
+        """
+        tensors, header = load_tensors(folder / CHECKPOINT)
+        if header["game"] != str(self.game):
+            raise TacitError(f"{folder} holds a run of {header['game']}, not of {self.game}")
+        self.net.load_state_dict(unprefixed("net", tensors))
+        state: dict[int, dict[str, Any]] = {}
+        for name, tensor in unprefixed("optimizer", tensors).items():
+            index, key = name.split(".", 1)
+            state.setdefault(int(index), {})[key] = tensor
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._optimizer.load_state_dict({"state": state, "param_groups": groups})
+        self.replay.restore(unprefixed("replay", tensors))
+        self.selfplay.game_class = tensors["selfplay.class"].numpy()
+        self.selfplay.reaches = tensors["selfplay.reaches"].to(self.device)
+        self._torch.set_state(tensors["generator"])
+        self._numpy.bit_generator.state = header["numpy"]
+        self.epoch, self.seconds = header["epoch"], header["seconds"]
+        _refresh(self.search.evaluator)
+
+    def _train(self, steps: int) -> float:
+        """Returns the mean loss of so many steps."""
+        total = torch.zeros((), device=self.device)
+        for _ in range(steps):
+            batch = self.replay.sample(self.config.batch_size, self._torch)
+            known = ~batch.values.isnan()
+            mask = self._mask[batch.public_class] * known
+            found, wanted = self.net(batch.public_class, batch.beliefs), batch.values.nan_to_num(0.0)
+            error = functional.huber_loss(found / self.net.scale, wanted / self.net.scale, reduction="none", delta=HUBER_DELTA)
+            loss = (error * mask).sum() / mask.sum() / HUBER_DELTA
+            self._optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
+            self._optimizer.step()
+            total += loss.detach()
+        return float(total) / steps
+
+    def _set_learning_rate(self) -> None:
+        config = self.config
+        if config.halve_every:
+            factor = 0.5 ** (self.epoch // config.halve_every)
+        else:
+            factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.epoch / config.epochs)))
+        for group in self._optimizer.param_groups:
+            group["lr"] = config.learning_rate * factor
+
+
+def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: str) -> BatchSearch:
+    """Returns the search of a run, its network fused into one kernel where the device and the network allow it."""
+    evaluator: Any = net
+    if device != "cpu" and config.layers == 2 and config.hidden in (16, 32, 64, 128, 256):
+        from tacit.nets.triton_mlp import FusedValueNet
+
+        evaluator = FusedValueNet(net)
+    return BatchSearch(space, evaluator, config.search(), device)
+
+
+def train(
+    trainer: Trainer,
+    folder: Path,
+    *,
+    time_limit: float | None = None,
+    on_epoch: Callable[[Progress], None] = lambda _: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Progress:
+    """Returns the last progress of a run that goes on until its last epoch, or for `time_limit` more seconds.
+
+    Every epoch is saved to `folder`, so that a kill loses one epoch at most.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    start, config = clock(), trainer.config
+    progress = Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
+    while trainer.epoch < config.epochs:
+        progress = trainer.run_epoch(clock)
+        out_of_time = time_limit is not None and clock() - start >= time_limit
+        if config.evaluate_every and trainer.epoch % config.evaluate_every == 0:
+            found = trainer.evaluate(config.playthroughs, seed=config.seed)
+            progress = Progress(**{**asdict(progress), "exploitability": found, "playthroughs": config.playthroughs})
+        trainer.save(folder)
+        with open(folder / "metrics.jsonl", "a") as metrics:
+            metrics.write(json.dumps(asdict(progress)) + "\n")
+        on_epoch(progress)
+        if out_of_time:
+            break
+    return progress
+
+
+def load_trainer(folder: Path, device: str = "cpu") -> Trainer:
+    """Returns the run saved in `folder`, ready to go on."""
+    _, header = load_tensors(folder / CHECKPOINT)
+    trainer = Trainer(load_game(header["game"]), RebelConfig(**header["config"]), device)
+    trainer.restore(folder)
+    return trainer
+
+
+def typical_return(tree: PublicTree) -> float:
+    """Returns the mean absolute return of uniform play."""
+    passes = make_passes(tree)
+    uniform = passes.uniform()
+    first, second = (passes.rows_to_numpy(player, passes.reach(player, uniform)) for player in (0, 1))
+    return float((np.abs(tree.payoff) * first[tree.payoff_rows[0]] * second[tree.payoff_rows[1]]).sum()) or 1.0
+
+
+def _refresh(evaluator: LeafEvaluator) -> None:
+    """Tells a fused network that the weights have changed."""
+    refresh = getattr(evaluator, "refresh", None)
+    if refresh is not None:
+        refresh()
+
+
+def _real_values(space: SearchSpace) -> torch.Tensor:
+    """Returns `[C, 2 * H]`: 1 where a class has the private state, 0 beyond."""
+    H = space.tables.num_private_states
+    masks = [torch.arange(H) < torch.from_numpy(table.num_roots)[:, None] for table in space.tables.players]
+    return torch.cat(masks, dim=1).float()
+
+
+def _jsonable(state: Any) -> Any:
+    return json.loads(json.dumps(state, default=int))

@@ -1,0 +1,109 @@
+"""ReBeL: the replay buffer, exact resuming, evaluation, and learning something."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import load_game
+from tacit.kernels import make_passes
+from tacit.rebel.config import PRESETS, preset
+from tacit.rebel.evaluate import playthrough_quality
+from tacit.rebel.replay import ReplayBuffer
+from tacit.rebel.selfplay import Examples
+from tacit.rebel.train import CHECKPOINT, Trainer, load_trainer, train
+from tacit.search.leaves import ZeroLeaves
+from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.tables import search_space
+from tacit.tree.compiler import compile_game
+
+
+def examples(numbers: range) -> Examples:
+    values = torch.tensor([[float(n)] * 2 for n in numbers])
+    return Examples(torch.tensor(list(numbers)), values, values)
+
+
+def test_the_buffer_is_a_circle_and_drops_its_older_half() -> None:
+    buffer = ReplayBuffer(8, 2)
+    buffer.add(examples(range(5)))
+    buffer.add(examples(range(5, 11)))
+    assert (len(buffer), buffer.added) == (8, 11)
+    drawn = buffer.sample(500, torch.Generator().manual_seed(0))
+    assert set(drawn.public_class.tolist()) == set(range(3, 11))
+    np.testing.assert_array_equal(drawn.values[:, 0], drawn.public_class)
+    buffer.drop_oldest_half()
+    assert set(buffer.sample(500, torch.Generator().manual_seed(0)).public_class.tolist()) == {7, 8, 9, 10}
+    buffer.add(examples(range(11, 13)))
+    assert set(buffer.sample(500, torch.Generator().manual_seed(0)).public_class.tolist()) == {7, 8, 9, 10, 11, 12}
+
+
+def test_without_leaves_playthroughs_average_to_the_average_strategy() -> None:
+    """Where search sees the whole game, a random iteration stands for the average strategy: many of them add up to it."""
+    space = search_space(compile_game(load_game("kuhn_poker")), None)
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig("linear-cfr", 60, None))
+    quality = playthrough_quality(search, 4_000, np.random.default_rng(0))
+    assert quality.value == pytest.approx(-1 / 18, abs=0.02)
+    assert quality.exploitability < 0.03
+    few = playthrough_quality(search, 3, np.random.default_rng(0))
+    assert few.exploitability > quality.exploitability
+
+
+def test_a_run_continues_exactly(tmp_path: Path) -> None:
+    config = preset("smoke").with_settings({"evaluate_every": "0", "epochs": "4"})
+    game = load_game("liars_dice(dice=1,faces=3)")
+    straight = Trainer(game, config)
+    for _ in range(4):
+        straight.run_epoch()
+    first = Trainer(game, config)
+    for _ in range(2):
+        first.run_epoch()
+    first.save(tmp_path)
+    second = load_trainer(tmp_path)
+    assert second.epoch == 2
+    for _ in range(2):
+        second.run_epoch()
+    for mine, theirs in zip(straight.net.state_dict().values(), second.net.state_dict().values(), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-6)
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
+    trainer = Trainer(load_game("kuhn_poker"), preset("smoke"))
+    trainer.save(tmp_path)
+    other = Trainer(load_game("leduc_poker"), preset("smoke"))
+    with pytest.raises(TacitError, match="holds a run of kuhn_poker"):
+        other.restore(tmp_path)
+    content = (tmp_path / CHECKPOINT).read_bytes()
+    (tmp_path / CHECKPOINT).write_bytes(content[: len(content) // 2])
+    with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):
+        trainer.restore(tmp_path)
+    with pytest.raises(TacitError, match="no checkpoint at"):
+        load_trainer(tmp_path / "nowhere")
+
+
+def test_settings_are_checked() -> None:
+    assert preset("cpu").with_settings({"games": "12"}).games == 12
+    with pytest.raises(TacitError, match="unknown setting 'game'"):
+        preset("cpu").with_settings({"game": "12"})
+    with pytest.raises(TacitError, match="games takes int"):
+        preset("cpu").with_settings({"games": "many"})
+    with pytest.raises(TacitError, match="unknown preset"):
+        preset("laptop")
+    assert {"cpu", "gpu", "paper", "smoke"} <= PRESETS.keys()
+
+
+@pytest.mark.parametrize(("name", "epochs"), [("kuhn_poker", 60), ("liars_dice(dice=1,faces=3)", 20)])
+def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
+    """A short run must be far better than uniform play, and than search with worthless leaves."""
+    settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
+    trainer = Trainer(load_game(name), preset("cpu").with_settings(settings))
+    train(trainer, tmp_path)
+    found = trainer.evaluate(64)
+    tree = trainer.space.tree
+    uniform = evaluate(make_passes(tree), tree.uniform_strategy()).exploitability
+    blind = BatchSearch(trainer.space, ZeroLeaves(), trainer.config.search())
+    assert found < 0.1 * uniform
+    assert found < 0.6 * playthrough_quality(blind, 64, np.random.default_rng(0)).exploitability
+    assert (tmp_path / "metrics.jsonl").read_text().count("\n") == epochs

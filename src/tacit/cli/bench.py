@@ -25,6 +25,7 @@ def bench(
     """Measure speed as ratios against peers doing the same work in the same run.
 
     Examples:
+
       tacit bench tabular
 
       tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json

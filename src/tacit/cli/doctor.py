@@ -23,6 +23,7 @@ def doctor(
     """Show what this machine has; with a game, estimate its memory before anything is allocated.
 
     Examples:
+
       tacit doctor
 
       tacit doctor "liars_dice(dice=2,faces=6)"

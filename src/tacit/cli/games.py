@@ -17,6 +17,7 @@ def games(
     """List the games with their parameters and sizes, or show one in detail.
 
     Examples:
+
       tacit games
 
       tacit games "liars_dice(dice=2,faces=3)"

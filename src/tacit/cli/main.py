@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import bench, doctor, games, reproduce, solve
+from tacit.cli import bench, doctor, evaluate, games, reproduce, solve, train
 from tacit.errors import TacitError
 
 # Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
@@ -27,6 +27,8 @@ app = typer.Typer(
 )
 app.command("games")(games.games)
 app.command("solve")(solve.solve)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)

@@ -28,6 +28,7 @@ def reproduce(
     """Reproduce a table or figure of a paper.
 
     Examples:
+
       tacit reproduce flop
 
       tacit reproduce rebel-table2 --rows tabular --json

@@ -39,6 +39,7 @@ def solve(
     """Solve a game in tables and report its value and exact exploitability.
 
     Examples:
+
       tacit solve kuhn_poker --solver lp --show 12
 
       tacit solve "liars_dice(dice=1,faces=6)" --solver dcfr --target 1e-4 --plot curve.png

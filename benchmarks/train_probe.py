@@ -13,8 +13,8 @@ import torch
 
 from tacit.games import load_game
 from tacit.rebel.config import preset
-from tacit.rebel.evaluate import playthrough_quality
 from tacit.rebel.train import NETWORK, Trainer, make_search
+from tacit.search.playthroughs import playthrough_quality
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for job in sys.argv[1:]:

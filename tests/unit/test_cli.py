@@ -59,6 +59,17 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("games", "nope"), "unknown game"),
         (("doctor", "nope"), "unknown game"),
         (("bench", "nope"), "unknown benchmark"),
+        (("train", "nope", "kuhn_poker", "--run", "r"), "unknown system"),
+        (("train", "rebel", "nope", "--run", "r"), "unknown game"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--preset", "nope"), "unknown preset"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--set", "speed=9"), "unknown setting"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to go on with"),
+        (("train", "rebel", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
+        (("evaluate", "missing"), "no checkpoint at missing"),
+        (("evaluate", "broken.tacit"), "not a checkpoint"),
+        (("solve", "kuhn_poker", "--depth", "0"), "at least 1 action"),
+        (("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"), "no checkpoint at magic"),
+        (("solve", "kuhn_poker", "--depth", "2", "--target", "0.1"), "cannot be used with --depth"),
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("reproduce", "nope"), "unknown experiment"),
         (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
@@ -172,7 +183,7 @@ def test_help_does_not_import_the_heavy_libraries() -> None:
     assert "solve" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["games", "solve", "doctor", "bench", "reproduce"])
+@pytest.mark.parametrize("command", ["games", "solve", "train", "evaluate", "doctor", "bench", "reproduce"])
 def test_every_command_has_help_with_examples_json_and_seed(command: str) -> None:
     result = tacit(command, "--help")
     assert result.returncode == 0
@@ -211,3 +222,27 @@ def test_the_example_runs() -> None:
     assert "no violation" in result.stdout
     solved = tacit("solve", "examples/own_game.py:OneCardBluff(cards=6)", "--solver", "lp", "--json", cwd=ROOT)
     assert json.loads(solved.stdout)["exploitability"] < 1e-9
+
+
+def test_train_resume_evaluate_and_search_with_the_result(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    trained = tacit("train", "rebel", "kuhn_poker", "--run", str(run), "--preset", "smoke", "--json")
+    assert json.loads(trained.stdout)["kind"] == "upper bound", trained.stderr
+    assert {"config.json", "command.txt", "metrics.jsonl"} <= {path.name for path in run.iterdir()}
+    again = tacit("train", "rebel", "kuhn_poker", "--run", str(run))
+    assert again.returncode == 2
+    assert "add --resume" in again.stderr
+    judged = json.loads(tacit("evaluate", str(run), "--playthroughs", "8", "--json").stdout)
+    assert judged["playthroughs"] == 8
+    assert 0 < judged["exploitability"] < 0.458
+    searched = tacit(
+        "solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "16", "--depth", "2", "--leaf", str(run), "--json"
+    )
+    assert json.loads(searched.stdout)["backend"] == "search", searched.stderr
+    exact = tacit(
+        "solve", "kuhn_poker", "--solver", "linear-cfr", "--iterations", "32", "--depth", "2", "--leaf", "oracle", "--json"
+    )
+    assert json.loads(exact.stdout)["exploitability"] < 0.1
+    wrong = tacit("solve", "leduc_poker", "--depth", "2", "--leaf", str(run))
+    assert wrong.returncode == 2
+    assert "was trained on kuhn_poker" in wrong.stderr

@@ -11,11 +11,11 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.rebel.config import PRESETS, preset
-from tacit.rebel.evaluate import playthrough_quality
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import Examples
 from tacit.rebel.train import CHECKPOINT, Trainer, load_trainer, train
 from tacit.search.leaves import ZeroLeaves
+from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch, SearchConfig
 from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game

@@ -31,7 +31,7 @@ def evaluate(
     import numpy as np
 
     from tacit.rebel.agent import load_search
-    from tacit.rebel.evaluate import playthrough_quality
+    from tacit.search.playthroughs import playthrough_quality
 
     start(seed)
     search = load_search(run, solver or "linear-cfr", iterations, device)

@@ -25,6 +25,10 @@ def solve(
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
+    depth: Annotated[int | None, typer.Option(help="Search this many actions deep instead of solving the whole game.")] = None,
+    leaf: Annotated[
+        str, typer.Option(help="With --depth, what leaves are worth: oracle, zero, or a trained network.")
+    ] = "oracle",
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
     backend: Annotated[str, typer.Option(help="numba or torch.")] = "numba",
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
@@ -47,6 +51,8 @@ def solve(
       tacit solve leduc_poker --solver pcfr+ --iterations 5000 --save leduc.tacit
 
       tacit solve openspiel:leduc_poker --export policy.openspiel.json
+
+      tacit solve kuhn_poker --solver linear-cfr --iterations 64 --depth 2 --leaf oracle
     """
     from tacit.files import check_writable
     from tacit.games import load_game
@@ -64,23 +70,28 @@ def solve(
     rules = load_game(game)
     if export is not None:
         check_export(rules, export)
-    with progress_bar("iterations") as progress:
-        task = progress.add_task(f"{solver} on {game}", total=iterations, rate="", note="")
+    if depth is not None:
+        _refuse_with_depth(save=save, resume=resume, target=target, time_limit=time_limit, simultaneous=simultaneous)
+    with progress_bar("searches" if depth else "iterations") as progress:
+        task = progress.add_task(f"{solver} on {game}", total=None if depth else iterations, rate="", note="")
         watch = _Watch(progress, task, save)
-        result = run(
-            rules,
-            solver=solver,
-            iterations=iterations,
-            target=target,
-            time_limit=None if time_limit is None else parse_seconds(time_limit),
-            simultaneous=simultaneous,
-            backend=backend,
-            device=device,
-            resume=None if resume is None else load_result(resume, rules),
-            on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
-            on_check=watch,
-            keep_when_interrupted=True,
-        )
+        if depth is not None:
+            result = _search(rules, solver, iterations, depth, leaf, device, seed, progress, task)
+        else:
+            result = run(
+                rules,
+                solver=solver,
+                iterations=iterations,
+                target=target,
+                time_limit=None if time_limit is None else parse_seconds(time_limit),
+                simultaneous=simultaneous,
+                backend=backend,
+                device=device,
+                resume=None if resume is None else load_result(resume, rules),
+                on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
+                on_check=watch,
+                keep_when_interrupted=True,
+            )
     if result.interrupted:
         kept = "" if save is None else f"; what was reached is kept in {save}"
         logger().print(f"stopped early{kept}", soft_wrap=True)
@@ -98,6 +109,34 @@ def solve(
         print_json(result.summary())
     else:
         _print(result, show, [path for path in (save, export, plot) if path is not None])
+
+
+def _refuse_with_depth(**options: Any) -> None:
+    """Says which options make no sense for a depth-limited search."""
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+    if given:
+        raise TacitError(
+            f"{', '.join(given)} cannot be used with --depth: a search runs its --iterations at every public state"
+        )
+
+
+def _search(
+    rules: Any, solver: str, iterations: int | None, depth: int, leaf: str, device: str, seed: int, progress: Any, task: Any
+) -> SolveResult:
+    from tacit.rebel.agent import load_network
+    from tacit.search.solve import solve_by_search
+
+    return solve_by_search(
+        rules,
+        solver=solver,
+        iterations=64 if iterations is None else iterations,
+        depth=depth,
+        leaf=leaf,
+        load_network=lambda path, space: load_network(path, space, device)[0],
+        device=device,
+        seed=seed,
+        progress=lambda done: progress.update(task, completed=done),
+    )
 
 
 def parse_seconds(text: str) -> float:

@@ -12,7 +12,7 @@ from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.train import NETWORK, make_search
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
+from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 
 
@@ -28,12 +28,29 @@ def load_search(path: Path, solver: str, iterations: int, device: str = "cpu") -
     Raises:
       TacitError: there is no network, it is damaged, or it does not fit its game.
     """
-    tensors, header = load_tensors(path / NETWORK if path.is_dir() else path)
-    config = replace(RebelConfig(**header["config"]), solver=solver, iterations=iterations)
-    space = search_space(compile_game(load_game(header["game"])), config.depth)
+    header = load_tensors(_network_file(path))[1]
+    space = search_space(compile_game(load_game(header["game"])), RebelConfig(**header["config"]).depth)
+    net, config = load_network(path, space, device)
+    return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
+
+
+def load_network(path: Path, space: SearchSpace, device: str = "cpu") -> tuple[ValueNet, RebelConfig]:
+    """Returns a trained network for a game, and the configuration of its training.
+
+    Raises:
+      TacitError: there is no network, it is damaged, or it is of another game.
+    """
+    tensors, header = load_tensors(_network_file(path))
+    if header["game"] != str(space.tree.game):
+        raise TacitError(f"{path} was trained on {header['game']}, not on {space.tree.game}")
+    config = RebelConfig(**header["config"])
     net = ValueNet(len(space.classes), space.tables.num_private_states, config.hidden, config.layers)
     try:
         net.load_state_dict(tensors)
     except RuntimeError:
         raise TacitError(f"{path} does not fit {header['game']}: it was made by another version") from None
-    return make_search(space, net.to(device).eval(), config, device)
+    return net.to(device).eval(), config
+
+
+def _network_file(path: Path) -> Path:
+    return path / NETWORK if path.is_dir() else path

@@ -20,10 +20,10 @@ from tacit.kernels import make_passes
 from tacit.nets.checkpoint import load_tensors, prefixed, save_tensors, unprefixed
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.evaluate import playthrough_quality
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.leaves import LeafEvaluator
+from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game

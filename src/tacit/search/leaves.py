@@ -59,13 +59,19 @@ class OracleLeaves:
         self._space = space
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        values, H = torch.zeros_like(beliefs), beliefs.shape[0] // 2
-        for column, c in enumerate(public_class.tolist()):
-            if float(beliefs[:, column].sum()) == 0.0:  # padding
+        H = beliefs.shape[0] // 2
+        known: dict[tuple[int, bytes], Floats] = {}  # games that search the same subgame ask the same questions
+        values = np.zeros(beliefs.shape, np.float32)
+        for column, (c, believed) in enumerate(zip(public_class.tolist(), beliefs.T.double().numpy(), strict=True)):
+            if not believed.any():  # padding
                 continue
-            for player, found in enumerate(exact_values(self._space, c, beliefs[:, column].double().numpy().reshape(2, H))):
-                values[player * H : player * H + len(found), column] = torch.from_numpy(found)
-        return values
+            key = (c, believed.tobytes())
+            if key not in known:
+                known[key] = np.zeros(2 * H)
+                for player, found in enumerate(exact_values(self._space, c, believed.reshape(2, H))):
+                    known[key][player * H : player * H + len(found)] = found
+            values[:, column] = known[key]
+        return torch.from_numpy(values)
 
 
 def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tuple[Floats, Floats]:

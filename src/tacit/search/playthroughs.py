@@ -21,7 +21,7 @@ from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.state import root_reach
 from tacit.search.tables import SearchSpace
 from tacit.tree.beliefs import PublicBeliefState
-from tacit.tree.public_tree import LEAF
+from tacit.tree.public_tree import LEAF, Floats
 from tacit.tree.strategy import normalise
 from tacit.tree.subgame import Subgame, extract_subgame
 
@@ -43,10 +43,20 @@ def playthrough_quality(
       generator: chooses the iterations, later ones more often.
       progress: called with the number of searches done.
     """
-    evaluator = _PolicyAverage(search, generator, progress)
-    evaluator.play(playthroughs)
-    tree = search.space.tree
-    return evaluate(make_passes(tree), normalise(tree, evaluator.plan.cpu().numpy()))
+    strategy = playthrough_strategy(search, playthroughs, generator, progress)
+    return evaluate(make_passes(search.space.tree), strategy)
+
+
+def playthrough_strategy(
+    search: BatchSearch,
+    playthroughs: int,
+    generator: np.random.Generator,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Floats:
+    """Returns `[E]` the average policy of so many playthroughs (see `playthrough_quality`)."""
+    average = _PolicyAverage(search, generator, progress)
+    average.play(playthroughs)
+    return normalise(search.space.tree, average.plan.cpu().numpy())
 
 
 class _PolicyAverage:

@@ -1,0 +1,82 @@
+"""Solving a game by depth-limited search: what `tacit solve --depth D --leaf ...` does.
+
+The whole game is played by search as an agent would play it, again and again, and the policies are averaged: the result is
+a strategy for the whole game, judged exactly like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.kernels import make_passes
+from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
+from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.tables import SearchSpace, search_space
+from tacit.solvers.result import Point, SolveResult
+from tacit.tree.compiler import compile_game
+from tacit.tree.strategy import Strategy
+
+PLAYTHROUGHS = 64
+
+
+def solve_by_search(
+    game: AnyGame,
+    *,
+    solver: str,
+    iterations: int,
+    depth: int,
+    leaf: str,
+    load_network: Callable[[Path, SearchSpace], LeafEvaluator],
+    device: str = "cpu",
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> SolveResult:
+    """Returns the average policy of search in `game`.
+
+    Args:
+      game: any game with public states.
+      solver: the search algorithm.
+      iterations: iterations of each search.
+      depth: actions a search looks ahead.
+      leaf: what leaves are worth: `oracle` (exact), `zero`, or the path of a trained network.
+      load_network: reads a network file for a game.
+      device: `cpu` or `cuda`.
+      seed: of the sampled iterations.
+      progress: called with the number of searches done.
+      clock: the time in seconds.
+    """
+    if solver == "lp":
+        raise TacitError("lp solves a game as a whole: choose another --solver for a depth-limited search")
+    if depth < 1:
+        raise TacitError(f"the depth of a search is at least 1 action, not {depth}")
+    start = clock()
+    tree = compile_game(game)
+    space = search_space(tree, depth)
+    evaluators: dict[str, Callable[[], LeafEvaluator]] = {"oracle": lambda: OracleLeaves(space), "zero": ZeroLeaves}
+    evaluator = evaluators[leaf]() if leaf in evaluators else load_network(Path(leaf), space)
+    search = BatchSearch(space, evaluator, SearchConfig(solver, iterations, depth), device)
+    strategy = playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(seed), progress)
+    quality = evaluate(make_passes(tree), strategy)
+    seconds = clock() - start
+    curve = [Point(iterations, seconds, quality.exploitability)]
+    return SolveResult(
+        strategy=Strategy(tree, strategy),
+        solver=solver,
+        simultaneous=False,
+        iterations=iterations,
+        quality=quality,
+        seconds=seconds,
+        curve=curve,
+        state={},
+        backend="search",
+        device=device,
+    )

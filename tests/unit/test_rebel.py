@@ -10,6 +10,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.rebel.agent import load_search
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import Examples
@@ -107,3 +108,11 @@ def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None
     assert found < 0.1 * uniform
     assert found < 0.6 * playthrough_quality(blind, 64, np.random.default_rng(0)).exploitability
     assert (tmp_path / "metrics.jsonl").read_text().count("\n") == epochs
+
+
+def test_shipped_networks_fit_their_games_and_play_well() -> None:
+    for name, faces in (("liars_dice_1x4f", 4), ("liars_dice_1x5f", 5)):
+        search = load_search(f"pretrained:{name}", "dcfr", 32)
+        assert str(search.space.tree.game) == f"liars_dice(dice=1,faces={faces})"
+    quality = playthrough_quality(load_search("pretrained:liars_dice_1x4f", "dcfr", 64), 16, np.random.default_rng(0))
+    assert quality.exploitability < 0.1  # uniform play: 0.655

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,9 +11,9 @@ from tacit.cli.common import JsonOption, SeedOption, print_json, printer, progre
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="A run folder, or a network file.")],
+    run: Annotated[str, typer.Argument(help="A run folder, a network file, or pretrained:NAME.")],
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
-    solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: linear-cfr]")] = None,
+    solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: JsonOption = False,
@@ -23,6 +22,8 @@ def evaluate(
     """Measure the exploitability of search with a trained network: exact for the average policy of some playthroughs.
 
     Examples:
+
+      tacit evaluate pretrained:liars_dice_1x4f
 
       tacit evaluate runs/dice --playthroughs 256
 
@@ -34,7 +35,7 @@ def evaluate(
     from tacit.search.playthroughs import playthrough_quality
 
     start(seed)
-    search = load_search(run, solver or "linear-cfr", iterations, device)
+    search = load_search(run, solver or "dcfr", iterations, device)
     began = time.perf_counter()
     with progress_bar("searches") as progress:
         task = progress.add_task(f"evaluating {search.space.tree.game}", total=None, rate="", note="")

@@ -15,12 +15,14 @@ from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 
+_SHIPPED = Path(__file__).parents[1] / "pretrained"
 
-def load_search(path: Path, solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
+
+def load_search(path: str | Path, solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
     """Returns the search of a trained network.
 
     Args:
-      path: a run folder or a network file.
+      path: a run folder, a network file, or `pretrained:NAME`.
       solver: the search algorithm, which need not be the one of the training.
       iterations: search iterations.
       device: `cpu` or `cuda`.
@@ -28,19 +30,19 @@ def load_search(path: Path, solver: str, iterations: int, device: str = "cpu") -
     Raises:
       TacitError: there is no network, it is damaged, or it does not fit its game.
     """
-    header = load_tensors(_network_file(path))[1]
+    header = load_tensors(network_file(path))[1]
     space = search_space(compile_game(load_game(header["game"])), RebelConfig(**header["config"]).depth)
     net, config = load_network(path, space, device)
     return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
 
 
-def load_network(path: Path, space: SearchSpace, device: str = "cpu") -> tuple[ValueNet, RebelConfig]:
+def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> tuple[ValueNet, RebelConfig]:
     """Returns a trained network for a game, and the configuration of its training.
 
     Raises:
       TacitError: there is no network, it is damaged, or it is of another game.
     """
-    tensors, header = load_tensors(_network_file(path))
+    tensors, header = load_tensors(network_file(path))
     if header["game"] != str(space.tree.game):
         raise TacitError(f"{path} was trained on {header['game']}, not on {space.tree.game}")
     config = RebelConfig(**header["config"])
@@ -52,5 +54,14 @@ def load_network(path: Path, space: SearchSpace, device: str = "cpu") -> tuple[V
     return net.to(device).eval(), config
 
 
-def _network_file(path: Path) -> Path:
+def network_file(agent: str | Path) -> Path:
+    """Returns the file behind a run folder, a network file, or the name of a shipped network, `pretrained:NAME`."""
+    name = str(agent)
+    if name.startswith("pretrained:"):
+        shipped = {file.stem: file for file in sorted(_SHIPPED.glob("*.safetensors"))}
+        wanted = name.removeprefix("pretrained:")
+        if wanted not in shipped:
+            raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
+        return shipped[wanted]
+    path = Path(agent)
     return path / NETWORK if path.is_dir() else path

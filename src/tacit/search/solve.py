@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +33,7 @@ def solve_by_search(
     iterations: int,
     depth: int,
     leaf: str,
-    load_network: Callable[[Path, SearchSpace], LeafEvaluator],
+    load_network: Callable[[str, SearchSpace], LeafEvaluator],
     device: str = "cpu",
     seed: int = 0,
     progress: Callable[[int], None] = lambda _: None,
@@ -47,8 +46,8 @@ def solve_by_search(
       solver: the search algorithm.
       iterations: iterations of each search.
       depth: actions a search looks ahead.
-      leaf: what leaves are worth: `oracle` (exact), `zero`, or the path of a trained network.
-      load_network: reads a network file for a game.
+      leaf: what leaves are worth: `oracle` (exact), `zero`, or the name of a trained network.
+      load_network: finds a network by name for a game.
       device: `cpu` or `cuda`.
       seed: of the sampled iterations.
       progress: called with the number of searches done.
@@ -62,7 +61,7 @@ def solve_by_search(
     tree = compile_game(game)
     space = search_space(tree, depth)
     evaluators: dict[str, Callable[[], LeafEvaluator]] = {"oracle": lambda: OracleLeaves(space), "zero": ZeroLeaves}
-    evaluator = evaluators[leaf]() if leaf in evaluators else load_network(Path(leaf), space)
+    evaluator = evaluators[leaf]() if leaf in evaluators else load_network(leaf, space)
     search = BatchSearch(space, evaluator, SearchConfig(solver, iterations, depth), device)
     strategy = playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(seed), progress)
     quality = evaluate(make_passes(tree), strategy)

@@ -1,0 +1,52 @@
+"""The GPU passes against the CPU's; skipped without CUDA."""
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.games import load_game
+from tacit.nets.value_net import ValueNet
+from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.tables import search_space
+from tacit.solvers import solve
+from tacit.tree.compiler import compile_game
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+
+
+@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=4)", "leduc_poker"])
+@pytest.mark.parametrize("solver", ["linear-cfr", "flop"])
+def test_triton_searches_like_numba(name: str, solver: str) -> None:
+    space = search_space(compile_game(load_game(name)), 2)
+    H, C = space.tables.num_private_states, len(space.classes)
+    generator = np.random.default_rng(0)
+    torch.manual_seed(0)
+    net = ValueNet(C, H)
+    with torch.no_grad():
+        net.out.weight.mul_(100)
+    classes, sample = generator.integers(0, C, 300), generator.integers(1, 7, 300)
+    counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
+    reaches = torch.rand(300, 2, H) * (torch.arange(H) < counts[:, :, None])
+    config = SearchConfig(solver, 6, 2)
+    cpu = BatchSearch(space, net, config).run(classes, reaches, sample)
+    gpu = BatchSearch(space, net.cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
+    for field in ("values", "sampled_strategy", "belief_strategy", "average_strategy"):
+        torch.testing.assert_close(getattr(gpu, field).cpu(), getattr(cpu, field), atol=1e-3, rtol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=4)", 256), ("leduc_poker", 64)])
+def test_the_fused_network_is_the_network(name: str, hidden: int) -> None:
+    from tacit.nets.triton_mlp import FusedValueNet
+
+    space = search_space(compile_game(load_game(name)), 2)
+    H, C = space.tables.num_private_states, len(space.classes)
+    net = ValueNet(C, H, hidden, scale=3.0).cuda()
+    beliefs = torch.rand(2 * H, 1_000, device="cuda")
+    classes = torch.randint(0, C, (1_000,), device="cuda")
+    exact, fused = net.evaluate(classes, beliefs), FusedValueNet(net).evaluate(classes, beliefs)
+    assert float((exact - fused).norm() / exact.norm()) < 0.02  # bf16
+
+
+def test_torch_solves_on_the_gpu() -> None:
+    cpu, gpu = (solve("leduc_poker", solver="cfr+", iterations=50, backend="torch", device=d) for d in ("cpu", "cuda"))
+    assert gpu.exploitability == pytest.approx(cpu.exploitability, rel=1e-6)

@@ -2,7 +2,7 @@
 
 Figure 3 compares FP, Linear FP, FLOP and Linear CFR; Table 2 gives the exploitability after 1,024 alternating iterations, which
 are 512 iterations here (both players updated). The paper calls Table 2's first row FP and says that its FP experiments use
-FLOP, but the published figures are those of Linear FP, as its released code runs it; we print both.
+FLOP, but the published figures are close to those of Linear FP and far from FLOP's; we print both.
 """
 
 from __future__ import annotations

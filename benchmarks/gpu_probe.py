@@ -1,4 +1,4 @@
-"""GPU check and timing: Triton passes against numba, the fused network against torch, and subgames per second."""
+"""Subgames per second of self-play on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS" ...`."""
 
 import sys
 import time
@@ -16,36 +16,6 @@ from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
 
 
-def check(name: str) -> None:
-    space = search_space(compile_game(load_game(name)), 2)
-    H, C = space.tables.num_private_states, len(space.classes)
-    rng = np.random.default_rng(0)
-    torch.manual_seed(0)
-    net = ValueNet(C, H)
-    with torch.no_grad():
-        net.out.weight.mul_(100)
-    classes = rng.integers(0, C, 300)
-    reaches = torch.zeros(300, 2, H)
-    for p in (0, 1):
-        real = torch.arange(H) < torch.from_numpy(space.tables.players[p].num_roots[classes])[:, None]
-        reaches[:, p] = torch.rand(300, H) * real
-    for solver in ("linear-cfr", "flop"):
-        config = SearchConfig(solver, 6, 2)
-        sample = rng.integers(1, 7, 300)
-        cpu = BatchSearch(space, net, config).run(classes, reaches, sample)
-        gnet = ValueNet(C, H)
-        gnet.load_state_dict(net.state_dict())
-        gpu = BatchSearch(space, gnet.cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
-        for field in ("values", "sampled_strategy", "belief_strategy", "average_strategy"):
-            a, b = getattr(cpu, field), getattr(gpu, field).cpu()
-            print(name, solver, field, "max diff", float((a - b).abs().max()), "mean", float((a - b).abs().mean()))
-    fused = FusedValueNet(gnet)
-    x = torch.rand(2 * H, 1000, device="cuda")
-    k = torch.randint(0, C, (1000,), device="cuda")
-    a, b = gnet.evaluate(k, x), fused.evaluate(k, x)
-    print(name, "fused net relative error", float((a - b).norm() / a.norm()))
-
-
 def speed(name: str, games: int, iterations: int) -> None:
     space = search_space(compile_game(load_game(name)), 2)
     H, C = space.tables.num_private_states, len(space.classes)
@@ -54,7 +24,8 @@ def speed(name: str, games: int, iterations: int) -> None:
     play = SelfPlay(
         BatchSearch(space, fused, SearchConfig("linear-cfr", iterations, 2), "cuda"), games, 0.25, np.random.default_rng(0)
     )
-    play.advance()
+    for _ in range(3):
+        play.advance()
     leaves, start = 0, time.perf_counter()
     rounds = 2
     for _ in range(rounds):
@@ -77,10 +48,6 @@ def speed(name: str, games: int, iterations: int) -> None:
 
 
 if __name__ == "__main__":
-    if "check" in sys.argv[1:]:
-        for game in ("liars_dice(dice=1,faces=4)", "leduc_poker", "goofspiel(cards=4)"):
-            check(game)
     for argument in sys.argv[1:]:
-        if ";" in argument:
-            game, games, iterations = argument.split(";")
-            speed(game, int(games), int(iterations))
+        game, games, iterations = argument.split(";")
+        speed(game, int(games), int(iterations))

@@ -70,6 +70,7 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("evaluate", "broken.tacit"), "not a checkpoint"),
         (("solve", "kuhn_poker", "--depth", "0"), "at least 1 action"),
         (("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"), "no checkpoint at magic"),
+        (("solve", "liars_dice(dice=1,faces=4)", "--depth", "1", "--leaf", "pretrained:liars_dice_1x4f"), "must be a multiple"),
         (("solve", "kuhn_poker", "--depth", "2", "--target", "0.1"), "cannot be used with --depth"),
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("reproduce", "nope"), "unknown experiment"),

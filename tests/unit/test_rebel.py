@@ -13,13 +13,14 @@ from tacit.kernels import make_passes
 from tacit.rebel.agent import load_search
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.replay import ReplayBuffer
-from tacit.rebel.selfplay import Examples
+from tacit.rebel.selfplay import Examples, SelfPlay
 from tacit.rebel.train import CHECKPOINT, Trainer, load_trainer, train
 from tacit.search.leaves import ZeroLeaves
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch, SearchConfig
 from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
+from tests.random_games import RandomGame
 
 
 def examples(numbers: range) -> Examples:
@@ -116,3 +117,19 @@ def test_shipped_networks_fit_their_games_and_play_well() -> None:
         assert str(search.space.tree.game) == f"liars_dice(dice=1,faces={faces})"
     quality = playthrough_quality(load_search("pretrained:liars_dice_1x4f", "dcfr", 64), 16, np.random.default_rng(0))
     assert quality.exploitability < 0.1  # uniform play: 0.655
+
+
+def test_self_play_starts_from_every_public_deal_as_often_as_it_happens() -> None:
+    space = search_space(compile_game(RandomGame(seed=3, length=3, roots=3)), 1)
+    nodes = space.tree.require_nodes()
+    assert nodes.num_roots == 3
+    games = 6_000
+    play = SelfPlay(BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 2, 1)), games, 0.25, np.random.default_rng(0))
+    chances = np.array([nodes.joint(root).sum() for root in range(3)])
+    assert chances.sum() == pytest.approx(1.0)
+    for root_class in set(space.classes.of_node[:3]):
+        expected = chances[space.classes.of_node[:3] == root_class].sum()
+        assert np.mean(play.game_class == root_class) == pytest.approx(expected, abs=0.03)
+    for _ in range(3):  # games go on, end and start anew with proper beliefs
+        play.advance()
+        np.testing.assert_allclose(play.reaches.sum(2), 1.0, atol=1e-4)

@@ -15,6 +15,7 @@ from tacit.solvers import solve
 from tacit.tree.beliefs import belief_state
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import LEAF
 
 
 def space_of(name: str, depth: int | None) -> SearchSpace:
@@ -117,17 +118,21 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 3, 2))
     reaches = root_reaches(space, games)
     result = search.run(np.zeros(games, np.int64), reaches, np.full(games, 2))
+    played = explore(space, result.batch, result.sampled_strategy, torch.zeros(games, dtype=torch.int64), 0.5)
+    played = explore(space, result.batch, played, torch.ones(games, dtype=torch.int64), 0.5)  # so that some games end in a fold
     draws = torch.from_numpy(np.random.default_rng(0).random(games, np.float32))
-    leaf = sample_leaves(space, search.kernels, result.batch, result.sampled_strategy, reaches, draws)
-    new_class, new_reaches = leaf_states(space, search.kernels, result.batch, result.belief_strategy, reaches, leaf)
+    leaf = sample_leaves(space, search.kernels, result.batch, played, reaches, draws)
+    new_class, new_reaches = leaf_states(space, search.kernels, result.batch, played, reaches, leaf)
 
     subgame = space.subgames[0]
     strategy = space.tree.uniform_strategy()
-    strategy[subgame.entry_index] = result.sampled_strategy.view(-1, games)[:, 0]
-    leaves = np.flatnonzero(subgame.tree.require_nodes().actor == -3)
+    strategy[subgame.entry_index] = played.view(-1, games)[:, 0]
+    leaves = np.flatnonzero(subgame.tree.require_nodes().actor == LEAF)
+    going_on = 0.0
     for number, at in enumerate(leaves):
         node = int(subgame.node_index[at])
         pbs = belief_state(space.tree, strategy, node)
+        going_on += pbs.probability
         share = float((leaf == number).float().mean())
         assert share == pytest.approx(pbs.probability, abs=4 * np.sqrt(pbs.probability / games) + 1e-4)
         there = (leaf == number).nonzero()[:1, 0]
@@ -136,7 +141,8 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
             for player in (0, 1):
                 expected = pbs.reaches[player] / pbs.reaches[player].sum()
                 np.testing.assert_allclose(new_reaches[there[0], player, : len(expected)], expected, atol=1e-5)
-    assert not (leaf == GAME_OVER).any()  # in Leduc no two actions end the game without a fold, which cfr+ here never plays
+    assert 1.0 - going_on > 0.01
+    assert float((leaf == GAME_OVER).float().mean()) == pytest.approx(1.0 - going_on, abs=0.01)
 
 
 def test_exploration_leans_to_uniform_for_one_player() -> None:

@@ -46,6 +46,8 @@ def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> t
     if header["game"] != str(space.tree.game):
         raise TacitError(f"{path} was trained on {header['game']}, not on {space.tree.game}")
     config = RebelConfig(**header["config"])
+    if space.depth is not None and space.depth % config.depth:
+        raise TacitError(f"{path} was trained with searches {config.depth} actions deep: --depth must be a multiple of that")
     net = ValueNet(len(space.classes), space.tables.num_private_states, config.hidden, config.layers)
     try:
         net.load_state_dict(tensors)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.games.base import TERMINAL
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import GAME_OVER, explore, leaf_states, sample_leaves
 
@@ -44,14 +45,18 @@ class SelfPlay:
         self.search = search
         self.exploration = exploration
         self.generator = generator
-        tables = search.space.tables
-        self._H = tables.num_private_states
-        self._initial = torch.zeros(2, self._H, device=search.kernels.device)
-        for player in (0, 1):
-            count = int(tables.players[player].num_roots[0])
-            self._initial[player, :count] = 1.0 / count
-        self.game_class = np.zeros(num_games, np.int64)
-        self.reaches = self._initial.repeat(num_games, 1, 1)
+        space = search.space
+        nodes = space.tree.require_nodes()
+        roots = [root for root in range(nodes.num_roots) if nodes.actor[root] != TERMINAL]
+        chances = np.array([nodes.joint(root).sum() for root in roots])
+        self._root_chances = chances / chances.sum()
+        self._root_class = space.classes.of_node[roots].astype(np.int64)
+        counts = np.stack([table.num_roots[self._root_class] for table in space.tables.players], axis=1)[:, :, None]
+        possible = np.arange(space.tables.num_private_states) < counts
+        self._root_reaches = torch.from_numpy((possible / counts).astype(np.float32)).to(search.kernels.device)
+        first = self._draw_roots(num_games)
+        self.game_class = self._root_class[first]
+        self.reaches = self._root_reaches[torch.from_numpy(first).to(search.kernels.device)]
 
     def advance(self) -> Examples:
         """Returns one example from each game after searching and moving on; finished games start anew."""
@@ -71,5 +76,10 @@ class SelfPlay:
         leaf = sample_leaves(space, kernels, batch, explored, self.reaches, draws)
         new_class, new_reaches = leaf_states(space, kernels, batch, result.belief_strategy, self.reaches, leaf)
         over = leaf == GAME_OVER
-        self.game_class = new_class.where(~over, 0).cpu().numpy()
-        self.reaches = new_reaches.where(~over[:, None, None], self._initial)
+        first = self._draw_roots(count)
+        self.game_class = np.where(over.cpu().numpy(), self._root_class[first], new_class.cpu().numpy())
+        self.reaches = new_reaches.where(~over[:, None, None], self._root_reaches[torch.from_numpy(first).to(device)])
+
+    def _draw_roots(self, count: int) -> np.ndarray:
+        """Returns `[count]` which root each new game starts from: several where the game opens with a public chance event."""
+        return self.generator.choice(len(self._root_chances), count, p=self._root_chances)

@@ -10,7 +10,6 @@ from tacit.games import load_game
 from tacit.nets.triton_mlp import FusedValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.selfplay import SelfPlay
-from tacit.search.leaves import ZeroLeaves
 from tacit.search.search import BatchSearch, SearchConfig
 from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
@@ -39,12 +38,11 @@ def speed(name: str, games: int, iterations: int) -> None:
         f"{leaves / rounds / games:.1f} leaves each, {flops / seconds / 1e12:.1f} TFLOP/s",
         flush=True,
     )
-    start = time.perf_counter()
-    search = play.search
-    zero = BatchSearch(space, ZeroLeaves(), search.config, "cuda")
-    zero.run(play.game_class, play.reaches, np.ones(games, int))
-    torch.cuda.synchronize()
-    print(f"   without the network: {time.perf_counter() - start:.3f} s a batch; with {seconds / rounds:.3f}", flush=True)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        play.search.run(play.game_class, play.reaches, np.ones(games, int))
+        torch.cuda.synchronize()
+    by_kernel = {e.key: e.self_device_time_total / 1e6 for e in profile.key_averages() if e.self_device_time_total > 1e4}
+    print("   seconds a batch:", {key[:24]: round(value, 3) for key, value in by_kernel.items()}, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Trains configurations for a fixed time each; prints learning curves and a grid of final evaluations; keeps the networks.
+"""Trains configurations for a fixed time each; prints learning curves, then evaluates the last three networks, and keeps them.
 
 python benchmarks/train_probe.py "game;seconds;preset;key=value,...;playthroughs;solver:iterations:playthroughs+..." ...
 """
 
+import copy
 import os
 import sys
 import time
@@ -13,45 +14,44 @@ import torch
 
 from tacit.games import load_game
 from tacit.rebel.config import preset
-from tacit.rebel.train import NETWORK, Trainer, make_search
+from tacit.rebel.train import Trainer, make_search
 from tacit.search.playthroughs import playthrough_quality
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-for job in sys.argv[1:]:
+for number, job in enumerate(sys.argv[1:]):
     name, seconds, base, settings, playthroughs, grid = job.split(";")
-    config = preset(base).with_settings(dict(part.split("=") for part in settings.split(",") if part))
+    config = preset(base).with_settings(dict(part.split("=") for part in f"epochs=100000,{settings}".rstrip(",").split(",")))
     trainer = Trainer(load_game(name), config, device)
-    limit, next_report = float(seconds), float(seconds) / 6
-    trainer.run_epoch()
-    trainer.seconds = 0.0
-    trainer.run_epoch()
-    object.__setattr__(config, "epochs", max(4, int(limit / max(trainer.seconds, 1e-3))))
-    object.__setattr__(config, "drop_half_at", max(3, config.epochs // 5))
-    while trainer.epoch < config.epochs and trainer.seconds < limit * 1.02:
+    limit = trainer.finish_by = float(seconds)
+    reports = [0.15, 0.3, 0.5, 0.7, 0.9, 0.94, 0.97, 1.0]
+    networks = []
+    while trainer.seconds < limit:
         progress = trainer.run_epoch()
-        if trainer.seconds >= next_report:
-            next_report += limit / 6
-            start = time.perf_counter()
-            found = trainer.evaluate(int(playthroughs), seed=trainer.epoch)
+        if trainer.seconds >= reports[0] * limit:
+            networks.append(copy.deepcopy(trainer.net))
+            reports.pop(0)
+            found = trainer.evaluate(int(playthroughs), seed=trainer.epoch) if int(playthroughs) else float("nan")
             print(
-                f"{name} {trainer.seconds:.0f}s epoch {trainer.epoch}/{config.epochs} {progress.examples_per_second:,.0f}/s "
-                f"loss {progress.loss:.5f} exploitability({playthroughs}) {found:.4f} [{time.perf_counter() - start:.1f}s]",
+                f"{name} {settings} {trainer.seconds:.0f}s epoch {trainer.epoch} {progress.examples_per_second:,.0f}/s "
+                f"loss {progress.loss:.5f} exploitability({playthroughs}) {found:.4f}",
                 flush=True,
             )
-    folder = Path(os.environ.get("OUT", "out")) / "".join(c if c.isalnum() else "_" for c in name)
+    folder = Path(os.environ.get("OUT", "out")) / f"job{number}"
     folder.mkdir(parents=True, exist_ok=True)
     trainer.save(folder)
-    (folder / "checkpoint.safetensors").unlink()
-    assert (folder / NETWORK).exists()
+    for file in folder.rglob("*"):
+        if file.is_file() and file.name != "network.safetensors":
+            file.unlink()
     for test in filter(None, grid.split("+")):
         solver, iterations, count = test.split(":")
         other = config.with_settings({"solver": solver, "iterations": iterations})
-        start = time.perf_counter()
-        quality = playthrough_quality(
-            make_search(trainer.space, trainer.net, other, device), int(count), np.random.default_rng(1)
-        )
+        start, found = time.perf_counter(), []
+        for net in networks[-3:]:
+            search = make_search(trainer.space, net, other, device)
+            found.append(playthrough_quality(search, int(count), np.random.default_rng(1)).exploitability)
+        each = " ".join(f"{x:.4f}" for x in found)
         print(
-            f"   {name} evaluated with {solver} {iterations} x {count} playthroughs: {quality.exploitability:.4f} "
+            f"   {name} {solver} {iterations} x {count} playthroughs: {np.mean(found):.4f} ({each}) "
             f"[{time.perf_counter() - start:.1f}s]",
             flush=True,
         )

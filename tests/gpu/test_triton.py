@@ -14,7 +14,7 @@ from tacit.tree.compiler import compile_game
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
 
 
-@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=4)", "leduc_poker"])
+@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=4)", "leduc_poker", "goofspiel(cards=4)"])
 @pytest.mark.parametrize("solver", ["linear-cfr", "flop"])
 def test_triton_searches_like_numba(name: str, solver: str) -> None:
     space = search_space(compile_game(load_game(name)), 2)
@@ -28,21 +28,27 @@ def test_triton_searches_like_numba(name: str, solver: str) -> None:
     counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
     reaches = torch.rand(300, 2, H) * (torch.arange(H) < counts[:, :, None])
     config = SearchConfig(solver, 6, 2)
-    cpu = BatchSearch(space, net, config).run(classes, reaches, sample)
+    on_cpu = BatchSearch(space, net, config)
+    on_cpu.kernels.alignment = 64  # the layout of the GPU's results
+    cpu = on_cpu.run(classes, reaches, sample)
     gpu = BatchSearch(space, net.cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
+    # Where actions tie, rounding decides: in goofspiel a change of 1e-6 in the beliefs moves as many values on the CPU alone.
+    allowed = 0.02 if name.startswith("goofspiel") else 0.0
     for field in ("values", "sampled_strategy", "belief_strategy", "average_strategy"):
-        torch.testing.assert_close(getattr(gpu, field).cpu(), getattr(cpu, field), atol=1e-3, rtol=0, equal_nan=True)
+        ours, theirs = getattr(gpu, field).cpu(), getattr(cpu, field)
+        assert torch.equal(ours.isnan(), theirs.isnan())
+        assert float(((ours - theirs).abs() > 1e-3).float().mean()) <= allowed
 
 
-@pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=4)", 256), ("leduc_poker", 64)])
+@pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=6)", 256), ("leduc_poker", 64)])
 def test_the_fused_network_is_the_network(name: str, hidden: int) -> None:
     from tacit.nets.triton_mlp import FusedValueNet
 
     space = search_space(compile_game(load_game(name)), 2)
     H, C = space.tables.num_private_states, len(space.classes)
     net = ValueNet(C, H, hidden, scale=3.0).cuda()
-    beliefs = torch.rand(2 * H, 1_000, device="cuda")
-    classes = torch.randint(0, C, (1_000,), device="cuda")
+    beliefs = torch.rand(2 * H, 1_024, device="cuda")
+    classes = torch.randint(0, C, (16,), device="cuda").repeat_interleave(64)
     exact, fused = net.evaluate(classes, beliefs), FusedValueNet(net).evaluate(classes, beliefs)
     assert float((exact - fused).norm() / exact.norm()) < 0.02  # bf16
 

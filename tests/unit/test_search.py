@@ -8,9 +8,10 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.search.leaves import OracleLeaves, ZeroLeaves, exact_values
+from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch, SearchConfig
 from tacit.search.tables import SearchSpace, search_space
-from tacit.search.walk import GAME_OVER, explore, leaf_states, sample_leaves
+from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 from tacit.solvers import solve
 from tacit.tree.beliefs import belief_state
 from tacit.tree.classes import public_classes
@@ -79,6 +80,28 @@ def test_cfr_d_with_an_oracle_finds_the_value(name: str, depth: int) -> None:
     assert float(joint.sum(0) @ values[1]) == pytest.approx(-exact, abs=0.03)
 
 
+def test_groups_filled_up_with_copies_change_nothing() -> None:
+    """GPUs want aligned groups (`Batch`); the searches themselves, the walk and the playthroughs must not notice."""
+    space = space_of("leduc_poker", 2)
+    classes = np.random.default_rng(0).integers(0, len(space.classes), 50)
+    counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
+    H = space.tables.num_private_states
+    reaches = torch.rand(50, 2, H, generator=torch.Generator().manual_seed(0)) * (torch.arange(H) < counts[:, :, None])
+    leaf = torch.from_numpy((np.diff(space.tables.leaf_start)[classes] - 1).astype(np.int64))
+    found = []
+    for alignment in (1, 8):
+        search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 5, 2))
+        search.kernels.alignment = alignment
+        result = search.run(classes, reaches, np.full(50, 3))
+        assert len(result.batch.order) % alignment == 0
+        chances = leaf_chances(space, search.kernels, result.batch, result.sampled_strategy, reaches)
+        new_class, new_reaches = leaf_states(space, search.kernels, result.batch, result.sampled_strategy, reaches, leaf)
+        policy = playthrough_strategy(search, 5, np.random.default_rng(1))
+        found.append((result.values, chances, new_class, new_reaches, torch.from_numpy(policy)))
+    for plain, filled in zip(*found, strict=True):
+        torch.testing.assert_close(plain, filled, equal_nan=True)
+
+
 def test_search_with_beliefs_finds_what_one_ply_search_cannot() -> None:
     """Modified rock-paper-scissors (ReBeL, Figure 1): with values of belief states one ply suffices for 0.4 / 0.4 / 0.2."""
     space = space_of("modified_rps", 1)
@@ -121,7 +144,7 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
     played = explore(space, result.batch, result.sampled_strategy, torch.zeros(games, dtype=torch.int64), 0.5)
     played = explore(space, result.batch, played, torch.ones(games, dtype=torch.int64), 0.5)  # so that some games end in a fold
     draws = torch.from_numpy(np.random.default_rng(0).random(games, np.float32))
-    leaf = sample_leaves(space, search.kernels, result.batch, played, reaches, draws)
+    leaf = sample_leaves(leaf_chances(space, search.kernels, result.batch, played, reaches), draws)
     new_class, new_reaches = leaf_states(space, search.kernels, result.batch, played, reaches, leaf)
 
     subgame = space.subgames[0]

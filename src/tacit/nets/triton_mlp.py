@@ -2,6 +2,9 @@
 
 A program keeps all weights and takes block after block of leaves through the layers: matrix products in bf16 with float32
 sums, LayerNorm and GeLU in float32. Two hidden layers of a power-of-two width, at least 16 and at most 256.
+
+What can be computed once is: weights are centred, so that LayerNorm finds means of zero, and the leaves of a block share
+their public state, so that its embedding is one row, added like a bias.
 """
 
 from __future__ import annotations
@@ -19,13 +22,17 @@ BLOCK, WARPS, PROGRAMS_PER_PROCESSOR = 64, 4, 1
 """The fastest of those measured on an H200."""
 
 
+@triton.jit
+def _tanh(x):  # type: ignore[no-untyped-def]
+    return tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+
+
 @triton.jit  # type: ignore[untyped-decorator]
 def _norm_gelu(x, scale, shift, WIDTH: tl.constexpr):  # type: ignore[no-untyped-def]
-    mean = tl.sum(x, 1) / WIDTH
-    centred = x - mean[:, None]
-    variance = tl.sum(centred * centred, 1) / WIDTH
-    y = centred * tl.rsqrt(variance + 1e-5)[:, None] * scale[None, :] + shift[None, :]
-    return y * tl.sigmoid(1.5957691216 * (y + 0.044715 * y * y * y))
+    """LayerNorm of rows whose mean is zero, then GeLU."""
+    y = x * tl.rsqrt(tl.sum(x * x, 1) / WIDTH + 1e-5)[:, None] * scale[None, :] + shift[None, :]
+    half = 0.5 * y
+    return half + half * _tanh(y * (0.7978845608 + 0.0356774081 * y * y))
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -40,18 +47,18 @@ def _mlp_kernel(  # type: ignore[no-untyped-def]
     third = tl.load(w3 + unit[:, None] * PADDED + feature[None, :])
     s1, t1, s2, t2 = tl.load(scale1 + unit), tl.load(shift1 + unit), tl.load(scale2 + unit), tl.load(shift2 + unit)
     c2, c3 = tl.load(b2 + unit), tl.load(b3 + feature)
-    for block in range(tl.program_id(0), tl.cdiv(num_leaves, BLOCK), tl.num_programs(0)):
-        leaf = block * BLOCK + tl.arange(0, BLOCK)
-        real = leaf < num_leaves
-        inside = real[:, None] & (feature < FEATURES)[None, :]
-        x = tl.load(beliefs + feature[None, :] * num_leaves + leaf[:, None], mask=inside, other=0.0).to(tl.bfloat16)
-        kind = tl.load(leaf_class + leaf, mask=real, other=0)
-        hidden = tl.dot(x, first) + tl.load(public + kind[:, None] * WIDTH + unit[None, :])
+    inside = (feature < FEATURES)[None, :]
+    for block in range(tl.program_id(0), num_leaves // BLOCK, tl.num_programs(0)):
+        leaf = block * BLOCK + tl.arange(0, BLOCK)[:, None]
+        place = feature[None, :] * tl.multiple_of(num_leaves, BLOCK) + leaf
+        x = tl.load(beliefs + place, mask=inside & (leaf >= 0), other=0.0).to(tl.bfloat16)
+        kind = tl.load(leaf_class + block * BLOCK)
+        hidden = tl.dot(x, first) + tl.load(public + kind * WIDTH + unit)[None, :]
         hidden = _norm_gelu(hidden, s1, t1, WIDTH)
         hidden = tl.dot(hidden.to(tl.bfloat16), second) + c2[None, :]
         hidden = _norm_gelu(hidden, s2, t2, WIDTH)
         out = tl.dot(hidden.to(tl.bfloat16), third) + c3[None, :]
-        tl.store(values + feature[None, :] * num_leaves + leaf[:, None], out, mask=inside)
+        tl.store(values + place, out, mask=inside & (leaf >= 0))
 
 
 class FusedValueNet:
@@ -71,17 +78,20 @@ class FusedValueNet:
         net, pad = self.net, self.padded - self.features
         second: Any = net.rest[0]
         first_norm: Any = net.first[0]
+        first, embedding = _centred(net.private.weight, net.private.bias)
+        public = net.public.weight - net.public.weight.mean(1, keepdim=True) + embedding
+        middle, bias = _centred(second[0].weight, second[0].bias)
         new = {
-            "public": (net.public.weight + net.private.bias).float(),
-            "w1": torch.nn.functional.pad(net.private.weight.T * net.num_private_states, (0, 0, 0, pad)).bfloat16(),
-            "scale1": first_norm.weight.float(),
-            "shift1": first_norm.bias.float(),
-            "w2": second[0].weight.T.bfloat16(),
-            "b2": second[0].bias.float(),
-            "scale2": second[1].weight.float(),
-            "shift2": second[1].bias.float(),
+            "public": public,
+            "w1": torch.nn.functional.pad(first.T * net.num_private_states, (0, 0, 0, pad)).bfloat16(),
+            "scale1": first_norm.weight,
+            "shift1": first_norm.bias,
+            "w2": middle.T.bfloat16(),
+            "b2": bias,
+            "scale2": second[1].weight,
+            "shift2": second[1].bias,
             "w3": torch.nn.functional.pad(net.out.weight.T * net.scale, (0, pad)).bfloat16(),
-            "b3": torch.nn.functional.pad(net.out.bias * net.scale, (0, pad)).float(),
+            "b3": torch.nn.functional.pad(net.out.bias * net.scale, (0, pad)),
         }
         for name, tensor in new.items():
             if name in self._weights:
@@ -90,7 +100,7 @@ class FusedValueNet:
                 self._weights[name] = tensor.detach().clone().contiguous()
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
+        """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`), which come in blocks of 64 of the same class."""
         count = beliefs.shape[1]
         values = torch.empty_like(beliefs)
         w = self._weights
@@ -101,3 +111,8 @@ class FusedValueNet:
             FEATURES=self.features, PADDED=self.padded, WIDTH=w["b2"].shape[0], BLOCK=BLOCK, num_warps=WARPS,
         )  # fmt: skip
         return values
+
+
+def _centred(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns a linear layer whose outputs have the mean over units taken off."""
+    return weight - weight.mean(0, keepdim=True), bias - bias.mean()

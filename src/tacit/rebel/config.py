@@ -22,7 +22,7 @@ class RebelConfig:
       hidden: width of the network's hidden layers.
       layers: their number.
       learning_rate: of Adam at the start.
-      halve_every: epochs after which the learning rate is halved; 0 decays it by a cosine over `epochs` instead.
+      halve_every: epochs after which the learning rate is halved; 0 decays it by a cosine over the run instead.
       batch_size: examples a training step.
       ratio: examples trained on for each new one.
       replay_size: examples kept.

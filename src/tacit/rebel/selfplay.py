@@ -3,6 +3,9 @@
 Every search yields a training example, the root's public belief state with its values. Then each game moves to a leaf of its
 subgame, sampled with the strategies of a random iteration while one random player explores, and the beliefs there
 are those of that iteration without exploration.
+
+A search from the start of the game is the same for every game, so a few of them serve all: each new game takes its first
+step from a leaf of one of these, chosen at random, and a place in the batch is hardly ever spent on the same search again.
 """
 
 from __future__ import annotations
@@ -15,7 +18,10 @@ from torch import Tensor
 
 from tacit.games.base import TERMINAL
 from tacit.search.search import BatchSearch, SearchResult
-from tacit.search.walk import GAME_OVER, explore, leaf_states, sample_leaves
+from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
+
+OPENINGS = 32
+"""Of so many searches, one starts at the beginning of the game."""
 
 
 @dataclass
@@ -54,32 +60,45 @@ class SelfPlay:
         counts = np.stack([table.num_roots[self._root_class] for table in space.tables.players], axis=1)[:, :, None]
         possible = np.arange(space.tables.num_private_states) < counts
         self._root_reaches = torch.from_numpy((possible / counts).astype(np.float32)).to(search.kernels.device)
-        first = self._draw_roots(num_games)
-        self.game_class = self._root_class[first]
-        self.reaches = self._root_reaches[torch.from_numpy(first).to(search.kernels.device)]
+        self._num_openings = -(-num_games // OPENINGS)
+        self.game_class, self.reaches = self._openings(num_games)
 
     def advance(self) -> Examples:
-        """Returns one example from each game after searching and moving on; finished games start anew."""
-        count, iterations = len(self.game_class), self.search.config.iterations
-        sample = self.generator.integers(1, iterations + 1, count)
-        result = self.search.run(self.game_class, self.reaches, sample)
-        examples = Examples(torch.from_numpy(self.game_class.copy()), self.reaches.flatten(1).clone(), result.values.flatten(1))
-        self._move_on(result)
-        return examples
+        """Returns one example from each search; games move on, and new ones replace those that ended."""
+        opening_class, opening_reaches = self._openings(self._num_openings)
+        classes = np.concatenate([opening_class, self.game_class])
+        reaches = torch.cat([opening_reaches, self.reaches])
+        sample = self.generator.integers(1, self.search.config.iterations + 1, len(classes))
+        result = self.search.run(classes, reaches, sample)
+        self._move_on(result, reaches)
+        return Examples(torch.from_numpy(classes), reaches.flatten(1), result.values.flatten(1))
 
-    def _move_on(self, result: SearchResult) -> None:
-        space, kernels, batch = self.search.space, self.search.kernels, result.batch
-        device, count = self.reaches.device, len(self.game_class)
-        explorer = torch.from_numpy(self.generator.integers(0, 2, count)).to(device)
-        draws = torch.from_numpy(self.generator.random(count, np.float32)).to(device)
+    def _move_on(self, result: SearchResult, reaches: Tensor) -> None:
+        """Takes every game to a leaf of its subgame; where it is over, to a leaf of an opening instead."""
+        space, kernels, batch, games = self.search.space, self.search.kernels, result.batch, len(self.game_class)
+        device = reaches.device
+
+        def random(values: np.ndarray) -> Tensor:
+            return torch.from_numpy(values).to(device)
+
+        explorer = random(self.generator.integers(0, 2, len(reaches)))
         explored = explore(space, batch, result.sampled_strategy, explorer, self.exploration)
-        leaf = sample_leaves(space, kernels, batch, explored, self.reaches, draws)
-        new_class, new_reaches = leaf_states(space, kernels, batch, result.belief_strategy, self.reaches, leaf)
+        chances = leaf_chances(space, kernels, batch, explored, reaches)
+        leaf = sample_leaves(chances[self._num_openings :], random(self.generator.random(games, np.float32)))
         over = leaf == GAME_OVER
-        first = self._draw_roots(count)
-        self.game_class = np.where(over.cpu().numpy(), self._root_class[first], new_class.cpu().numpy())
-        self.reaches = new_reaches.where(~over[:, None, None], self._root_reaches[torch.from_numpy(first).to(device)])
+        opening = random(self.generator.integers(0, self._num_openings, games))
+        going_on = chances[opening] / chances[opening].sum(1, keepdim=True)  # a new game that does not end at once
+        first_leaf = sample_leaves(going_on.nan_to_num(0.0), random(self.generator.random(games, np.float32)))
+        leaf = torch.where(over, first_leaf, leaf)
+        game = torch.where(over, opening, torch.arange(games, device=device) + self._num_openings)
+        new_class, new_reaches = leaf_states(space, kernels, batch, result.belief_strategy, reaches, leaf, game)
+        # Where a search sees the whole game there is no leaf to start from but the beginning itself.
+        stuck = leaf == GAME_OVER
+        opening_class, opening_reaches = self._openings(games)
+        self.game_class = np.where(stuck.cpu().numpy(), opening_class, new_class.cpu().numpy())
+        self.reaches = new_reaches.where(~stuck[:, None, None], opening_reaches)
 
-    def _draw_roots(self, count: int) -> np.ndarray:
-        """Returns `[count]` which root each new game starts from: several where the game opens with a public chance event."""
-        return self.generator.choice(len(self._root_chances), count, p=self._root_chances)
+    def _openings(self, count: int) -> tuple[np.ndarray, Tensor]:
+        """Returns `[count]` classes and `[count, 2, H]` reaches at the start: several where a public chance event opens."""
+        root = self.generator.choice(len(self._root_chances), count, p=self._root_chances)
+        return self._root_class[root], self._root_reaches[torch.from_numpy(root).to(self._root_reaches.device)]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
@@ -20,6 +19,7 @@ from tacit.kernels import make_passes
 from tacit.nets.checkpoint import load_tensors, prefixed, save_tensors, unprefixed
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
+from tacit.rebel.fitter import Fitter
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.leaves import LeafEvaluator
@@ -29,8 +29,6 @@ from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import PublicTree
 
-HUBER_DELTA = 0.1
-"""In units of the game's typical return: larger errors count linearly."""
 CHECKPOINT = "checkpoint.safetensors"
 NETWORK = "network.safetensors"
 
@@ -73,9 +71,9 @@ class Trainer:
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
         self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
         self.replay = ReplayBuffer(config.replay_size, 2 * H, device)
-        self._optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate)
-        self._mask = _real_values(self.space).to(device)
+        self._fitter = Fitter(self.net, _real_values(self.space).to(device))
         self.epoch, self.seconds = 0, 0.0
+        self.finish_by: float | None = None  # seconds after which the run ends, if that comes before the last epoch
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> Progress:
         """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on."""
@@ -108,12 +106,9 @@ class Trainer:
         """Writes the network alone, and everything that `restore` needs."""
         header = {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
         save_tensors(folder / NETWORK, self.net.state_dict(), header)
-        optimizer = {}
-        for index, state in self._optimizer.state_dict()["state"].items():
-            optimizer.update({f"{index}.{name}": tensor for name, tensor in state.items()})
         tensors = {
             **prefixed("net", self.net.state_dict()),
-            **prefixed("optimizer", optimizer),
+            **prefixed("optimizer", self._fitter.state()),
             **prefixed("replay", self.replay.state()),
             "selfplay.class": torch.from_numpy(self.selfplay.game_class),
             "selfplay.reaches": self.selfplay.reaches,
@@ -131,12 +126,7 @@ class Trainer:
         if header["game"] != str(self.game):
             raise TacitError(f"{folder} holds a run of {header['game']}, not of {self.game}")
         self.net.load_state_dict(unprefixed("net", tensors))
-        state: dict[int, dict[str, Any]] = {}
-        for name, tensor in unprefixed("optimizer", tensors).items():
-            index, key = name.split(".", 1)
-            state.setdefault(int(index), {})[key] = tensor
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": state, "param_groups": groups})
+        self._fitter.restore(unprefixed("optimizer", tensors))
         self.replay.restore(unprefixed("replay", tensors))
         self.selfplay.game_class = tensors["selfplay.class"].numpy()
         self.selfplay.reaches = tensors["selfplay.reaches"].to(self.device)
@@ -149,17 +139,7 @@ class Trainer:
         """Returns the mean loss of so many steps."""
         total = torch.zeros((), device=self.device)
         for _ in range(steps):
-            batch = self.replay.sample(self.config.batch_size, self._torch)
-            known = ~batch.values.isnan()
-            mask = self._mask[batch.public_class] * known
-            found, wanted = self.net(batch.public_class, batch.beliefs), batch.values.nan_to_num(0.0)
-            error = functional.huber_loss(found / self.net.scale, wanted / self.net.scale, reduction="none", delta=HUBER_DELTA)
-            loss = (error * mask).sum() / mask.sum() / HUBER_DELTA
-            self._optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
-            self._optimizer.step()
-            total += loss.detach()
+            total += self._fitter.step(self.replay.sample(self.config.batch_size, self._torch))
         return float(total) / steps
 
     def _set_learning_rate(self) -> None:
@@ -167,9 +147,11 @@ class Trainer:
         if config.halve_every:
             factor = 0.5 ** (self.epoch // config.halve_every)
         else:
-            factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, self.epoch / config.epochs)))
-        for group in self._optimizer.param_groups:
-            group["lr"] = config.learning_rate * factor
+            done = self.epoch / config.epochs
+            if self.finish_by is not None:
+                done = max(done, self.seconds / self.finish_by)
+            factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
+        self._fitter.learning_rate = config.learning_rate * factor
 
 
 def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: str) -> BatchSearch:
@@ -196,6 +178,7 @@ def train(
     """
     folder.mkdir(parents=True, exist_ok=True)
     start, config = clock(), trainer.config
+    trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
     progress = Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
     while trainer.epoch < config.epochs:
         progress = trainer.run_epoch(clock)

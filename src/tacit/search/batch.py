@@ -1,7 +1,8 @@
 """A batch of searches: which games stand at which class of public state, and where their numbers lie.
 
 Games are sorted by class. The games of one class are a *group*; every row, entry and leaf of the class's search tree is a
-contiguous vector over the games of the group.
+contiguous vector over the games of the group. Where a device wants vectors of a certain alignment, groups are filled up with
+copies of their first game, whose results nobody asks for.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """The layout of `B` games in `K` groups.
+    """The layout of `B` games in `K` groups, which have room for `P >= B` games together.
 
     Attributes:
-      order: `[B]` the games sorted by class; game `order[i]` has place i.
-      place: `[B]` the inverse of `order`.
+      order: `[P]` the games sorted by class: game `order[i]` has place i.
+      place: `[B]` the place of each game.
+      real: `[P]` False at places that were filled up with copies.
       group_class: `[K]`.
       group_size: `[K]`.
       game_offset: `[K + 1]` the first place of each group.
@@ -46,6 +48,7 @@ class Batch:
 
     order: NDArray[np.int64]
     place: NDArray[np.int64]
+    real: NDArray[np.bool_]
     group_class: NDArray[np.int32]
     group_size: NDArray[np.int32]
     game_offset: Offsets
@@ -63,12 +66,17 @@ class Batch:
         return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
 
 
-def make_batch(tables: SearchTables, game_class: NDArray[np.int64]) -> Batch:
-    """Returns the layout of games that stand at the given classes."""
-    order = np.argsort(game_class, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    group_class, size = np.unique(game_class, return_counts=True)
+def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: int = 1) -> Batch:
+    """Returns the layout of games that stand at the given classes, in groups of multiples of `alignment`."""
+    by_class = np.argsort(game_class, kind="stable")
+    group_class, count = np.unique(game_class, return_counts=True)
+    size = -(-count // alignment) * alignment
+    first = np.cumsum(count) - count
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    real = within < np.repeat(count, size)
+    order = by_class[np.repeat(first, size) + np.where(real, within, 0)]
+    place = np.empty_like(by_class)
+    place[order[real]] = np.flatnonzero(real)
 
     def offsets(starts: NDArray[np.int32]) -> Offsets:
         return np.concatenate([[0], np.cumsum(np.diff(starts)[group_class].astype(np.int64) * size)])
@@ -77,6 +85,7 @@ def make_batch(tables: SearchTables, game_class: NDArray[np.int64]) -> Batch:
     return Batch(
         order=order,
         place=place,
+        real=real,
         group_class=group_class.astype(np.int32),
         group_size=size.astype(np.int32),
         game_offset=np.concatenate([[0], np.cumsum(size)]),

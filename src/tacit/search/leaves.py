@@ -63,8 +63,6 @@ class OracleLeaves:
         known: dict[tuple[int, bytes], Floats] = {}  # games that search the same subgame ask the same questions
         values = np.zeros(beliefs.shape, np.float32)
         for column, (c, believed) in enumerate(zip(public_class.tolist(), beliefs.T.double().numpy(), strict=True)):
-            if not believed.any():  # padding
-                continue
             key = (c, believed.tobytes())
             if key not in known:
                 known[key] = np.zeros(2 * H)

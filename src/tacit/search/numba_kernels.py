@@ -201,6 +201,7 @@ class NumbaKernels:
     """The passes on CPU tensors (see `SearchKernels`)."""
 
     device = "cpu"
+    alignment = 1
 
     def __init__(self, space: SearchSpace) -> None:
         self._tables = space.tables

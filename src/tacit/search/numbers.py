@@ -53,9 +53,15 @@ class SearchNumbers:
 
 
 class SearchKernels(Protocol):
-    """The passes over a batch of searches."""
+    """The passes over a batch of searches.
+
+    Attributes:
+      device: where the tensors lie.
+      alignment: groups of games come in multiples of this.
+    """
 
     device: str
+    alignment: int
 
     def reach_down(self, batch: Batch, player: int, strategy: Tensor, reach: Tensor) -> None:
         """Fills a player's reach below the roots, which are set."""

@@ -112,7 +112,8 @@ class _PolicyAverage:
             row = torch.from_numpy(tree.infostate_row[tree.entry_infostate].astype(np.int64)).to(self.device)
             first = torch.from_numpy(tree.entry_player == 0).to(self.device)
             own = torch.where(first[:, None], reach[0][row.where(first, 0)], reach[1][row.where(~first, 0)])
-            played = (own * batch.view(result.sampled_strategy, batch.entry_offset, group)).double()
+            real = torch.from_numpy(batch.real[group.games]).to(self.device)
+            played = (own * batch.view(result.sampled_strategy, batch.entry_offset, group) * real).double()
             by_node = torch.zeros(tree.num_entries, len(real_nodes), dtype=torch.float64, device=self.device)
             by_node.index_add_(1, torch.from_numpy(which).to(self.device), played)
             entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
@@ -122,7 +123,7 @@ class _PolicyAverage:
                 for player in (0, 1):
                     start, end = (int(x) for x in cut.row_start[player][leaf : leaf + 2])
                     arrived[:, player, : end - start] = reach[player][start:end].T
-                alive = arrived.sum((1, 2)) > 0
+                alive = (arrived.sum((1, 2)) > 0) & real
                 leaf_nodes.append(np.array([s.node_index[leaf] for s in subgames])[which][alive.cpu().numpy()])
                 leaf_reaches.append(arrived[alive])
         return np.concatenate(leaf_nodes), torch.cat(leaf_reaches)

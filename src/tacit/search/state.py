@@ -12,16 +12,13 @@ from tacit.search.numbers import Clock, SearchKernels, SearchNumbers
 from tacit.search.tables import SearchSpace
 from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule
 
-ALIGNMENT = 64
-"""Leaves are counted in multiples of this."""
-
 
 class SearchState:
     """All games of a batch between their first and last iteration.
 
     Attributes:
       numbers: strategies, regrets, averages, reaches.
-      beliefs: `[2 * H, leaves, padded]`.
+      beliefs: `[2 * H, leaves]`.
       sampled: the strategies of each game's sampled iteration.
       believed: those that define its beliefs: the same for CFR-D, the average's weights for fictitious play.
     """
@@ -39,7 +36,7 @@ class SearchState:
         self.space, self._kernels, self._schedule = space, kernels, schedule
         device = kernels.device
         self.H = int(reaches.shape[2])
-        batch = self.batch = make_batch(space.tables, game_class)
+        batch = self.batch = make_batch(space.tables, game_class, kernels.alignment)
         order = torch.from_numpy(batch.order)
         self._place = torch.from_numpy(batch.place).to(device)
         self._root_reaches = reaches[order.to(device)]
@@ -57,12 +54,10 @@ class SearchState:
             sample_iteration=torch.from_numpy(sample_iteration.astype(np.int64))[order].to(device),
         )
         self.clock = Clock(0, _weights(schedule, iterations).to(device), torch.zeros(1, dtype=torch.int64, device=device))
-        self.sampled, self.believed = torch.zeros_like(strategy), torch.zeros_like(strategy)
-        # Columns are padded, so that the rows of the matrix stay aligned and kernels are compiled once.
-        num_columns = -(-len(batch.leaf_class) // ALIGNMENT) * ALIGNMENT
-        self.beliefs = torch.zeros(2 * self.H, num_columns, device=device)
-        self._leaf_class = torch.zeros(num_columns, dtype=torch.int64, device=device)
-        self._leaf_class[: len(batch.leaf_class)] = torch.from_numpy(batch.leaf_class)
+        self.sampled = torch.zeros_like(strategy)
+        self.believed = torch.zeros_like(strategy) if isinstance(schedule, ResponseSchedule) else self.sampled
+        self.beliefs = torch.zeros(2 * self.H, len(batch.leaf_class), device=device)
+        self._leaf_class = torch.from_numpy(batch.leaf_class).to(device)
         for player in (0, 1):
             kernels.reach_down(batch, player, strategy, reach[player])
             kernels.leaf_beliefs(batch, player, reach[player], self.beliefs)
@@ -83,8 +78,8 @@ class SearchState:
                 self._respond(player, values)
         from_average = isinstance(self._schedule, ResponseSchedule)
         self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
-        source = self.numbers.average if from_average else self.numbers.strategy
-        self._kernels.take_samples(self.numbers, self.clock, source, self.believed)
+        if from_average:
+            self._kernels.take_samples(self.numbers, self.clock, self.numbers.average, self.believed)
 
     def root_values(self) -> Tensor:
         """Returns `[B, 2, H]` the mean infostate values at the roots, in the games' own order.

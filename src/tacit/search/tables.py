@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import PublicClasses, public_classes
-from tacit.tree.public_tree import LEAF, NOT_ACTING, PublicTree
+from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
 from tacit.tree.subgame import Subgame, extract_subgame
 
 Table = NDArray[np.int32]
 Weights = NDArray[np.float32]
+
+TILE = 8
+PASSES, ENDS, ACTS = 0, 1, 2
+"""Rows that add up what is below, rows whose values come from meetings, and rows whose player decides."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class PlayerTables:
       meeting_start: `[R + 1]` which rows of the opponent a terminal or leaf row can meet:
       meeting_row: `[J]` the opponent's row, and
       meeting_weight: `[J]` at terminal rows chance times this player's return, at leaves chance.
+      tile_start: `[C + 1]` tiles: up to `TILE` neighbouring rows that can be handled at once, since they do the same and pass
+        their values to different places.
+      tile_row: `[tiles]` the first row of each,
+      tile_size: `[tiles]` its rows, and
+      tile_kind: `[tiles]` what they do: `PASSES`, `ENDS` or `ACTS`.
     """
 
     row_start: Table
@@ -52,6 +61,10 @@ class PlayerTables:
     meeting_start: Table
     meeting_row: Table
     meeting_weight: Weights
+    tile_start: Table
+    tile_row: Table
+    tile_size: Table
+    tile_kind: Table
 
 
 @dataclass(frozen=True)
@@ -66,7 +79,8 @@ class SearchTables:
       leaf_start: `[C + 1]` leaves.
       leaf_class: `[leaves]` the class of the public state at each leaf.
       leaf_row: for both players `[leaves]`, the first row of each leaf.
-      deals: `[C, H, H]` chance weights of the pairs of private states at the root.
+      leaf_deals: `[leaves, H, H]` chance weights of the pairs of private states at each leaf, and
+      deals: `[C, H, H]` at the root.
     """
 
     players: tuple[PlayerTables, PlayerTables]
@@ -76,6 +90,7 @@ class SearchTables:
     leaf_start: Table
     leaf_class: Table
     leaf_row: tuple[Table, Table]
+    leaf_deals: Weights
     deals: Weights
 
     @property
@@ -119,10 +134,7 @@ def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTable
     trees = [subgame.tree for subgame in subgames]
     leaves = [np.flatnonzero(tree.require_nodes().actor == LEAF) for tree in trees]
     most = max(int(rows.level_start[1]) for tree in trees for rows in tree.rows)
-    deals = np.zeros((len(trees), most, most), np.float32)
-    for c, tree in enumerate(trees):
-        joint = tree.require_nodes().joint(0)
-        deals[c, : joint.shape[0], : joint.shape[1]] = joint
+    leaf_joints = [tree.require_nodes().joint(int(leaf)) for tree, at in zip(trees, leaves, strict=True) for leaf in at]
     first_row = [
         np.concatenate([t.require_nodes().row_start[p][at] for t, at in zip(trees, leaves, strict=True)]) for p in (0, 1)
     ]
@@ -134,8 +146,17 @@ def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTable
         leaf_start=_starts([len(at) for at in leaves]),
         leaf_class=np.concatenate([classes.of_node[s.node_index[at]] for s, at in zip(subgames, leaves, strict=True)]),
         leaf_row=(first_row[0].astype(np.int32), first_row[1].astype(np.int32)),
-        deals=deals,
+        leaf_deals=_padded(leaf_joints, most),
+        deals=_padded([tree.require_nodes().joint(0) for tree in trees], most),
     )
+
+
+def _padded(joints: list[Floats], most: int) -> Weights:
+    """Returns `[n, H, H]` matrices of chance weights, filled up with zeros."""
+    padded = np.zeros((len(joints), most, most), np.float32)
+    for number, joint in enumerate(joints):
+        padded[number, : joint.shape[0], : joint.shape[1]] = joint
+    return padded
 
 
 def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
@@ -158,6 +179,9 @@ def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
     other = np.concatenate([tree.payoff_rows[1 - player], nodes.joint_rows[1 - player][meets]])
     weight = np.concatenate([sign * tree.payoff, nodes.joint_chance[meets]])
     order = np.lexsort((other, own))
+    meeting_start = np.searchsorted(own[order], np.arange(len(rows) + 1))
+    kind = np.where(np.diff(meeting_start) > 0, ENDS, np.where(acting, ACTS, PASSES))
+    tile_row = _tiles(node, kind, target)
     tables = {
         "row_start": [0, len(rows)],
         "num_roots": [rows.level_start[1]],
@@ -168,11 +192,28 @@ def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
         "opens": opens,
         "leaf": np.where(at_leaf, leaf_number[node], -1),
         "state": np.where(at_leaf, np.arange(len(rows)) - nodes.row_start[player][node], 0),
-        "meeting_start": np.searchsorted(own[order], np.arange(len(rows) + 1)),
+        "meeting_start": meeting_start,
         "meeting_row": other[order],
+        "tile_start": [0, len(tile_row)],
+        "tile_row": tile_row,
+        "tile_size": np.diff([*tile_row, len(rows)]),
+        "tile_kind": kind[tile_row],
     }
     ints = {name: np.asarray(values, np.int32) for name, values in tables.items()}
     return PlayerTables(**ints, meeting_weight=weight[order].astype(np.float32))
+
+
+def _tiles(node: NDArray[np.int64], kind: NDArray[np.int64], target: NDArray[np.int64]) -> list[int]:
+    """Returns the first row of each tile: it ends with its node, its kind, `TILE` rows, or a target that it has already."""
+    first: list[int] = []
+    targets: set[int] = set()
+    for row in range(len(node)):
+        goes_on = bool(first) and node[row] == node[row - 1] and kind[row] == kind[row - 1] and len(targets) < TILE
+        if not goes_on or (int(target[row]) in targets and target[row] >= 0):
+            first.append(row)
+            targets = set()
+        targets.add(int(target[row]) if target[row] >= 0 else -1 - row)  # roots pass nothing on
+    return first
 
 
 def _join(parts: list[PlayerTables]) -> PlayerTables:

@@ -1,8 +1,11 @@
-"""The search passes on a GPU, in Triton: a program handles 32 games of a group, one row after the other.
+"""The search passes on a GPU, in Triton: a program handles a block of games of a group, tile after tile of their rows.
 
-Neighbouring threads are neighbouring games, so every access is coalesced, and a row's links are the same for the whole program.
-The work of a program is a long chain of small steps; a GPU hides their latency by running thousands of programs, so
-large batches pay. Weights of the iteration are read from device memory, so that one captured iteration can be replayed.
+Neighbouring threads are neighbouring games, so every access is coalesced, and the links of a tile's rows are the same for the
+whole program. A program is a long chain of small steps; tiles make it shorter, and a GPU hides the latency that remains by
+running thousands of programs, so large batches pay. Weights of the iteration are read from device memory, so that one
+captured iteration can be replayed.
+
+Threads of a program read what others wrote a tile before: hence the barriers.
 """
 
 from __future__ import annotations
@@ -18,175 +21,216 @@ from torch import Tensor
 
 from tacit.search.batch import Batch
 from tacit.search.numbers import Clock, SearchNumbers
-from tacit.search.tables import SearchSpace
+from tacit.search.tables import ACTS, ENDS, TILE, SearchSpace
 
 BLOCK = 32
+"""Games of a program."""
+ALIGNMENT = 64
+"""Games of a group come in multiples of this, which is a multiple of `BLOCK` and what the fused network takes at once."""
+LEAF_PROGRAMS = 4
+"""Programs that share the leaves of a block of games."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _reach_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, row_offset, entry_offset,
-    row_start, num_roots, parent, entry, strategy, reach, BLOCK: tl.constexpr,
+    row_start, num_roots, tile_start, tile_row, tile_size, parent, entry, strategy, reach,
+    BLOCK: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
-    c, n = tl.load(group_class + k), tl.load(group_size + k)
-    game = tl.load(chunk_first + chunk) + tl.arange(0, BLOCK)
-    mine = game < n
-    table = tl.load(row_start + c)
-    rows = reach + tl.load(row_offset + k) + game
-    entries = strategy + tl.load(entry_offset + k) + game
-    for row in range(tl.load(num_roots + c), tl.load(row_start + c + 1) - table):
-        value = tl.load(rows + tl.load(parent + table + row) * n, mask=mine)
-        action = tl.load(entry + table + row)
-        if action >= 0:
-            value = value * tl.load(entries + action * n, mask=mine)
-        tl.store(rows + row * n, value, mask=mine)
+    c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
+    game = tl.multiple_of(tl.load(chunk_first + chunk), BLOCK) + tl.arange(0, BLOCK)[None, :]
+    table, roots, lane = tl.load(row_start + c), tl.load(num_roots + c), tl.arange(0, TILE)
+    rows = reach + tl.multiple_of(tl.load(row_offset + k), BLOCK) + game
+    entries = strategy + tl.multiple_of(tl.load(entry_offset + k), BLOCK) + game
+    for tile in range(tl.load(tile_start + c), tl.load(tile_start + c + 1)):
+        first = tl.load(tile_row + tile)
+        if first >= roots:
+            real = lane < tl.load(tile_size + tile)
+            row = first + lane
+            above = tl.load(parent + table + row, mask=real, other=0)
+            action = tl.load(entry + table + row, mask=real, other=-1)
+            moved = real & (action >= 0)
+            value = tl.load(rows + above[:, None] * n, mask=real[:, None], other=0.0)
+            value *= tl.load(entries + action[:, None] * n, mask=moved[:, None], other=1.0)
+            tl.store(rows + row[:, None] * n, value, mask=real[:, None])
+            tl.debug_barrier()
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _belief_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, row_offset, leaf_offset,
-    leaf_start, leaf_class, leaf_row, num_roots, reach, beliefs, num_leaves, first_feature, BLOCK: tl.constexpr,
+    leaf_start, leaf_class, leaf_row, num_roots, reach, beliefs, num_leaves, first_feature,
+    BLOCK: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
-    c, n = tl.load(group_class + k), tl.load(group_size + k)
-    game = tl.load(chunk_first + chunk) + tl.arange(0, BLOCK)
-    mine = game < n
-    first = tl.load(leaf_start + c)
-    for leaf in range(first, tl.load(leaf_start + c + 1)):
+    c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
+    game = tl.multiple_of(tl.load(chunk_first + chunk), BLOCK) + tl.arange(0, BLOCK)[None, :]
+    first, lane = tl.load(leaf_start + c), tl.arange(0, TILE)
+    for leaf in range(first + tl.program_id(1), tl.load(leaf_start + c + 1), tl.num_programs(1)):
         count = tl.load(num_roots + tl.load(leaf_class + leaf))
-        rows = reach + tl.load(row_offset + k) + tl.load(leaf_row + leaf) * n + game
+        rows = reach + tl.multiple_of(tl.load(row_offset + k), BLOCK) + tl.load(leaf_row + leaf) * n + game
+        column = beliefs + tl.multiple_of(tl.load(leaf_offset + k), BLOCK) + (leaf - first) * n + game
         total = tl.zeros([BLOCK], tl.float32)
-        for state in range(count):
-            total += tl.load(rows + state * n, mask=mine, other=0.0)
+        for start in range(0, count, TILE):
+            state = start + lane
+            total += tl.sum(tl.load(rows + state[:, None] * n, mask=(state < count)[:, None], other=0.0), 0)
         known = total > 1e-20
         scale = tl.where(known, 1.0 / tl.where(known, total, 1.0), 0.0)
         spare = tl.where(known, 0.0, 1.0 / count)
-        column = beliefs + tl.load(leaf_offset + k) + (leaf - first) * n + game
-        for state in range(count):
-            share = tl.load(rows + state * n, mask=mine, other=0.0) * scale + spare
-            tl.store(column + (first_feature + state) * num_leaves, share, mask=mine)
+        for start in range(0, count, TILE):
+            state = start + lane
+            inside = (state < count)[:, None]
+            share = tl.load(rows + state[:, None] * n, mask=inside, other=0.0) * scale[None, :] + spare[None, :]
+            tl.store(column + (first_feature + state)[:, None] * num_leaves, share, mask=inside)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _answer_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
-    row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meeting_start, meeting_row, meeting_weight,
+    row_start, tile_start, tile_row, tile_size, tile_kind, parent, entry, first_entry, num_actions, opens, leaf, state,
+    meeting_start, meeting_row, meeting_weight,
     other_reach, values, num_leaves, first_output, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
-    steps, counter, REGRETS: tl.constexpr, BLOCK: tl.constexpr,
+    steps, counter, REGRETS: tl.constexpr, BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
     """Values flow up; at the player's decisions regrets are matched (`REGRETS`) or the best action is chosen."""
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
-    c, n = tl.load(group_class + k), tl.load(group_size + k)
-    game = tl.load(chunk_first + chunk) + tl.arange(0, BLOCK)
-    mine = game < n
-    table = tl.load(row_start + c)
-    rows, others = tl.load(own_offset + k) + game, other_reach + tl.load(other_offset + k) + game
-    entries, column = tl.load(entry_offset + k) + game, values + tl.load(leaf_offset + k) + game
+    c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
+    game = tl.multiple_of(tl.load(chunk_first + chunk), BLOCK) + tl.arange(0, BLOCK)[None, :]
+    table, lane = tl.load(row_start + c), tl.arange(0, TILE)
+    rows = tl.multiple_of(tl.load(own_offset + k), BLOCK) + game
+    others = other_reach + tl.multiple_of(tl.load(other_offset + k), BLOCK) + game
+    entries = tl.multiple_of(tl.load(entry_offset + k), BLOCK) + game
+    column = values + tl.multiple_of(tl.load(leaf_offset + k), BLOCK) + game
     step = steps + (tl.load(counter) - 1) * 5
     keep_positive, keep_negative = tl.load(step), tl.load(step + 1)
     floor, prediction, weight = tl.load(step + 2), tl.load(step + 3), tl.load(step + 4)
-    num_rows = tl.load(row_start + c + 1) - table
-    for back in range(num_rows):
-        row = num_rows - 1 - back
-        count = tl.load(num_actions + table + row)
-        first_meeting, last_meeting = tl.load(meeting_start + table + row), tl.load(meeting_start + table + row + 1)
-        value = tl.zeros([BLOCK], tl.float32)
-        if first_meeting < last_meeting:
-            for meeting in range(first_meeting, last_meeting):
-                met = tl.load(others + tl.load(meeting_row + meeting) * n, mask=mine, other=0.0)
-                value += tl.load(meeting_weight + meeting) * met
-            at = tl.load(leaf + table + row)
+    first_tile, last_tile = tl.load(tile_start + c), tl.load(tile_start + c + 1)
+    for back in range(last_tile - first_tile):
+        tile = last_tile - 1 - back
+        first, kind = tl.load(tile_row + tile), tl.load(tile_kind + tile)
+        real = lane < tl.load(tile_size + tile)
+        row = first + lane
+        mine = real[:, None] & (game >= 0)
+        value = tl.zeros([TILE, BLOCK], tl.float32)
+        if kind == ENDS:
+            begin = tl.load(meeting_start + table + row, mask=real, other=0)
+            end = tl.load(meeting_start + table + row + 1, mask=real, other=0)
+            for number in range(tl.max(end - begin, 0)):
+                meeting = begin + number
+                happens = meeting < end
+                met = tl.load(meeting_row + meeting, mask=happens, other=0)
+                chance = tl.load(meeting_weight + meeting, mask=happens, other=0.0)
+                value += chance[:, None] * tl.load(others + met[:, None] * n, mask=mine, other=0.0)
+            at = tl.load(leaf + table + first)
             if at >= 0:
-                output = first_output + tl.load(state + table + row)
-                value = value * tl.load(column + output * num_leaves + at * n, mask=mine, other=0.0)
-        elif count > 0:
-            first = entries + tl.load(first_entry + table + row) * n
+                output = first_output + tl.load(state + table + row, mask=real, other=0)
+                value = value * tl.load(column + output[:, None] * num_leaves + at * n, mask=mine, other=0.0)
+        elif kind == ACTS:
+            counts = tl.load(num_actions + table + row, mask=real, other=0)
+            most = tl.max(counts, 0)
+            start = entries + tl.load(first_entry + table + row, mask=real, other=0)[:, None] * n
             if REGRETS:
-                for action in range(count):
-                    e = first + action * n
-                    value += tl.load(strategy + e, mask=mine, other=0.0) * tl.load(edge_value + e, mask=mine, other=0.0)
-                total = tl.zeros([BLOCK], tl.float32)
-                share = weight * tl.load(own_reach + rows + row * n, mask=mine, other=0.0)
-                for action in range(count):
-                    e = first + action * n
-                    instant = tl.load(edge_value + e, mask=mine, other=0.0) - value
-                    old = tl.load(regret + e, mask=mine, other=0.0)
+                for action in range(most):
+                    e, legal = start + action * n, (action < counts)[:, None] & mine
+                    value += tl.load(strategy + e, mask=legal, other=0.0) * tl.load(edge_value + e, mask=legal, other=0.0)
+                total = tl.zeros([TILE, BLOCK], tl.float32)
+                share = weight * tl.load(own_reach + rows + row[:, None] * n, mask=mine, other=0.0)
+                for action in range(most):
+                    e, legal = start + action * n, (action < counts)[:, None] & mine
+                    instant = tl.load(edge_value + e, mask=legal, other=0.0) - value
+                    old = tl.load(regret + e, mask=legal, other=0.0)
                     new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
-                    played = tl.load(strategy + e, mask=mine, other=0.0)
-                    tl.store(average + e, tl.load(average + e, mask=mine, other=0.0) + share * played, mask=mine)
-                    tl.store(regret + e, new, mask=mine)
-                    wanted = tl.maximum(new + prediction * instant, 0.0)
-                    tl.store(strategy + e, wanted, mask=mine)
+                    played = tl.load(strategy + e, mask=legal, other=0.0)
+                    tl.store(average + e, tl.load(average + e, mask=legal, other=0.0) + share * played, mask=legal)
+                    tl.store(regret + e, new, mask=legal)
+                    wanted = tl.where(legal, tl.maximum(new + prediction * instant, 0.0), 0.0)
+                    tl.store(strategy + e, wanted, mask=legal)
                     total += wanted
                 some = total > 0.0
                 scale = tl.where(some, 1.0 / tl.where(some, total, 1.0), 0.0)
-                spare = tl.where(some, 0.0, 1.0 / count)
-                for action in range(count):
-                    e = first + action * n
-                    tl.store(strategy + e, tl.load(strategy + e, mask=mine, other=0.0) * scale + spare, mask=mine)
+                spare = tl.where(some, 0.0, 1.0 / tl.maximum(counts, 1)[:, None])
+                for action in range(most):
+                    e, legal = start + action * n, (action < counts)[:, None] & mine
+                    tl.store(strategy + e, tl.load(strategy + e, mask=legal, other=0.0) * scale + spare, mask=legal)
             else:
-                value = tl.load(edge_value + first, mask=mine, other=0.0)
-                best = tl.zeros([BLOCK], tl.int32)
-                for action in range(1, count):
-                    other = tl.load(edge_value + first + action * n, mask=mine, other=0.0)
+                value = tl.load(edge_value + start, mask=mine, other=0.0)
+                best = tl.zeros([TILE, BLOCK], tl.int32)
+                for action in range(1, most):
+                    legal = (action < counts)[:, None] & mine
+                    other = tl.load(edge_value + start + action * n, mask=legal, other=-float("inf"))
                     best = tl.where(other > value, action, best)
                     value = tl.maximum(other, value)
-                for action in range(count):
-                    tl.store(strategy + first + action * n, tl.where(best == action, 1.0, 0.0), mask=mine)
+                for action in range(most):
+                    legal = (action < counts)[:, None] & mine
+                    tl.store(strategy + start + action * n, tl.where(best == action, 1.0, 0.0), mask=legal)
         else:
-            value = tl.load(cfv + rows + row * n, mask=mine, other=0.0)
-        above = tl.load(parent + table + row)
-        if above < 0:
-            at_root = root_sum + rows + row * n
+            value = tl.load(cfv + rows + row[:, None] * n, mask=mine, other=0.0)
+        above = tl.load(parent + table + row, mask=real, other=0)
+        if tl.load(parent + table + first) < 0:
+            at_root = root_sum + rows + row[:, None] * n
             tl.store(at_root, tl.load(at_root, mask=mine, other=0.0) + weight * value, mask=mine)
         else:
-            action = tl.load(entry + table + row)
-            target = cfv + rows + above * n
-            if action >= 0:
-                target = edge_value + entries + action * n
-            if tl.load(opens + table + row) == 0:
-                value += tl.load(target, mask=mine, other=0.0)
+            action = tl.load(entry + table + row, mask=real, other=0)
+            target = cfv + rows + above[:, None] * n
+            if tl.load(entry + table + first) >= 0:
+                target = edge_value + entries + action[:, None] * n
+            adds = tl.load(opens + table + row, mask=real, other=1) == 0
+            value += tl.load(target, mask=adds[:, None] & mine, other=0.0)
             tl.store(target, value, mask=mine)
+        tl.debug_barrier()
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _entry_kernel(  # type: ignore[no-untyped-def]
-    chunk_group, chunk_first, group_class, group_size, game_offset, row_offset, entry_offset, entry_start,
-    row_start, first_entry, num_actions, sample_iteration, reach, source, target, steps, counter,
-    SAMPLE: tl.constexpr, BLOCK: tl.constexpr,
+def _average_kernel(  # type: ignore[no-untyped-def]
+    chunk_group, chunk_first, group_class, group_size, row_offset, entry_offset,
+    row_start, tile_start, tile_row, tile_size, tile_kind, first_entry, num_actions, reach, strategy, average, steps, counter,
+    BLOCK: tl.constexpr, TILE: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Copies the entries of games that sample this iteration (`SAMPLE`), or adds weighted strategies to an average."""
+    """Adds weight times own reach times strategy to a player's average."""
+    chunk = tl.program_id(0)
+    k = tl.load(chunk_group + chunk)
+    c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
+    game = tl.multiple_of(tl.load(chunk_first + chunk), BLOCK) + tl.arange(0, BLOCK)[None, :]
+    entries, table, lane = tl.load(entry_offset + k) + game, tl.load(row_start + c), tl.arange(0, TILE)
+    weight = tl.load(steps + (tl.load(counter) - 1) * 5 + 4)
+    for tile in range(tl.load(tile_start + c), tl.load(tile_start + c + 1)):
+        if tl.load(tile_kind + tile) == ACTS:
+            real = lane < tl.load(tile_size + tile)
+            row = tl.load(tile_row + tile) + lane
+            counts = tl.load(num_actions + table + row, mask=real, other=0)
+            share = weight * tl.load(reach + tl.load(row_offset + k) + row[:, None] * n + game, mask=real[:, None], other=0.0)
+            start = entries + tl.load(first_entry + table + row, mask=real, other=0)[:, None] * n
+            for action in range(tl.max(counts, 0)):
+                e, legal = start + action * n, (action < counts)[:, None] & (game >= 0)
+                total = tl.load(average + e, mask=legal, other=0.0) + share * tl.load(strategy + e, mask=legal, other=0.0)
+                tl.store(average + e, total, mask=legal)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _sample_kernel(  # type: ignore[no-untyped-def]
+    chunk_group, chunk_first, group_class, group_size, game_offset, entry_offset, entry_start,
+    sample_iteration, source, target, counter, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Copies the entries of games that sample this iteration."""
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
     c, n = tl.load(group_class + k), tl.load(group_size + k)
     game = tl.load(chunk_first + chunk) + tl.arange(0, BLOCK)
-    mine = game < n
-    entries = tl.load(entry_offset + k) + game
-    now = tl.load(counter)
-    if SAMPLE:
-        chosen = mine & (tl.load(sample_iteration + tl.load(game_offset + k) + game, mask=mine, other=-1) == now)
-        if tl.sum(chosen.to(tl.int32)) > 0:
-            for number in range(tl.load(entry_start + c + 1) - tl.load(entry_start + c)):
-                tl.store(target + entries + number * n, tl.load(source + entries + number * n, mask=chosen), mask=chosen)
-    else:
-        weight = tl.load(steps + (now - 1) * 5 + 4)
-        table = tl.load(row_start + c)
-        for row in range(tl.load(row_start + c + 1) - table):
-            count = tl.load(num_actions + table + row)
-            if count > 0:
-                share = weight * tl.load(reach + tl.load(row_offset + k) + row * n + game, mask=mine, other=0.0)
-                for action in range(count):
-                    e = entries + (tl.load(first_entry + table + row) + action) * n
-                    total = tl.load(target + e, mask=mine, other=0.0) + share * tl.load(source + e, mask=mine, other=0.0)
-                    tl.store(target + e, total, mask=mine)
+    chosen = tl.load(sample_iteration + tl.load(game_offset + k) + game) == tl.load(counter)
+    if tl.sum(chosen.to(tl.int32)) > 0:
+        entries = tl.load(entry_offset + k) + game
+        for number in range(tl.load(entry_start + c + 1) - tl.load(entry_start + c)):
+            tl.store(target + entries + number * n, tl.load(source + entries + number * n, mask=chosen), mask=chosen)
 
 
 class TritonKernels:
     """The passes on CUDA tensors (see `SearchKernels`)."""
+
+    alignment = ALIGNMENT
 
     def __init__(self, space: SearchSpace, device: str) -> None:
         self.device = device
@@ -201,15 +245,17 @@ class TritonKernels:
     def reach_down(self, batch: Batch, player: int, strategy: Tensor, reach: Tensor) -> None:
         t, b = self._players[player], self._layout(batch)
         _reach_kernel[(b["chunks"],)](
-            *b["place"], b["row_offset"][player], b["entry_offset"], t["row_start"], t["num_roots"], t["parent"], t["entry"],
-            strategy, reach, BLOCK=BLOCK, num_warps=1,
+            *b["place"], b["row_offset"][player], b["entry_offset"], t["row_start"], t["num_roots"],
+            t["tile_start"], t["tile_row"], t["tile_size"], t["parent"], t["entry"],
+            strategy, reach, BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         b, H = self._layout(batch), beliefs.shape[0] // 2
-        _belief_kernel[(b["chunks"],)](
+        _belief_kernel[(b["chunks"], LEAF_PROGRAMS)](
             *b["place"], b["row_offset"][player], b["leaf_offset"], self._leaf_start, self._leaf_class, self._leaf_row[player],
-            self._players[player]["num_roots"], reach, beliefs, beliefs.shape[1], player * H, BLOCK=BLOCK, num_warps=1,
+            self._players[player]["num_roots"], reach, beliefs, beliefs.shape[1], player * H,
+            BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
     def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock) -> None:
@@ -219,28 +265,31 @@ class TritonKernels:
         self._answer(s, player, faced, values, clock, regrets=False)
 
     def add_to_average(self, s: SearchNumbers, player: int, clock: Clock) -> None:
-        self._entries(s, player, s.strategy, s.average, clock, sample=False)
+        t, b = self._players[player], self._layout(s.batch)
+        _average_kernel[(b["chunks"],)](
+            *b["place"], b["row_offset"][player], b["entry_offset"],
+            t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"], t["first_entry"], t["num_actions"],
+            s.reach[player], s.strategy, s.average, clock.steps, clock.counter,
+            BLOCK=BLOCK, TILE=TILE, ACTS=ACTS, num_warps=1,
+        )  # fmt: skip
 
     def take_samples(self, s: SearchNumbers, clock: Clock, source: Tensor, target: Tensor) -> None:
-        self._entries(s, 0, source, target, clock, sample=True)
+        b = self._layout(s.batch)
+        _sample_kernel[(b["chunks"],)](
+            *b["place"], b["game_offset"], b["entry_offset"], self._entry_start, s.sample_iteration, source, target,
+            clock.counter, BLOCK=BLOCK, num_warps=1,
+        )  # fmt: skip
 
     def _answer(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock, regrets: bool) -> None:
         t, b = self._players[player], self._layout(s.batch)
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],
-            t["row_start"], t["parent"], t["entry"], t["first_entry"], t["num_actions"], t["opens"], t["leaf"], t["state"],
+            t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"],
+            t["parent"], t["entry"], t["first_entry"], t["num_actions"], t["opens"], t["leaf"], t["state"],
             t["meeting_start"], t["meeting_row"], t["meeting_weight"],
             faced, values, values.shape[1], player * (values.shape[0] // 2), s.reach[player],
             s.strategy, s.regret, s.average, s.edge_value, s.cfv[player], s.root_sum[player], clock.steps, clock.counter,
-            REGRETS=regrets, BLOCK=BLOCK, num_warps=1,
-        )  # fmt: skip
-
-    def _entries(self, s: SearchNumbers, player: int, source: Tensor, target: Tensor, clock: Clock, sample: bool) -> None:
-        t, b = self._players[player], self._layout(s.batch)
-        _entry_kernel[(b["chunks"],)](
-            *b["place"], b["game_offset"], b["row_offset"][player], b["entry_offset"], self._entry_start,
-            t["row_start"], t["first_entry"], t["num_actions"], s.sample_iteration, s.reach[player], source, target,
-            clock.steps, clock.counter, SAMPLE=sample, BLOCK=BLOCK, num_warps=1,
+            REGRETS=regrets, BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
         )  # fmt: skip
 
     def _layout(self, batch: Batch) -> dict[str, Any]:

@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.search.batch import Batch, Group
+from tacit.search.batch import Batch
 from tacit.search.numbers import SearchKernels
 from tacit.search.state import root_reach, uniform_strategy
 from tacit.search.tables import SearchSpace
-from tacit.tree.public_tree import LEAF
 
 GAME_OVER = -1
 """The leaf of a game that ended before the depth limit."""
@@ -33,10 +32,8 @@ def explore(space: SearchSpace, batch: Batch, strategy: Tensor, explorer: Tensor
     return mixed
 
 
-def sample_leaves(
-    space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor, draws: Tensor
-) -> Tensor:
-    """Returns `[B]` a leaf for each game, counted within its class, or `GAME_OVER`.
+def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
+    """Returns `[B, L]` how likely each game comes to each leaf of its subgame, counted within its class; the rest is its end.
 
     Args:
       space: the game.
@@ -44,64 +41,81 @@ def sample_leaves(
       batch: the layout of `strategy`.
       strategy: what both players sample actions with.
       reaches: `[B, 2, H]` at the roots.
-      draws: `[B]` uniform random numbers.
     """
-    device = strategy.device
-    order = torch.from_numpy(batch.order).to(device)
-    sorted_reaches, sorted_draws = reaches[order], draws[order]
+    device, t, H = strategy.device, space.tables, space.tables.num_private_states
+    sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
     below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
     for player in (0, 1):
         kernels.reach_down(batch, player, strategy, below[player])
-    chosen = torch.empty(len(order), dtype=torch.int64, device=device)
+    chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
-        deals = torch.from_numpy(space.tables.deals[group.public_class]).to(device)
+        leaves = slice(*t.leaf_start[group.public_class : group.public_class + 2])
+        count = leaves.stop - leaves.start
+        if count == 0:
+            continue
+        deals = torch.from_numpy(t.deals[group.public_class]).to(device)
         total = torch.einsum("gi,ij,gj->g", sorted_reaches[group.games, 0], deals, sorted_reaches[group.games, 1])
-        shares = _leaf_weights(space, batch, group, below) / total.clamp_min(1e-30)
-        drawn = (shares.cumsum(0) <= sorted_draws[group.games]).sum(0)
-        chosen[group.games] = torch.where(drawn < len(shares), drawn, GAME_OVER)
-    return chosen[torch.from_numpy(batch.place).to(device)]
+        arrived = []
+        for player in (0, 1):
+            mine = batch.view(below[player], batch.row_offset[player], group)
+            rows = np.minimum(t.leaf_row[player][leaves, None] + np.arange(H), len(mine) - 1)  # padding meets chance weight 0
+            arrived.append(mine[torch.from_numpy(rows).to(device).long()])
+        met = torch.bmm(torch.from_numpy(t.leaf_deals[leaves]).to(device), arrived[1])
+        chances[group.games, :count] = (arrived[0] * met).sum(1).T / total.clamp_min(1e-30)[:, None]
+    return chances[torch.from_numpy(batch.place).to(device)]
+
+
+def sample_leaves(chances: Tensor, draws: Tensor) -> Tensor:
+    """Returns `[D]` a leaf for each uniform random number of `draws` `[D]`, or `GAME_OVER`; `chances` is `[D, L]`."""
+    drawn = (chances.cumsum(1) <= draws[:, None]).sum(1)
+    return torch.where(drawn < chances.shape[1], drawn, GAME_OVER)
 
 
 def leaf_states(
-    space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor, leaf: Tensor
+    space: SearchSpace,
+    kernels: SearchKernels,
+    batch: Batch,
+    strategy: Tensor,
+    reaches: Tensor,
+    leaf: Tensor,
+    game: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Returns `[B]` the class at each game's leaf and `[B, 2, H]` the normalised reaches there; zeros where it is over."""
+    """Returns `[D]` the class and `[D, 2, H]` the normalised reaches at leaves; zeros for `GAME_OVER`.
+
+    Args:
+      space: the game.
+      kernels: the passes.
+      batch: the layout of `strategy`.
+      strategy: what defines the beliefs.
+      reaches: `[B, 2, H]` at the roots.
+      leaf: `[D]`.
+      game: `[D]` whose leaf each is; None where each game has one.
+    """
     device, t = strategy.device, space.tables
-    order = torch.from_numpy(batch.order).to(device)
-    sorted_reaches, sorted_leaf = reaches[order], leaf[order]
-    playing = (sorted_leaf != GAME_OVER)[:, None]
-    first_leaf = np.repeat(t.leaf_start[batch.group_class], batch.group_size)
-    index = torch.from_numpy(first_leaf).to(device).long() + sorted_leaf.clamp_min(0)
-    leaf_class = torch.from_numpy(np.append(t.leaf_class, 0)).to(device).long()[index.clamp_max(len(t.leaf_class))]
-    group = np.repeat(np.arange(len(batch.group_class)), batch.group_size)
-    size = torch.from_numpy(batch.group_size[group].astype(np.int64)).to(device)[:, None]
-    game = torch.from_numpy(np.arange(len(group)) - batch.game_offset[group]).to(device)[:, None]
+    sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
+    place = torch.from_numpy(batch.place).to(device)
+    place = place if game is None else place[game]
+    playing = (leaf != GAME_OVER)[:, None]
+
+    def of_group(numbers: np.ndarray) -> Tensor:
+        """Returns `[D]` a number of each game's group."""
+        return torch.from_numpy(np.repeat(numbers.astype(np.int64), batch.group_size)).to(device)[place]
+
+    index = of_group(t.leaf_start[batch.group_class]) + leaf.clamp_min(0)
+    index = index.clamp_max(len(t.leaf_class))
+    leaf_class = torch.from_numpy(np.append(t.leaf_class, 0)).to(device).long()[index]
+    column = (place - of_group(batch.game_offset[:-1]))[:, None]
     state = torch.arange(reaches.shape[2], device=device)
-    new_reaches = torch.zeros_like(sorted_reaches)
+    new_reaches = torch.zeros(len(leaf), *reaches.shape[1:], device=device)
     for player in (0, 1):
         below = root_reach(space, batch, sorted_reaches[:, player], player)
         kernels.reach_down(batch, player, strategy, below)
-        first_row = torch.from_numpy(np.append(t.leaf_row[player], 0)).to(device).long()[index.clamp_max(len(t.leaf_class))]
-        offset = torch.from_numpy(batch.row_offset[player][group]).to(device)[:, None]
+        first_row = torch.from_numpy(np.append(t.leaf_row[player], 0)).to(device).long()[index]
         real = (state < torch.from_numpy(t.players[player].num_roots).to(device)[leaf_class][:, None]) & playing
-        position = offset + (first_row[:, None] + state) * size + game
+        row = (first_row[:, None] + state) * of_group(batch.group_size)[:, None] + column
+        position = of_group(batch.row_offset[player][:-1])[:, None] + row
         found = torch.where(real, below[position.where(real, 0)], 0.0)
         total = found.sum(1, keepdim=True)
         uniform = real / real.sum(1, keepdim=True).clamp_min(1)
         new_reaches[:, player] = torch.where(total > 1e-20, found / total.clamp_min(1e-20), uniform)
-    place = torch.from_numpy(batch.place).to(device)
-    return leaf_class.where(playing[:, 0], 0)[place], new_reaches[place]
-
-
-def _leaf_weights(space: SearchSpace, batch: Batch, group: Group, below: list[Tensor]) -> Tensor:
-    """Returns `[leaves, games]` how likely each leaf of a group is: chance and both reaches, summed over private states."""
-    tree = space.subgames[group.public_class].tree
-    nodes = tree.require_nodes()
-    leaves = (nodes.actor == LEAF).nonzero()[0]
-    reach = [batch.view(below[player], batch.row_offset[player], group) for player in (0, 1)]
-    weights = torch.zeros(len(leaves), group.size, device=below[0].device)
-    for number, leaf in enumerate(leaves):
-        chance = torch.from_numpy(nodes.joint(int(leaf))).float().to(below[0].device)
-        first, second = (reach[p][int(nodes.row_start[p][leaf]) : int(nodes.row_start[p][leaf + 1])] for p in (0, 1))
-        weights[number] = (first * (chance @ second)).sum(0)
-    return weights
+    return leaf_class.where(playing[:, 0], 0), new_reaches

@@ -46,7 +46,7 @@ for number, job in enumerate(sys.argv[1:]):
         solver, iterations, count = test.split(":")
         other = config.with_settings({"solver": solver, "iterations": iterations})
         start, found = time.perf_counter(), []
-        for net in networks[-3:]:
+        for net in networks[-int(os.environ.get("LAST", "3")) :]:
             search = make_search(trainer.space, net, other, device)
             found.append(playthrough_quality(search, int(count), np.random.default_rng(1)).exploitability)
         each = " ".join(f"{x:.4f}" for x in found)

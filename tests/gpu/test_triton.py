@@ -1,5 +1,7 @@
 """The GPU passes against the CPU's; skipped without CUDA."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -31,13 +33,14 @@ def test_triton_searches_like_numba(name: str, solver: str) -> None:
     on_cpu = BatchSearch(space, net, config)
     on_cpu.kernels.alignment = 64  # the layout of the GPU's results
     cpu = on_cpu.run(classes, reaches, sample)
-    gpu = BatchSearch(space, net.cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
-    # Where actions tie, rounding decides: in goofspiel a change of 1e-6 in the beliefs moves as many values on the CPU alone.
-    allowed = 0.02 if name.startswith("goofspiel") else 0.0
+    gpu = BatchSearch(space, copy.deepcopy(net).cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
+    # Where actions tie, rounding decides, above all in goofspiel: a tiny change of the beliefs moves as much on the CPU alone.
+    shaken = on_cpu.run(classes, reaches * (1.0 + 1e-6 * torch.randn(reaches.shape)), sample)
     for field in ("values", "sampled_strategy", "belief_strategy", "average_strategy"):
         ours, theirs = getattr(gpu, field).cpu(), getattr(cpu, field)
         assert torch.equal(ours.isnan(), theirs.isnan())
-        assert float(((ours - theirs).abs() > 1e-3).float().mean()) <= allowed
+        allowed = ((getattr(shaken, field) - theirs).abs() > 1e-3).float().mean()
+        assert float(((ours - theirs).abs() > 1e-3).float().mean()) <= float(allowed) < 0.1
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=6)", 256), ("leduc_poker", 64)])

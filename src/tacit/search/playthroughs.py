@@ -86,7 +86,7 @@ class _PolicyAverage:
 
     def _search(self, node: np.ndarray, reaches: Tensor) -> tuple[np.ndarray, Tensor]:
         """Searches at the given nodes, adds the sampled policies, and returns the leaves that can be reached."""
-        sample = self.generator.choice(np.arange(len(self._chances)), len(node), p=self._chances) + 1
+        sample = self._sample_iterations(node)
         totals = reaches.sum(2, keepdim=True)
         possible = (torch.arange(reaches.shape[2]) < torch.from_numpy(self._num_states(node))).to(reaches.device)
         uniform = possible / possible.sum(2, keepdim=True)
@@ -95,6 +95,18 @@ class _PolicyAverage:
         self.done += len(node)
         self.progress(self.done)
         return self._collect(node, reaches, result)
+
+    def _sample_iterations(self, node: np.ndarray) -> np.ndarray:
+        """Returns `[B]` random iterations, spread evenly over those of all searches at the same node.
+
+        Each is drawn with the weights of the average; together they stand for it with less noise than independent draws.
+        """
+        order = np.lexsort((self.generator.random(len(node)), node))
+        _, first, count = np.unique(node[order], return_index=True, return_counts=True)
+        rank = np.arange(len(node)) - np.repeat(first, count)
+        quantile = np.empty(len(node))
+        quantile[order] = (rank + self.generator.random(len(node))) / np.repeat(count, count)
+        return np.searchsorted(np.cumsum(self._chances)[:-1], quantile, side="right") + 1
 
     def _collect(self, node: np.ndarray, reaches: Tensor, result: SearchResult) -> tuple[np.ndarray, Tensor]:
         """Adds the sampled strategies to the plan, weighted by own reaches; returns the nodes and reaches below."""

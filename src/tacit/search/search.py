@@ -35,7 +35,6 @@ class SearchConfig:
     depth: int | None = 2
 
 
-@dataclass
 class SearchResult:
     """What a batch of searches found.
 
@@ -44,16 +43,24 @@ class SearchResult:
       values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies;
         NaN where a private state is impossible.
       sampled_strategy: the strategies of each game's sampled iteration, both players' entries.
-      belief_strategy: the strategies that define beliefs below the root: the sampled ones, or for fictitious play the
-        averages of that iteration.
-      average_strategy: the average strategies at the end.
     """
 
-    batch: Batch
-    values: Tensor
-    sampled_strategy: Tensor
-    belief_strategy: Tensor
-    average_strategy: Tensor
+    def __init__(self, state: SearchState) -> None:
+        self._state = state
+        self.batch: Batch = state.batch
+        self.values: Tensor = state.root_values()
+        self.sampled_strategy: Tensor = state.sampled
+
+    @property
+    def belief_strategy(self) -> Tensor:
+        """The strategies that define beliefs below the root: the sampled ones, or the averages of that iteration."""
+        state = self._state
+        return state.sampled if state.believed is state.sampled else state.normalised(state.believed)
+
+    @property
+    def average_strategy(self) -> Tensor:
+        """The average strategies at the end."""
+        return self._state.normalised(self._state.numbers.average)
 
 
 class BatchSearch:
@@ -88,13 +95,7 @@ class BatchSearch:
                 state.iterate(self.evaluator)
         else:
             _replay(state, self.evaluator, iterations)
-        return SearchResult(
-            batch=state.batch,
-            values=state.root_values(),
-            sampled_strategy=state.sampled,
-            belief_strategy=state.normalised(state.believed),
-            average_strategy=state.normalised(state.numbers.average),
-        )
+        return SearchResult(state)
 
 
 def make_kernels(space: SearchSpace, device: str) -> SearchKernels:

@@ -8,7 +8,7 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.search.leaves import OracleLeaves, ZeroLeaves, exact_values
-from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.search import BatchSearch, SearchConfig
 from tacit.search.tables import SearchSpace, search_space
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
@@ -100,6 +100,16 @@ def test_groups_filled_up_with_copies_change_nothing() -> None:
         found.append((result.values, chances, new_class, new_reaches, torch.from_numpy(policy)))
     for plain, filled in zip(*found, strict=True):
         torch.testing.assert_close(plain, filled, equal_nan=True)
+
+
+@pytest.mark.parametrize("solver", ["cfr+", "flop"])
+def test_playthroughs_of_sound_search_are_an_equilibrium(solver: str) -> None:
+    """Theorem 3 in Kuhn poker: a random iteration in every subgame, beliefs passed down, exact leaf values (section 6)."""
+    space = space_of("kuhn_poker", 1)
+    search = BatchSearch(space, OracleLeaves(space), SearchConfig(solver, 50, 1))
+    quality = playthrough_quality(search, 30, np.random.default_rng(0))
+    uniform = evaluate(make_passes(space.tree), space.tree.uniform_strategy())
+    assert quality.exploitability < (0.1 if solver == "cfr+" else 0.25) * uniform.exploitability
 
 
 def test_search_with_beliefs_finds_what_one_ply_search_cannot() -> None:

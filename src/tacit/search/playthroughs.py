@@ -4,6 +4,8 @@ At play time every search follows the strategies of one random iteration down to
 (section 6). A playthrough fixes these choices for the whole game: it is a full policy, one of the many the agent mixes. The
 mean of the policies of `n` playthroughs, in realisation weights, is a policy whose exploitability is computed exactly; it
 is an upper bound on the agent's own, which is the limit of large `n`. All searches of a level of the game run as one batch.
+
+What is played and what is believed are followed apart: in fictitious play the one is a best response, the other the average.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from torch import Tensor
 from tacit.evaluation import Quality, evaluate
 from tacit.games.base import TERMINAL
 from tacit.kernels import make_passes
+from tacit.search.batch import Batch, Group
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.state import root_reach
 from tacit.search.tables import SearchSpace
@@ -77,24 +80,31 @@ class _PolicyAverage:
         nodes, H = self.space.tree.require_nodes(), self.space.tables.num_private_states
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
-        reaches = (torch.arange(H) < torch.from_numpy(self._num_states(node))).float().to(self.device)
+        played = (torch.arange(H) < torch.from_numpy(self._num_states(node))).float().to(self.device)
+        believed = played
         while len(node):
-            chunks = range(0, len(node), MAX_SEARCHES)
-            below = [self._search(node[i : i + MAX_SEARCHES], reaches[i : i + MAX_SEARCHES]) for i in chunks]
+            chunks = [slice(i, i + MAX_SEARCHES) for i in range(0, len(node), MAX_SEARCHES)]
+            below = [self._search(node[part], played[part], believed[part]) for part in chunks]
             node = np.concatenate([part[0] for part in below])
-            reaches = torch.cat([part[1] for part in below])
+            played, believed = torch.cat([part[1] for part in below]), torch.cat([part[2] for part in below])
 
-    def _search(self, node: np.ndarray, reaches: Tensor) -> tuple[np.ndarray, Tensor]:
-        """Searches at the given nodes, adds the sampled policies, and returns the leaves that can be reached."""
-        sample = self._sample_iterations(node)
-        totals = reaches.sum(2, keepdim=True)
-        possible = (torch.arange(reaches.shape[2]) < torch.from_numpy(self._num_states(node))).to(reaches.device)
+    def _search(self, node: np.ndarray, played: Tensor, believed: Tensor) -> tuple[np.ndarray, Tensor, Tensor]:
+        """Searches at the given nodes, adds the sampled policies, and returns the leaves that can be reached.
+
+        Args:
+          node: `[B]`.
+          played: `[B, 2, H]` the reaches of the policies played so far.
+          believed: `[B, 2, H]` the reaches that define the beliefs.
+        """
+        totals = believed.sum(2, keepdim=True)
+        possible = (torch.arange(believed.shape[2]) < torch.from_numpy(self._num_states(node))).to(believed.device)
         uniform = possible / possible.sum(2, keepdim=True)
-        beliefs = torch.where(totals > 0, reaches / totals.clamp_min(1e-30), uniform)
-        result = self.search.run(self.space.classes.of_node[node].astype(np.int64), beliefs, sample)
+        beliefs = torch.where(totals > 0, believed / totals.clamp_min(1e-30), uniform)
+        classes = self.space.classes.of_node[node].astype(np.int64)
+        result = self.search.run(classes, beliefs, self._sample_iterations(node))
         self.done += len(node)
         self.progress(self.done)
-        return self._collect(node, reaches, result)
+        return self._collect(node, played, beliefs, result)
 
     def _sample_iterations(self, node: np.ndarray) -> np.ndarray:
         """Returns `[B]` random iterations, spread evenly over those of all searches at the same node.
@@ -108,37 +118,54 @@ class _PolicyAverage:
         quantile[order] = (rank + self.generator.random(len(node))) / np.repeat(count, count)
         return np.searchsorted(np.cumsum(self._chances)[:-1], quantile, side="right") + 1
 
-    def _collect(self, node: np.ndarray, reaches: Tensor, result: SearchResult) -> tuple[np.ndarray, Tensor]:
-        """Adds the sampled strategies to the plan, weighted by own reaches; returns the nodes and reaches below."""
-        batch, space, H = result.batch, self.space, reaches.shape[2]
-        order = torch.from_numpy(batch.order).to(self.device)
-        below = [root_reach(space, batch, reaches[order][:, player], player) for player in (0, 1)]
-        for player in (0, 1):
-            self.search.kernels.reach_down(batch, player, result.sampled_strategy, below[player])
-        leaf_nodes, leaf_reaches = [np.zeros(0, np.int64)], [torch.zeros(0, 2, H, device=self.device)]
+    def _collect(
+        self, node: np.ndarray, played: Tensor, beliefs: Tensor, result: SearchResult
+    ) -> tuple[np.ndarray, Tensor, Tensor]:
+        """Adds the sampled strategies to the plan, weighted by own reaches; returns the nodes below and both reaches there."""
+        batch, space, H = result.batch, self.space, played.shape[2]
+        strategy, belief_strategy = result.sampled_strategy, result.belief_strategy
+        plays = self._below(batch, strategy, played)
+        believes = self._below(batch, belief_strategy, beliefs)
+        leaf_nodes, leaf_played = [np.zeros(0, np.int64)], [torch.zeros(0, 2, H, device=self.device)]
+        leaf_believed = [torch.zeros(0, 2, H, device=self.device)]
         for group in batch:
             real_nodes, which = np.unique(node[batch.order[group.games]], return_inverse=True)
             subgames = [self._subgames[int(n)] for n in real_nodes]
-            tree, cut = space.subgames[group.public_class].tree, space.subgames[group.public_class].tree.require_nodes()
-            reach = [batch.view(below[player], batch.row_offset[player], group) for player in (0, 1)]
+            tree = space.subgames[group.public_class].tree
+            reach = [batch.view(plays[player], batch.row_offset[player], group) for player in (0, 1)]
             row = torch.from_numpy(tree.infostate_row[tree.entry_infostate].astype(np.int64)).to(self.device)
             first = torch.from_numpy(tree.entry_player == 0).to(self.device)
             own = torch.where(first[:, None], reach[0][row.where(first, 0)], reach[1][row.where(~first, 0)])
             real = torch.from_numpy(batch.real[group.games]).to(self.device)
-            played = (own * batch.view(result.sampled_strategy, batch.entry_offset, group) * real).double()
+            weights = (own * batch.view(strategy, batch.entry_offset, group) * real).double()
             by_node = torch.zeros(tree.num_entries, len(real_nodes), dtype=torch.float64, device=self.device)
-            by_node.index_add_(1, torch.from_numpy(which).to(self.device), played)
+            by_node.index_add_(1, torch.from_numpy(which).to(self.device), weights)
             entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
             self.plan.index_add_(0, entries.flatten(), by_node.flatten())
-            for leaf in np.flatnonzero(cut.actor == LEAF):
-                arrived = torch.zeros(group.size, 2, H, device=self.device)
-                for player in (0, 1):
-                    start, end = (int(x) for x in cut.row_start[player][leaf : leaf + 2])
-                    arrived[:, player, : end - start] = reach[player][start:end].T
+            for leaf in np.flatnonzero(tree.require_nodes().actor == LEAF):
+                arrived = self._at_leaf(batch, group, int(leaf), plays)
                 alive = (arrived.sum((1, 2)) > 0) & real
                 leaf_nodes.append(np.array([s.node_index[leaf] for s in subgames])[which][alive.cpu().numpy()])
-                leaf_reaches.append(arrived[alive])
-        return np.concatenate(leaf_nodes), torch.cat(leaf_reaches)
+                leaf_played.append(arrived[alive])
+                leaf_believed.append(self._at_leaf(batch, group, int(leaf), believes)[alive])
+        return np.concatenate(leaf_nodes), torch.cat(leaf_played), torch.cat(leaf_believed)
+
+    def _below(self, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
+        """Returns each player's reach of all rows of the subgames, from `[B, 2, H]` at their roots."""
+        ordered = reaches[torch.from_numpy(batch.order).to(self.device)]
+        below = [root_reach(self.space, batch, ordered[:, player], player) for player in (0, 1)]
+        for player in (0, 1):
+            self.search.kernels.reach_down(batch, player, strategy, below[player])
+        return below
+
+    def _at_leaf(self, batch: Batch, group: Group, leaf: int, below: list[Tensor]) -> Tensor:
+        """Returns `[games, 2, H]` the reaches of a group's games at a leaf."""
+        starts = self.space.subgames[group.public_class].tree.require_nodes().row_start
+        arrived = torch.zeros(group.size, 2, self.space.tables.num_private_states, device=self.device)
+        for player in (0, 1):
+            start, end = (int(x) for x in starts[player][leaf : leaf + 2])
+            arrived[:, player, : end - start] = batch.view(below[player], batch.row_offset[player], group)[start:end].T
+        return arrived
 
     def _num_states(self, node: np.ndarray) -> np.ndarray:
         """Returns `[B, 2, 1]` each player's private states at the nodes."""

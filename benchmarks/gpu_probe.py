@@ -1,4 +1,8 @@
-"""Subgames per second of self-play on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS" ...`."""
+"""Searches per second on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS" ...`.
+
+Twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening, as other
+programs do: then the share of openings is that of the games that start.
+"""
 
 import sys
 import time
@@ -17,32 +21,46 @@ from tacit.tree.compiler import compile_game
 
 def speed(name: str, games: int, iterations: int) -> None:
     space = search_space(compile_game(load_game(name)), 2)
-    H, C = space.tables.num_private_states, len(space.classes)
-    net = ValueNet(C, H).cuda()
-    fused = FusedValueNet(net)
-    play = SelfPlay(
-        BatchSearch(space, fused, SearchConfig("linear-cfr", iterations, 2), "cuda"), games, 0.25, np.random.default_rng(0)
-    )
-    for _ in range(3):
+    H = space.tables.num_private_states
+    fused = FusedValueNet(ValueNet(len(space.classes), H).cuda())
+    short, full = (BatchSearch(space, fused, SearchConfig("linear-cfr", n, 2), "cuda") for n in (16, iterations))
+    play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
+    started = 0
+    for step in range(20):  # until the games stand at all stages
         play.advance()
-    leaves, start = 0, time.perf_counter()
-    rounds = 2
-    for _ in range(rounds):
-        examples = play.advance()
-        leaves += np.diff(space.tables.leaf_start)[examples.public_class.numpy()].sum()
+        started += play.started if step >= 10 else 0
+    share = started / (started + 10 * games)
+    play.search = full
+    leaves = np.diff(space.tables.leaf_start)
+
+    def report(what: str, classes: np.ndarray, seconds: float) -> None:
+        flops = leaves[classes].sum() * 2 * iterations * 2 * (2 * H * 256 + 256 * 256 + 256 * 2 * H)
+        print(
+            f"{name} {what}: {len(classes) / seconds:,.0f} searches/s, {leaves[classes].mean():.1f} leaves each, "
+            f"{flops / seconds / 1e12:.1f} TFLOP/s ({games} games, {iterations} iterations)",
+            flush=True,
+        )
+
+    play.advance()
+    start = time.perf_counter()
+    examples = play.advance()
     torch.cuda.synchronize()
-    seconds = time.perf_counter() - start
-    flops = leaves * 2 * iterations * 2 * (2 * H * 256 + 256 * 256 + 256 * 2 * H)
-    print(
-        f"{name} games {games} iterations {iterations}: {rounds * games / seconds:,.0f} subgames/s, "
-        f"{leaves / rounds / games:.1f} leaves each, {flops / seconds / 1e12:.1f} TFLOP/s",
-        flush=True,
-    )
+    report("in self-play", examples.public_class.numpy(), time.perf_counter() - start)
+    openings = int(share * games)
+    classes = np.concatenate([np.repeat(play._root_class[:1], openings), play.game_class[openings:]])
+    reaches = torch.cat([play._root_reaches[:1].repeat(openings, 1, 1), play.reaches[openings:]])
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        full.run(classes, reaches, np.ones(games, int))
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - start)
+    report(f"with {share:.0%} openings", classes, min(seconds))
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        play.search.run(play.game_class, play.reaches, np.ones(games, int))
+        full.run(classes, reaches, np.ones(games, int))
         torch.cuda.synchronize()
     by_kernel = {e.key: e.self_device_time_total / 1e6 for e in profile.key_averages() if e.self_device_time_total > 1e4}
-    print("   seconds a batch:", {key[:24]: round(value, 3) for key, value in by_kernel.items()}, flush=True)
+    print("   seconds by kernel:", {key[:24]: round(value, 3) for key, value in by_kernel.items()}, flush=True)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,7 @@ class SelfPlay:
     Attributes:
       game_class: `[G]` the class of each game's public state.
       reaches: `[G, 2, H]` the players' reaches there, scaled to sum to 1.
+      started: games that began in the last step.
     """
 
     def __init__(self, search: BatchSearch, num_games: int, exploration: float, generator: np.random.Generator) -> None:
@@ -62,6 +63,7 @@ class SelfPlay:
         self._root_reaches = torch.from_numpy((possible / counts).astype(np.float32)).to(search.kernels.device)
         self._num_openings = -(-num_games // OPENINGS)
         self.game_class, self.reaches = self._openings(num_games)
+        self.started = num_games
 
     def advance(self) -> Examples:
         """Returns one example from each search; games move on, and new ones replace those that ended."""
@@ -94,6 +96,7 @@ class SelfPlay:
         new_class, new_reaches = leaf_states(space, kernels, batch, result.belief_strategy, reaches, leaf, game)
         # Where a search sees the whole game there is no leaf to start from but the beginning itself.
         stuck = leaf == GAME_OVER
+        self.started = int(over.sum())
         opening_class, opening_reaches = self._openings(games)
         self.game_class = np.where(stuck.cpu().numpy(), opening_class, new_class.cpu().numpy())
         self.reaches = new_reaches.where(~stuck[:, None, None], opening_reaches)

@@ -70,15 +70,16 @@ class SearchState:
         """Runs one iteration: both players answer once. All that depends on the iteration is read from tensors."""
         self.clock.iteration += 1
         self.clock.counter += 1
+        if isinstance(self._schedule, RegretSchedule):  # the average holds the strategies before their update
+            self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
         for player in (0, 1):
             values = evaluator.evaluate(self._leaf_class, self.beliefs) if len(self._leaf_class) else self.beliefs
             if isinstance(self._schedule, RegretSchedule):
                 self._match_regrets(player, values)
             else:
                 self._respond(player, values)
-        from_average = isinstance(self._schedule, ResponseSchedule)
-        self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
-        if from_average:
+        if isinstance(self._schedule, ResponseSchedule):
+            self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
             self._kernels.take_samples(self.numbers, self.clock, self.numbers.average, self.believed)
 
     def root_values(self) -> Tensor:

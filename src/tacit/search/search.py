@@ -55,6 +55,16 @@ class SearchResult:
     belief_strategy: Tensor
     average_strategy: Tensor
 
+    def played_and_believed(self, safe: bool) -> tuple[Tensor, Tensor]:
+        """Returns the strategies to play with and those that define beliefs below the root.
+
+        Safe search follows one random iteration in both, so that the opponent cannot know the beliefs it is answered with;
+        unsafe search plays the average and believes that everyone does (ReBeL, section 6).
+        """
+        if safe:
+            return self.sampled_strategy, self.belief_strategy
+        return self.average_strategy, self.average_strategy
+
 
 class BatchSearch:
     """Runs batches of searches in one game, on the device of its kernels."""
@@ -72,6 +82,11 @@ class BatchSearch:
         if isinstance(self._schedule, RegretSchedule):
             return np.array([self._schedule.step(t).average_weight for t in times])
         return np.array([self._schedule.average_weight(t) for t in times])
+
+    def sample_iterations(self, count: int, generator: np.random.Generator) -> np.ndarray:
+        """Returns `[count]` random iterations, from 1, as often as they weigh in the average they stand for."""
+        weights = self.average_weights()
+        return generator.choice(len(weights), count, p=weights / weights.sum()) + 1
 
     def run(self, game_class: np.ndarray, reaches: Tensor, sample_iteration: np.ndarray) -> SearchResult:
         """Returns the result of searching from every given public belief state.

@@ -16,19 +16,25 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
     "Game",
     "SolveResult",
     "Strategy",
     "TacitError",
     "check_game",
     "compile_game",
+    "load_agent",
     "load_game",
     "load_result",
+    "play_game",
     "register_game",
     "solve",
 ]
 
 if TYPE_CHECKING:
+    from tacit.agents.base import Agent
+    from tacit.agents.registry import load_agent
+    from tacit.agents.table import play_game
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
@@ -37,14 +43,17 @@ if TYPE_CHECKING:
     from tacit.tree.strategy import Strategy
 
 _HOMES = {
+    "Agent": "tacit.agents.base",
     "Game": "tacit.games",
     "SolveResult": "tacit.solvers",
     "Strategy": "tacit.tree.strategy",
     "TacitError": "tacit.errors",
     "check_game": "tacit.games.check",
     "compile_game": "tacit.tree.compiler",
+    "load_agent": "tacit.agents.registry",
     "load_game": "tacit.games",
     "load_result": "tacit.solvers",
+    "play_game": "tacit.agents.table",
     "register_game": "tacit.games",
     "solve": "tacit.solvers",
 }

@@ -72,6 +72,14 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"), "no checkpoint at magic"),
         (("solve", "liars_dice(dice=1,faces=4)", "--depth", "1", "--leaf", "pretrained:liars_dice_1x4f"), "must be a multiple"),
         (("solve", "kuhn_poker", "--depth", "2", "--target", "0.1"), "cannot be used with --depth"),
+        (("play", "nope"), "unknown game"),
+        (("play", "openspiel:chess"), "does not fit"),
+        (("play", "liars_dice(dice=3,faces=6)"), "does not fit"),
+        (("play", "kuhn_poker", "--seat", "2"), "choose 0, 1 or random"),
+        (("play", "kuhn_poker", "--agent", "nobody"), "no agent 'nobody'"),
+        (("play", "kuhn_poker", "--agent", "broken.tacit"), "damaged"),
+        (("play", "kuhn_poker", "--agent", "pretrained:liars_dice_1x4f"), "was trained on liars_dice"),
+        (("play", "kuhn_poker", "--games", "0"), "--games"),
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("reproduce", "nope"), "unknown experiment"),
         (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
@@ -185,7 +193,7 @@ def test_help_does_not_import_the_heavy_libraries() -> None:
     assert "solve" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["games", "solve", "train", "evaluate", "doctor", "bench", "reproduce"])
+@pytest.mark.parametrize("command", ["games", "solve", "train", "evaluate", "play", "doctor", "bench", "reproduce"])
 def test_every_command_has_help_with_examples_json_and_seed(command: str) -> None:
     result = tacit(command, "--help")
     assert result.returncode == 0

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import bench, doctor, evaluate, games, reproduce, solve, train
+from tacit.cli import bench, doctor, evaluate, games, play, reproduce, solve, train
 from tacit.errors import TacitError
 
 # Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
@@ -29,6 +29,7 @@ app.command("games")(games.games)
 app.command("solve")(solve.solve)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("play")(play.play)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)

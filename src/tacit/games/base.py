@@ -101,6 +101,10 @@ class Game(ABC, Generic[State]):
         """Returns an action in the words of the player who takes it, where these differ."""
         return self.action_name(action)
 
+    def action_name_at(self, state: State, action: int) -> str:
+        """Returns a legal action of `state` in words, where the state helps to say it; the actor's private part must not."""
+        return self.action_name_for(self.actor(state), action)
+
     def size(self) -> GameSize | None:
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None

@@ -55,6 +55,9 @@ class OpenSpielGame(InfostateGame[Any]):
     def action_name_for(self, player: int, action: int) -> str:
         return str(self.spiel_game.action_to_string(player, action))
 
+    def action_name_at(self, state: Any, action: int) -> str:
+        return str(state.action_to_string(state.current_player(), action))
+
     def openspiel_twin(self) -> str:
         return self.spiel_name
 

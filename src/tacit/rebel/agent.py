@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tacit.errors import TacitError
-from tacit.games import load_game
+from tacit.games import AnyGame, load_game
 from tacit.nets.checkpoint import load_tensors
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
@@ -18,7 +18,9 @@ from tacit.tree.compiler import compile_game
 _SHIPPED = Path(__file__).parents[1] / "pretrained"
 
 
-def load_search(path: str | Path, solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
+def load_search(
+    path: str | Path, solver: str, iterations: int, device: str = "cpu", game: AnyGame | None = None
+) -> BatchSearch:
     """Returns the search of a trained network.
 
     Args:
@@ -26,12 +28,15 @@ def load_search(path: str | Path, solver: str, iterations: int, device: str = "c
       solver: the search algorithm, which need not be the one of the training.
       iterations: search iterations.
       device: `cpu` or `cuda`.
+      game: the game it is of; needed for a game in a file of one's own, which its name alone does not find.
 
     Raises:
-      TacitError: there is no network, it is damaged, or it does not fit its game.
+      TacitError: there is no network, it is damaged, of another game, or does not fit its game.
     """
-    header = load_tensors(network_file(path))[1]
-    space = search_space(compile_game(load_game(header["game"])), RebelConfig(**header["config"]).depth)
+    name, trained = _read_header(path)
+    if game is not None and str(game) != name:
+        raise TacitError(f"{path} was trained on {name}, not on {game}")
+    space = search_space(compile_game(load_game(name) if game is None else game), trained.depth)
     net, config = load_network(path, space, device)
     return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
 
@@ -42,18 +47,32 @@ def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> t
     Raises:
       TacitError: there is no network, it is damaged, or it is of another game.
     """
-    tensors, header = load_tensors(network_file(path))
-    if header["game"] != str(space.tree.game):
-        raise TacitError(f"{path} was trained on {header['game']}, not on {space.tree.game}")
-    config = RebelConfig(**header["config"])
+    name, config = _read_header(path)
+    if name != str(space.tree.game):
+        raise TacitError(f"{path} was trained on {name}, not on {space.tree.game}")
     if space.depth is not None and space.depth % config.depth:
         raise TacitError(f"{path} was trained with searches {config.depth} actions deep: --depth must be a multiple of that")
     net = ValueNet(len(space.classes), space.tables.num_private_states, config.hidden, config.layers)
     try:
-        net.load_state_dict(tensors)
+        net.load_state_dict(load_tensors(network_file(path))[0])
     except RuntimeError:
-        raise TacitError(f"{path} does not fit {header['game']}: it was made by another version") from None
+        raise TacitError(f"{path} does not fit {name}: it was made by another version") from None
     return net.to(device).eval(), config
+
+
+def pretrained_for(game: AnyGame) -> str | None:
+    """Returns the name of the shipped network for a game, if there is one."""
+    names = (f"pretrained:{file.stem}" for file in sorted(_SHIPPED.glob("*.safetensors")))
+    return next((name for name in names if _read_header(name)[0] == str(game)), None)
+
+
+def _read_header(path: str | Path) -> tuple[str, RebelConfig]:
+    """Returns the game of a network and the configuration of its training."""
+    header = load_tensors(network_file(path))[1]
+    try:
+        return str(header["game"]), RebelConfig(**header["config"])
+    except (KeyError, TypeError):
+        raise TacitError(f"{path} is no network of this version") from None
 
 
 def network_file(agent: str | Path) -> Path:

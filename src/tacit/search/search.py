@@ -62,6 +62,16 @@ class SearchResult:
         """The average strategies at the end."""
         return self._state.normalised(self._state.numbers.average)
 
+    def played_and_believed(self, safe: bool) -> tuple[Tensor, Tensor]:
+        """Returns the strategies to play with and those that define beliefs below the root.
+
+        Safe search follows one random iteration in both, so that the opponent cannot know the beliefs it is answered with;
+        unsafe search plays the average and believes that everyone does (ReBeL, section 6).
+        """
+        if safe:
+            return self.sampled_strategy, self.belief_strategy
+        return self.average_strategy, self.average_strategy
+
 
 class BatchSearch:
     """Runs batches of searches in one game, on the device of its kernels."""
@@ -79,6 +89,11 @@ class BatchSearch:
         if isinstance(self._schedule, RegretSchedule):
             return np.array([self._schedule.step(t).average_weight for t in times])
         return np.array([self._schedule.average_weight(t) for t in times])
+
+    def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
+        """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
+        shares = np.cumsum(self.average_weights())
+        return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
 
     def run(self, game_class: np.ndarray, reaches: Tensor, sample_iteration: np.ndarray) -> SearchResult:
         """Returns the result of searching from every given public belief state.

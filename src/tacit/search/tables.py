@@ -7,6 +7,7 @@ vector over the games of a group, and kernels are ordinary loops over rows whose
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,17 +118,27 @@ class SearchSpace:
     subgames: list[Subgame]
     tables: SearchTables
 
+    def subgame_at(self, node: int) -> Subgame:
+        """Returns the subgame at any decision node, from unit reaches; its rows and entries lie as in its class's."""
+        if node not in self._at_node:
+            self._at_node[node] = _subgame(self.tree, node, self.depth)
+        return self._at_node[node]
+
+    @cached_property
+    def _at_node(self) -> dict[int, Subgame]:
+        return {}
+
 
 def search_space(tree: PublicTree, depth: int | None) -> SearchSpace:
     """Returns `tree` prepared for searches of `depth` actions."""
     classes = public_classes(tree)
-    nodes = tree.require_nodes()
-    subgames = []
-    for node in classes.representative:
-        counts = [int(start[node + 1] - start[node]) for start in nodes.row_start]
-        pbs = PublicBeliefState(tree, int(node), (np.ones(counts[0]), np.ones(counts[1])))
-        subgames.append(extract_subgame(tree, pbs, depth))
+    subgames = [_subgame(tree, int(node), depth) for node in classes.representative]
     return SearchSpace(tree, classes, depth, subgames, _make_tables(subgames, classes))
+
+
+def _subgame(tree: PublicTree, node: int, depth: int | None) -> Subgame:
+    first, second = (np.ones(int(start[node + 1] - start[node])) for start in tree.require_nodes().row_start)
+    return extract_subgame(tree, PublicBeliefState(tree, node, (first, second)), depth)
 
 
 def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTables:

@@ -176,6 +176,15 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     )
 
 
+def is_saved_solve(path: str | Path) -> bool:
+    """Returns whether a file says that it is a saved solve, of any version; the rest of it is not looked at."""
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            return str(json.loads((file.metadata() or {})["tacit"])["format"]).startswith(FORMAT.rstrip("0123456789"))
+    except (SafetensorError, KeyError, TypeError, ValueError, OSError):
+        return False
+
+
 def _check_metadata(metadata: dict[str, Any]) -> None:
     """Raises a `KeyError`, `TypeError` or `ValueError` where the metadata are not those `save` writes."""
     for key, kind in _METADATA.items():

@@ -8,7 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from tacit.errors import TacitError
-from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
+from tacit.tree.public_tree import Floats, PublicTree
+
+_NO_REACH = 1e-20
+"""A total reach that counts as none, here and in the kernels of search."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,13 @@ class PublicBeliefState:
         joint = self.joint / self.require_possible()
         return joint.sum(axis=1), joint.sum(axis=0)
 
+    def rescaled(self) -> PublicBeliefState:
+        """Returns the state with reaches that sum to 1, uniform for a player who did what the strategies never do."""
+        first, second = (
+            reach / reach.sum() if reach.sum() > _NO_REACH else np.full(len(reach), 1.0 / len(reach)) for reach in self.reaches
+        )
+        return PublicBeliefState(self.tree, self.node, (first, second))
+
 
 def initial_belief_state(tree: PublicTree, node: int = 0) -> PublicBeliefState:
     """Returns the public belief state at a root, before anyone acted."""
@@ -68,15 +78,20 @@ def initial_belief_state(tree: PublicTree, node: int = 0) -> PublicBeliefState:
 
 def belief_state(tree: PublicTree, strategy: Floats, node: int) -> PublicBeliefState:
     """Returns the public belief state at `node` when both play `strategy` `[E]`: Bayes' rule, player by player."""
-    nodes = tree.require_nodes()
+    return descend(initial_belief_state(tree, tree.node_path(node)[0]), strategy, node)
+
+
+def descend(pbs: PublicBeliefState, strategy: Floats, node: int) -> PublicBeliefState:
+    """Returns the public belief state at `node`, below `pbs` or at it, when both play `strategy` `[E]` on the way."""
+    tree, row_start = pbs.tree, pbs.tree.require_nodes().row_start
     extended = np.append(strategy, 1.0)
     reaches = []
-    for player in (0, 1):
-        rows = tree.rows[player]
-        here = np.arange(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+    for player, rows in enumerate(tree.rows):
+        here = np.arange(row_start[player][node], row_start[player][node + 1])
+        first, end = row_start[player][pbs.node], row_start[player][pbs.node + 1]
         reach = np.ones(len(here))
-        while rows.parent[here[0]] != NO_PARENT:
+        while here[0] >= end:  # breadth-first: rows below come later
             reach *= extended[rows.entry[here]]
             here = rows.parent[here]
-        reaches.append(reach * rows.root_reach[here])
+        reaches.append(reach * pbs.reaches[player][here - first])
     return PublicBeliefState(tree, node, (reaches[0], reaches[1]))

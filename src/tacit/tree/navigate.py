@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from tacit.games.base import CHANCE, TERMINAL
+import numpy as np
+
+from tacit.games.base import CHANCE, TERMINAL, InfostateGame
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.observations import Arrival
-from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
+from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, PublicTree, join_observations
+
+Seen = tuple[str, ...]
 
 
 class Place(NamedTuple):
@@ -19,6 +23,39 @@ class Place(NamedTuple):
 
 NOWHERE = Place(NO_PARENT, (NO_PARENT, NO_PARENT))
 """The place before the first deal."""
+
+
+class Spot(NamedTuple):
+    """A public state and one player's row in it: all that this player knows."""
+
+    node: int
+    row: int
+
+
+START = Spot(NO_PARENT, NO_PARENT)
+"""The spot before the first deal."""
+
+
+class PlayerNavigator(Protocol):
+    """Follows one player's game by what that player sees, never by the hidden state."""
+
+    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+        """Returns the player's spot at the next decision state.
+
+        Args:
+          player: who looks.
+          spot: where the player stood before.
+          action: the own action that led here, or `NO_ACTION`.
+          actor: who acts now.
+          public: what everyone saw on the way.
+          private: what the player alone saw; in a game that names infostates, the name of the present one.
+        """
+        ...
+
+
+def player_navigator(tree: PublicTree) -> PlayerNavigator:
+    """Returns the navigator that suits the tree's game."""
+    return NameNavigator(tree) if isinstance(tree.game, InfostateGame) else Navigator(tree)
 
 
 class Navigator:
@@ -45,19 +82,49 @@ class Navigator:
 
         From `NOWHERE` the mover is `CHANCE` and the action `NO_ACTION`.
         """
-        node = self._node_index[place.node, arrival.actor, join_observations(arrival.public)]
         first, second = (
-            self._row_index[player][
-                node,
-                place.rows[player],
+            self.follow_player(
+                player,
+                Spot(place.node, place.rows[player]),
                 action if mover == player and mover != CHANCE else NO_ACTION,
-                join_observations(arrival.private[player]),
-            ]
+                arrival.actor,
+                arrival.public,
+                arrival.private[player],
+            )
             for player in (0, 1)
         )
-        return Place(node, (first, second))
+        return Place(first.node, (first.row, second.row))
+
+    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+        node = self._node_index[spot.node, actor, join_observations(public)]
+        return Spot(node, self._row_index[player][node, spot.row, action, join_observations(private)])
 
     def infostate(self, place: Place) -> int:
         """Returns the infostate of the player who acts at a place."""
         actor = int(self._tree.require_nodes().actor[place.node])
         return int(self._tree.rows[actor].infostate[place.rows[actor]])
+
+
+class NameNavigator:
+    """Follows a player through a game that names infostates: a name says where it is.
+
+    Where the player waits, a name may stand for several rows; then the public state is right and the row is one of them.
+    Where the player to act is not public there are no public states, and a player who waits stays where it was.
+    """
+
+    def __init__(self, tree: PublicTree) -> None:
+        self._index: tuple[dict[Any, Spot], dict[Any, Spot]] = ({}, {})
+        for player, rows in enumerate(tree.rows):
+            if tree.nodes is None:
+                node = np.full(len(rows), NO_PARENT)
+                named = rows.infostate != NOT_ACTING
+            else:
+                node = np.repeat(np.arange(len(tree.nodes)), np.diff(tree.nodes.row_start[player]))
+                named = tree.nodes.actor[node] != TERMINAL
+            for row in np.flatnonzero(named).tolist():
+                key = (bool(rows.infostate[row] != NOT_ACTING), rows.token[row])
+                self._index[player].setdefault(key, Spot(int(node[row]), row))
+
+    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+        del action, public  # the name tells the whole past
+        return self._index[player].get((actor == player, private[0]), spot)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tacit.games.base import CHANCE, TERMINAL, Game, check_depth
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
@@ -79,6 +81,25 @@ def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
             stack.extend(reversed(outcomes))
         else:
             yield Arrival(state, actor, chance, public, (first, second))
+
+
+def draw_chance(game: Game[Any], state: Any, generator: np.random.Generator) -> Arrival:
+    """Returns one of the arrivals of `resolve_chance`, as often as chance leads there, without listing the others."""
+    chance = 1.0
+    public: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
+    while True:
+        public = _extend(public, game.public_observation(state))
+        first = _extend(first, game.private_observation(state, 0))
+        second = _extend(second, game.private_observation(state, 1))
+        actor = game.actor(state)
+        if actor != CHANCE:
+            return Arrival(state, actor, chance, public, (first, second))
+        outcomes, probabilities = zip(*game.chance_outcomes(state), strict=True)
+        drawn = int(generator.choice(len(outcomes), p=np.array(probabilities) / sum(probabilities)))
+        chance *= probabilities[drawn]
+        state = game.apply(state, outcomes[drawn])
 
 
 def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int, slot: int) -> _History:

@@ -188,6 +188,14 @@ class PublicTree:
             row = int(self.rows[player].parent[row])
         return path[::-1]
 
+    def node_path(self, node: int) -> list[int]:
+        """Returns the public states from the root down to `node`."""
+        parent, path = self.require_nodes().parent, []
+        while node != NO_PARENT:
+            path.append(node)
+            node = int(parent[node])
+        return path[::-1]
+
     @cached_property
     def secret_action(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """For each player `[R]`, True where the own action that led to the row cannot be told from the public state."""
@@ -219,11 +227,8 @@ class PublicTree:
 
     def public_label(self, node: int) -> str:
         """Returns what everyone knows at a node."""
-        nodes, tokens = self.require_nodes(), []
-        while node != NO_PARENT:
-            tokens.append(nodes.token[node])
-            node = int(nodes.parent[node])
-        return _readable(tokens[::-1])
+        nodes = self.require_nodes()
+        return _readable(nodes.token[n] for n in self.node_path(node))
 
     def node_of_row(self, player: int, row: int) -> int:
         """Returns the public state a row belongs to."""

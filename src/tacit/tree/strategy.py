@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.games.base import Game
 from tacit.tree.public_tree import Floats, PublicTree
 
 
@@ -37,9 +38,7 @@ class Strategy:
         player, public, private = self.tree.infostate_label(infostate)
         chosen = slice(self.tree.entry_start[infostate], self.tree.entry_start[infostate + 1])
         actions = [int(action) for action in self.tree.entry_action[chosen]]
-        names = [self.tree.game.action_name_for(player, action) for action in actions]
-        if len(set(names)) < len(names):  # words that say too little: the number makes the difference
-            names = [f"{name} ({action})" for name, action in zip(names, actions, strict=True)]
+        names = action_names(self.tree.game, player, actions)
         return Decision(player, public, private, dict(zip(names, self.probabilities[chosen].tolist(), strict=True)))
 
     def __iter__(self) -> Iterator[Decision]:
@@ -47,6 +46,18 @@ class Strategy:
 
     def __len__(self) -> int:
         return self.tree.num_infostates
+
+
+def action_names(game: Game[Any], player: int, actions: Sequence[int]) -> list[str]:
+    """Returns a player's actions in words, all different."""
+    return distinct_names([game.action_name_for(player, action) for action in actions], actions)
+
+
+def distinct_names(names: list[str], actions: Sequence[int]) -> list[str]:
+    """Returns the names of actions, with the actions' numbers where words alone say too little."""
+    if len(set(names)) < len(names):
+        return [f"{name} ({action})" for name, action in zip(names, actions, strict=True)]
+    return names
 
 
 def normalise(tree: PublicTree, weights: Floats) -> Floats:

@@ -1,0 +1,1 @@
+"""What plays: agents, and the table they sit at."""

@@ -1,0 +1,99 @@
+"""The table at which two agents play: the only place that knows the hidden state. Players get sights of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.agents.base import Agent, Sight
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.base import TERMINAL, InfostateGame
+from tacit.tree.observations import draw_chance
+from tacit.tree.strategy import distinct_names
+
+
+class Table:
+    """A game in progress, one move at a time.
+
+    Attributes:
+      game: the rules.
+      actor: who moves now: 0, 1 or `TERMINAL`.
+      sights: for each player what it sees after the last move; None where it noticed nothing.
+    """
+
+    actor: int
+    sights: tuple[Sight | None, Sight | None]
+
+    def __init__(self, game: AnyGame, generator: np.random.Generator) -> None:
+        self.game = game
+        self._generator = generator
+        self._own_action: list[int | None] = [None, None]
+        self._last_name: list[tuple[str, bool] | None] = [None, None]
+        self._arrive(game.initial_state())
+
+    def play(self, action: int) -> None:
+        """Makes the actor's move.
+
+        Raises:
+          TacitError: it is not legal, or the game is over.
+        """
+        if self.actor == TERMINAL or action not in self.game.legal_actions(self._state):
+            raise TacitError(f"{self.game}: {action!r} is not a legal action here")
+        self._own_action[self.actor] = action
+        self._arrive(self.game.apply(self._state, action))
+
+    @property
+    def returns(self) -> tuple[float, float]:
+        """Both players' payoffs, once the game is over."""
+        return self.game.returns(self._state)
+
+    def _arrive(self, state: Any) -> None:
+        arrival = draw_chance(self.game, state, self._generator)
+        self._state, self.actor = arrival.state, arrival.actor
+        self.sights = (
+            self._look(0, arrival.public, arrival.private[0]),
+            self._look(1, arrival.public, arrival.private[1]),
+        )
+
+    def _look(self, player: int, public: tuple[str, ...], private: tuple[str, ...]) -> Sight | None:
+        acting = self.actor == player
+        if isinstance(self.game, InfostateGame) and self.actor != TERMINAL:
+            name = (self.game.infostate(self._state, player), acting)
+            if name == self._last_name[player] and not acting:  # the other moved unnoticed, as in phantom games
+                return None
+            self._last_name[player] = name
+            private = name[:1]
+        action, self._own_action[player] = self._own_action[player], None
+        legal = tuple(self.game.legal_actions(self._state)) if acting else ()
+        names = distinct_names([self.game.action_name_at(self._state, move).strip() for move in legal], legal)
+        return Sight(self.actor, action, public, private, legal, tuple(names))
+
+
+def play_game(
+    game: AnyGame,
+    agents: Sequence[Agent],
+    generator: np.random.Generator,
+    watch: Callable[[Table], None] = lambda _: None,
+) -> tuple[float, float]:
+    """Returns both players' payoffs after a game between two agents.
+
+    Args:
+      game: the rules.
+      agents: who sits in seat 0 and in seat 1.
+      generator: draws chance moves; agents have generators of their own.
+      watch: called at every state, before the players see it.
+    """
+    table = Table(game, generator)
+    for player, agent in enumerate(agents):
+        agent.start(player)
+    while True:
+        watch(table)
+        for agent, sight in zip(agents, table.sights, strict=True):
+            if sight is not None:
+                agent.observe(sight)
+        if table.actor == TERMINAL:
+            return table.returns
+        table.play(agents[table.actor].act())

@@ -1,0 +1,56 @@
+"""An agent that plays a solved strategy from its table."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from tacit.agents.base import Sight, draw_action, follow
+from tacit.agents.view import View, make_view
+from tacit.evaluation.exact import infostate_values
+from tacit.games.base import TERMINAL
+from tacit.kernels import make_passes
+from tacit.tree.beliefs import descend, initial_belief_state
+from tacit.tree.navigate import START, player_navigator
+from tacit.tree.public_tree import NO_PARENT, Floats
+from tacit.tree.strategy import Strategy
+
+
+class TabularAgent:
+    """Plays a strategy of the whole game, and believes that everyone does."""
+
+    def __init__(self, strategy: Strategy, generator: np.random.Generator, name: str = "tabular") -> None:
+        self.name = name
+        self._tree, self._strategy = strategy.tree, strategy.probabilities
+        self._generator = generator
+        self._navigator = player_navigator(strategy.tree)
+        self._player, self._spot = 0, START
+
+    def start(self, player: int) -> None:
+        self._player, self._spot = player, START
+
+    def observe(self, sight: Sight) -> None:
+        if sight.actor != TERMINAL:
+            self._spot = follow(self._navigator, self._player, self._spot, sight)
+
+    def act(self) -> int:
+        return draw_action(self._tree, self._strategy, self._player, self._spot.row, self._generator)
+
+    def view(self) -> View | None:
+        """Returns its beliefs by Bayes' rule; after a move that the strategy never makes, anything may be held."""
+        nodes, node = self._tree.nodes, self._spot.node
+        if nodes is None or node == NO_PARENT:
+            return None
+        path = self._tree.node_path(node)
+        pbs = initial_belief_state(self._tree, path[0])
+        for step in path:
+            pbs = descend(pbs, self._strategy, step).rescaled()
+        first, second = (self._values[p][nodes.row_start[p][node] : nodes.row_start[p][node + 1]] for p in (0, 1))
+        return make_view(pbs, self._strategy, (first, second))
+
+    @cached_property
+    def _values(self) -> tuple[Floats, Floats]:
+        """For each player `[R]` infostate values."""
+        passes = make_passes(self._tree)
+        return infostate_values(passes, self._strategy, 0), infostate_values(passes, self._strategy, 1)

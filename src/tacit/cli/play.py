@@ -1,0 +1,253 @@
+"""`tacit play`: against an agent, in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.common import JsonOption, print_json, start
+from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.agents.base import Agent, Sight
+    from tacit.agents.table import Table
+    from tacit.agents.view import View
+
+SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
+WIDTH = 100
+MOST_SHOWN = 12
+"""Private states whose probabilities are listed."""
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help="Who you play: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, or random. "
+            "[default: what is pretrained for the game, else a quick solve of it]"
+        ),
+    ] = None,
+    seat: Annotated[str, typer.Option(help="Where you sit: 0 (first), 1 or random.")] = "random",
+    games: Annotated[int | None, typer.Option(min=1, help="How many games. [default: until you stop]")] = None,
+    show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
+    iterations: Annotated[int, typer.Option(min=1, help="Search iterations of an agent with a network.")] = 512,
+    unsafe: Annotated[bool, typer.Option("--unsafe", help="A network's agent plays averages: easier to exploit.")] = False,
+    as_json: JsonOption = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")
+    ] = None,
+) -> None:
+    """Play against an agent in the terminal. Choose moves by number or name; q stops.
+
+    Examples:
+
+      tacit play "liars_dice(dice=1,faces=4)" --show-beliefs
+
+      tacit play kuhn_poker --seat 0 --games 10
+
+      tacit play leduc_poker --agent leduc.tacit
+
+      tacit play openspiel:tic_tac_toe --agent random
+    """
+    import numpy as np
+
+    from tacit.agents.registry import SearchOptions, default_agent, load_agent
+    from tacit.agents.table import play_game
+    from tacit.games import load_game
+    from tacit.games.base import InfostateGame
+
+    if seat not in SEATS:
+        raise TacitError(f"unknown seat {seat!r}: choose 0, 1 or random")
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    start(seed)
+    rules = load_game(game)
+    chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
+    options = SearchOptions(iterations=iterations, safe=not unsafe)
+    if agent is None:
+        opponent = default_agent(rules, own, options, lambda note: print(note, file=sys.stderr, flush=True))
+    else:
+        opponent = load_agent(agent, rules, own, options)
+    screen = _Screen(sys.stderr if as_json else sys.stdout)
+    screen.say(f"{rules} against {opponent.name}; q stops")
+    results: list[dict[str, Any]] = []
+    stopped = False
+    try:
+        while games is None or len(results) < games:
+            mine = int(seats.choice(SEATS[seat]))
+            names_infostates = isinstance(rules, InfostateGame)
+            person = _Person(screen, names_infostates, opponent if show_beliefs else None)
+            record = _Record(1 - mine, names_infostates)
+            screen.say(f"\ngame {len(results) + 1}{f' of {games}' if games else ''}: you are player {mine}")
+            players = [person, opponent] if mine == 0 else [opponent, person]
+            payoff = play_game(rules, players, chance, record.watch)[mine]
+            results.append({"seat": mine, "payoff": payoff})
+            if show_beliefs:
+                _show_beliefs(screen, opponent.view(), mine)
+            screen.say(f"  {f'you win {payoff:g}' if payoff > 0 else f'you lose {-payoff:g}' if payoff < 0 else 'a draw'}")
+            screen.say(f"  it {record.told()}")
+            screen.say(f"score: {_score(results)}")
+            if games is None and not person.asked:  # some seats never move: do not rush on for ever
+                screen.ask(["next game"])
+    except (_LeaveError, KeyboardInterrupt):
+        stopped = True
+        screen.say(f"\ngoodbye; {_score(results)}")
+    if as_json:
+        total = sum(result["payoff"] for result in results)
+        print_json(
+            {
+                "game": str(rules), "agent": opponent.name, "games": len(results), "results": results, "total": total,
+                "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
+            }
+        )  # fmt: skip
+
+
+class _LeaveError(Exception):
+    """The person has had enough."""
+
+
+class _Screen:
+    """Lines out, choices in."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(errors="replace")
+
+    def say(self, text: str, end: str = "\n") -> None:
+        self._stream.write(text + end)
+        self._stream.flush()
+
+    def ask(self, names: list[str]) -> int:
+        """Returns which of the names was chosen; asks until one is."""
+        numbered = not any(name.strip().isdigit() for name in names)  # else a number could mean two things
+        choices = {_plain(name): i for i, name in enumerate(names)}
+        if numbered:
+            choices |= {str(i + 1): i for i in range(len(names))}
+        for line in _lines([f"{i + 1}) {name}" if numbered else name for i, name in enumerate(names)]):
+            self.say(f"  {line}")
+        while True:
+            self.say("your move: ", end="")
+            line = sys.stdin.readline()
+            if not sys.stdin.isatty():  # a terminal shows what is typed; a script's output should as well
+                self.say(line.rstrip("\n"))
+            word = _plain(line)
+            if word in choices:
+                return choices[word]
+            if not line or word in ("q", "quit", "exit"):
+                raise _LeaveError
+            self.say(f"  no move {word!r}: type {'a number or ' if numbered else ''}one of the names, or q to stop")
+
+
+class _Person:
+    """The person at the terminal, as an agent: sees only what its seat sees.
+
+    Attributes:
+      asked: whether there was anything to decide in this game.
+    """
+
+    name = "you"
+
+    def __init__(self, screen: _Screen, names_infostates: bool, shown: Agent | None) -> None:
+        self._screen, self._names_infostates, self._shown = screen, names_infostates, shown
+
+    def start(self, player: int) -> None:
+        self._player = player
+        self._private: list[str] = []
+        self._public: list[str] = []
+        self._moves: list[str] = []
+        self._now: Sight | None = None
+        self.asked = False
+
+    def observe(self, sight: Sight) -> None:
+        if self._now is not None and self._now.actor == 1 - self._player:
+            self._screen.say(f"  it moves{': ' if sight.public else ''}{', '.join(sight.public)}")
+        self._public += sight.public
+        if self._names_infostates:  # the newest name says it all
+            self._private = list(sight.private) or self._private
+        else:
+            self._private += sight.private
+        self._now = sight
+
+    def act(self) -> int:
+        assert self._now is not None
+        self.asked = True
+        if self._shown is not None:
+            _show_beliefs(self._screen, self._shown.view(), self._player)
+        if any(self._private):
+            known = " ".join(self._private).strip().replace("\n", "\n    ")
+            self._screen.say(f"  {'you know' if self._names_infostates else 'you hold'}: {known}")
+        if self._public:
+            self._screen.say(f"  so far: {' '.join(self._public)}")
+        if self._moves:
+            self._screen.say(f"  your moves: {', '.join(self._moves)}")
+        chosen = self._screen.ask(list(self._now.action_names))
+        self._moves.append(self._now.action_names[chosen])
+        return self._now.legal_actions[chosen]
+
+    def view(self) -> None:
+        return None
+
+
+class _Record:
+    """What the agent's seat saw and did, to be told when the game is over."""
+
+    def __init__(self, player: int, names_infostates: bool) -> None:
+        self._player, self._names_infostates = player, names_infostates
+        self._private: list[str] = []
+        self._moves: list[str] = []
+        self._choices: dict[int, str] = {}
+
+    def watch(self, table: Table) -> None:
+        sight = table.sights[self._player]
+        if sight is None:
+            return
+        if sight.action is not None:
+            self._moves.append(self._choices[sight.action])
+        self._private += sight.private
+        self._choices = dict(zip(sight.legal_actions, sight.action_names, strict=True))
+
+    def told(self) -> str:
+        """Returns what to say of the agent after a game."""
+        seen = self._private[-1:] if self._names_infostates else self._private
+        held = f"held {_squeeze(' '.join(seen))}" if any(seen) else "held nothing secret"
+        return f"{held} and played {', '.join(self._moves) or 'nothing'}"
+
+
+def _show_beliefs(screen: _Screen, view: View | None, player: int) -> None:
+    """Shows what an agent believes about a player, likeliest first."""
+    if view is None:
+        screen.say("  it keeps no beliefs")
+        return
+    believed = sorted(zip(view.beliefs[player], view.private_states[player], strict=True), key=lambda pair: -pair[0])
+    if len(believed) > 1:
+        shares = [f"{_squeeze(name) or '-'} {100 * share:.0f}%" for share, name in believed[:MOST_SHOWN]]
+        left = [f"and {len(believed) - MOST_SHOWN} more"] if len(believed) > MOST_SHOWN else []
+        screen.say("  it believes you hold: " + "\n    ".join(_lines([*shares, *left])))
+
+
+def _score(results: list[dict[str, Any]]) -> str:
+    total = sum(result["payoff"] for result in results)
+    return f"you have {total:+g} after {len(results)} game{'' if len(results) == 1 else 's'}"
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _plain(text: str) -> str:
+    return _squeeze(text).casefold()
+
+
+def _lines(words: list[str]) -> list[str]:
+    """Returns words in lines of at most `WIDTH` characters."""
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + 2 <= WIDTH:
+            lines[-1] += f"  {word}"
+        else:
+            lines.append(word)
+    return lines

@@ -1,0 +1,91 @@
+"""`tacit play` as a stranger meets it: scripted through standard input, and at a pseudo-terminal."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tacit.solvers import solve
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+
+def play(*arguments: str, typed: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tacit", "play", *arguments]
+    return subprocess.run(command, input=typed, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, check=False)
+
+
+def test_a_session_with_mistakes(tmp_path: Path) -> None:
+    solve("kuhn_poker", solver="lp").save(tmp_path / "kuhn.tacit")
+    typed = "\n17\nfly\nRAISE\n" * 3
+    result = play(
+        "kuhn_poker", "--agent", "kuhn.tacit", "--seat", "0", "--games", "3", "--seed", "4", typed=typed, cwd=tmp_path
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("kuhn_poker against kuhn.tacit; q stops\n\ngame 1 of 3: you are player 0\n")
+    assert result.stdout.count("no move 'fly': type a number or one of the names, or q to stop") == 3
+    assert result.stdout.count("  1) call  2) raise\n") == 3
+    payoffs = [
+        float(f"{'-' if how == 'lose' else ''}{size}") for how, size in re.findall(r"you (win|lose) (\d)", result.stdout)
+    ]
+    assert len(payoffs) == 3
+    assert f"score: you have {sum(payoffs):+g} after 3 games" in result.stdout
+    # A bet of 1 is folded to (1 point) or called (2 points), and cards are shown at the end.
+    for held, mine in zip(
+        re.findall(r"it held (\w)", result.stdout), re.findall(r"you hold: (\w)", result.stdout), strict=True
+    ):
+        assert held != mine
+    for payoff, move in zip(payoffs, re.findall(r"and played (\w+)", result.stdout), strict=True):
+        assert abs(payoff) == (1 if move == "fold" else 2)
+
+
+@pytest.mark.parametrize("typed", ["1x1\nq\n", "1x1\n", "quit\n", ""])
+def test_leaving_early_is_polite_and_json_stands_alone(typed: str) -> None:
+    arguments = ("liars_dice(dice=1,faces=4)", "--iterations", "8", "--seat", "0", "--seed", "2", "--json", "--show-beliefs")
+    result = play(*arguments, typed=typed)
+    assert result.returncode == 0, result.stderr
+    data = json.loads(result.stdout)
+    assert data["agent"] == "pretrained:liars_dice_1x4f"
+    assert data["stopped"] is True
+    assert data["total"] == sum(game["payoff"] for game in data["results"])
+    assert "it believes you hold: 1 25%  2 25%  3 25%  4 25%" in result.stderr
+    assert f"goodbye; you have {data['total']:+g} after {data['games']} game" in result.stderr
+
+
+def test_the_same_seed_deals_the_same_games() -> None:
+    first, second = (
+        play("leduc_poker", "--agent", "random", "--games", "4", "--seed", "7", typed="call\n" * 30).stdout for _ in range(2)
+    )
+    assert first == second
+    assert "game 4 of 4" in first
+
+
+def test_at_a_terminal_and_against_a_game_of_openspiel() -> None:
+    pytest.importorskip("pyspiel")
+    main, other = pty.openpty()
+    command = [sys.executable, "-m", "tacit", "play", "openspiel:kuhn_poker", "--games", "1", "--seat", "0", "--seed", "1"]
+    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+    os.close(other)
+    seen = read_until(main, "your move: ")
+    assert "you know: " in seen
+    assert "1) Pass  2) Bet" in seen
+    os.write(main, b"bet\n")
+    seen += read_until(main, "after 1 game")
+    assert process.wait(timeout=30) == 0
+    assert re.search(r"you (win|lose) [12]", seen)
+    os.close(main)
+
+
+def read_until(terminal: int, text: str) -> str:
+    seen, end = "", time.monotonic() + 60
+    while text not in seen:
+        assert time.monotonic() < end, seen
+        seen += os.read(terminal, 1_000).decode()
+    return seen

@@ -14,7 +14,8 @@ from tacit.games import load_game
 from tacit.nets.triton_mlp import FusedValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.selfplay import SelfPlay
-from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.config import SearchConfig
+from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
 

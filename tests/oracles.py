@@ -7,11 +7,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix, hstack
 
 from tacit.games import CHANCE, TERMINAL
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import Arrival, resolve_chance
+from tacit.solvers.lp import _Sequences
 from tacit.tree.public_tree import PublicTree
 
 
@@ -101,3 +104,38 @@ def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:
         key = (tree.public_label(node), tree.private_label(0, int(first)), tree.private_label(1, int(second)))
         payoffs[key] = payoffs.get(key, 0.0) + payoff
     return decisions, payoffs
+
+
+def guaranteed_value(tree: PublicTree, player: int, fixed: dict[int, float]) -> float:
+    """Returns what `player` can be sure of when some entries, none below another, are played with given plan weights.
+
+    A linear program over the player's realisation plan against the opponent's best response. With nothing fixed it is the
+    value of the game; a trunk strategy is optimal where fixing it costs nothing.
+    """
+    mine, theirs = _Sequences(tree, player), _Sequences(tree, 1 - player)
+    sign = 1.0 - 2.0 * player
+    payoffs = csr_matrix(
+        (sign * tree.payoff, (mine.of_row[tree.payoff_rows[player]], theirs.of_row[tree.payoff_rows[1 - player]])),
+        shape=(mine.count, theirs.count),
+    )
+    roots, their_roots = mine.num_roots, theirs.num_roots
+    by_plan, by_roots = payoffs[roots:], payoffs[:roots].T @ tree.rows[player].root_reach
+    children, reach = theirs.children(), tree.rows[1 - player].root_reach
+    actions = theirs.count - their_roots
+    own = csr_matrix((np.ones(actions), (np.arange(actions), theirs.infostate)), shape=(actions, theirs.num_infostates))
+    matrix, right = mine.plan_constraints()
+    bounds: list[tuple[float | None, float | None]] = [(0.0, None)] * (mine.count - roots)
+    for number, entry in enumerate(mine.entry):
+        if int(entry) in fixed:
+            bounds[number] = (fixed[int(entry)], fixed[int(entry)])
+    solution = linprog(
+        -np.concatenate([by_plan[:, :their_roots] @ reach, children[:their_roots].T @ reach]),
+        A_ub=hstack([-by_plan[:, their_roots:].T, own - children[their_roots:]]),
+        b_ub=by_roots[their_roots:],
+        A_eq=hstack([matrix, csr_matrix((mine.num_infostates, theirs.num_infostates))]),
+        b_eq=right,
+        bounds=bounds + [(None, None)] * theirs.num_infostates,
+        method="highs",
+    )
+    assert solution.success, solution.message
+    return -float(solution.fun) + float(by_roots[:their_roots] @ reach)

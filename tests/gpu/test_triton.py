@@ -8,7 +8,8 @@ import torch
 
 from tacit.games import load_game
 from tacit.nets.value_net import ValueNet
-from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.config import SearchConfig
+from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.solvers import solve
 from tacit.tree.compiler import compile_game

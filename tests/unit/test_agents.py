@@ -19,9 +19,10 @@ from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
 from tacit.rebel.config import preset
 from tacit.rebel.train import NETWORK, Trainer
+from tacit.search.config import SearchConfig
 from tacit.search.leaves import OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_strategy
-from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.search.values import values_in_subgame
 from tacit.solvers import solve

@@ -15,9 +15,10 @@ from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import Examples, SelfPlay
 from tacit.rebel.train import CHECKPOINT, Trainer, load_trainer, train
+from tacit.search.config import SearchConfig
 from tacit.search.leaves import ZeroLeaves
 from tacit.search.playthroughs import playthrough_quality
-from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
 from tests.random_games import RandomGame

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.search.search import SearchConfig
+from tacit.search.config import SearchConfig
 
 
 @dataclass(frozen=True)

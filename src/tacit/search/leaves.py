@@ -6,7 +6,7 @@ well from there. Search multiplies them by how likely the opponent and chance ma
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -37,6 +37,15 @@ class LeafEvaluator(Protocol):
         Returns:
           `[2 * H, L]`, laid out like `beliefs`.
         """
+        ...
+
+
+@runtime_checkable
+class LeafOracle(LeafEvaluator, Protocol):
+    """An evaluator that solves what follows a leaf, and so knows how it is played from there."""
+
+    def evaluate_played(self, public_class: Tensor, beliefs: Tensor, played: Tensor) -> Tensor:
+        """Returns `[2 * H, L]` infostate values when both come with beliefs `played` but go on as if with `beliefs`."""
         ...
 
 

@@ -56,10 +56,16 @@ def leaf_beliefs(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _outcome(c, n, k, row, table, base, other_base, leaf_offset, leaf, state, meetings, other_reach, values, first_output, cfv):  # type: ignore[no-untyped-def]
-    """Sets the values of a terminal or leaf row: what it meets, times what a leaf is worth."""
+def _outcome(  # type: ignore[no-untyped-def]
+    n, k, row, table, base, other_base, leaf_offset, leaf, state, meetings, other_reach, values, first_output, weighted, cfv
+):
+    """Sets the values of a terminal or leaf row: what it meets, times what a leaf is worth if not `weighted` already."""
     meeting_start, meeting_row, meeting_weight = meetings
     here = base + row * n
+    if weighted and leaf[table + row] >= 0:
+        column, output = leaf_offset[k] + leaf[table + row] * n, first_output + state[table + row]
+        cfv[here : here + n] = values[output, column : column + n]
+        return
     cfv[here : here + n] = 0.0
     for meeting in range(meeting_start[table + row], meeting_start[table + row + 1]):
         theirs, weight = other_base + meeting_row[meeting] * n, meeting_weight[meeting]
@@ -99,7 +105,7 @@ def _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv
 def update_regrets(  # type: ignore[no-untyped-def]
     group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
     row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meetings,
-    other_reach, values, first_output, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
+    other_reach, values, first_output, weighted, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
     positive_discount, negative_discount, floor, prediction, average_weight,
 ):  # fmt: skip
     """Regret matching for one player: values flow up, regrets, average and strategy are updated where they lie."""
@@ -110,8 +116,8 @@ def update_regrets(  # type: ignore[no-untyped-def]
             here, count = base + row * n, num_actions[table + row]
             if meetings[0][table + row] < meetings[0][table + row + 1]:
                 _outcome(
-                    c, n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
-                    other_reach, values, first_output, cfv,
+                    n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
+                    other_reach, values, first_output, weighted, cfv,
                 )  # fmt: skip
             elif count > 0:
                 first = entries + first_entry[table + row] * n
@@ -143,7 +149,7 @@ def update_regrets(  # type: ignore[no-untyped-def]
 def best_response(  # type: ignore[no-untyped-def]
     group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
     row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meetings,
-    other_reach, values, first_output, strategy, edge_value, cfv, root_sum, average_weight,
+    other_reach, values, first_output, weighted, strategy, edge_value, cfv, root_sum, average_weight,
 ):  # fmt: skip
     """Replaces one player's strategy by a best response."""
     for k in range(len(group_class)):
@@ -153,8 +159,8 @@ def best_response(  # type: ignore[no-untyped-def]
             count = num_actions[table + row]
             if meetings[0][table + row] < meetings[0][table + row + 1]:
                 _outcome(
-                    c, n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
-                    other_reach, values, first_output, cfv,
+                    n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
+                    other_reach, values, first_output, weighted, cfv,
                 )  # fmt: skip
             elif count > 0:
                 first = entries + first_entry[table + row] * n
@@ -220,18 +226,18 @@ class NumbaKernels:
             t.leaf_row[player], t.players[player].num_roots, reach.numpy(), beliefs.numpy(), player * H,
         )  # fmt: skip
 
-    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock) -> None:
+    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock, weighted: bool = False) -> None:
         step = (np.float32(weight) for weight in clock.steps[clock.iteration - 1].tolist())
         update_regrets(
             *self._walk(s.batch, player), s.reach[1 - player].numpy(), values.numpy(), player * (values.shape[0] // 2),
-            s.reach[player].numpy(), s.strategy.numpy(), s.regret.numpy(), s.average.numpy(), s.edge_value.numpy(),
+            weighted, s.reach[player].numpy(), s.strategy.numpy(), s.regret.numpy(), s.average.numpy(), s.edge_value.numpy(),
             s.cfv[player].numpy(), s.root_sum[player].numpy(), *step,
         )  # fmt: skip
 
     def best_response(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock) -> None:
         weight = np.float32(clock.steps[clock.iteration - 1, -1])
         best_response(
-            *self._walk(s.batch, player), faced.numpy(), values.numpy(), player * (values.shape[0] // 2),
+            *self._walk(s.batch, player), faced.numpy(), values.numpy(), player * (values.shape[0] // 2), False,
             s.strategy.numpy(), s.edge_value.numpy(), s.cfv[player].numpy(), s.root_sum[player].numpy(), weight,
         )  # fmt: skip
 

@@ -69,8 +69,11 @@ class SearchKernels(Protocol):
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
 
-    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock) -> None:
-        """Updates one player's regrets, average and strategy from the leaves' `values` `[2 * H, leaves]`."""
+    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock, weighted: bool = False) -> None:
+        """Updates one player's regrets, average and strategy from the leaves' `values` `[2 * H, leaves]`.
+
+        The values are infostate values, or with `weighted` counterfactual ones.
+        """
 
     def best_response(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock) -> None:
         """Replaces one player's strategy by a best response to the reach `faced`."""

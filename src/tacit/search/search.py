@@ -1,38 +1,18 @@
-"""Search from many public belief states at once: CFR-D and fictitious play in depth-limited subgames (ReBeL, section 5.1).
-
-Each half-iteration values all leaves of all games in one batch, updates one player everywhere, and computes its new reach.
-Leaf beliefs are those of the current strategies for CFR-D, and of the average strategies for fictitious play.
-"""
+"""Search from many public belief states at once: CFR and fictitious play in depth-limited subgames (ReBeL, section 5.1)."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tacit.search.batch import Batch
+from tacit.search.config import SearchConfig
 from tacit.search.leaves import LeafEvaluator
 from tacit.search.numbers import SearchKernels
 from tacit.search.state import SearchState
 from tacit.search.tables import SearchSpace
 from tacit.solvers.schedules import RegretSchedule, find_schedule
-
-
-@dataclass(frozen=True)
-class SearchConfig:
-    """How subgames are searched.
-
-    Attributes:
-      solver: the schedule: `linear-cfr`, `cfr+`, `dcfr`, ... search by CFR-D; `fp`, `linear-fp`, `flop` by fictitious play.
-      iterations: iterations; each updates both players, so the papers' 1,024 alternating iterations are 512.
-      depth: actions to look ahead; None searches to the end of the game.
-    """
-
-    solver: str = "linear-cfr"
-    iterations: int = 512
-    depth: int | None = 2
 
 
 class SearchResult:
@@ -103,13 +83,12 @@ class BatchSearch:
           reaches: `[B, 2, H]` the players' reaches there.
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
         """
-        iterations = self.config.iterations
-        state = SearchState(self.space, self.kernels, self._schedule, iterations, game_class, reaches, sample_iteration)
+        state = SearchState(self.space, self.kernels, self.config, game_class, reaches, sample_iteration)
         if self.kernels.device == "cpu":
-            for _ in range(iterations):
+            for _ in range(self.config.iterations):
                 state.iterate(self.evaluator)
         else:
-            _replay(state, self.evaluator, iterations)
+            _replay(state, self.evaluator, self.config.iterations)
         return SearchResult(state)
 
 
@@ -125,16 +104,21 @@ def make_kernels(space: SearchSpace, device: str) -> SearchKernels:
 
 
 def _replay(state: SearchState, evaluator: LeafEvaluator, iterations: int) -> None:
-    """Runs the first iteration, captures the second as a CUDA graph and replays it: nothing returns to Python inside."""
-    state.iterate(evaluator)
-    if iterations < 3:
-        for _ in range(iterations - 1):
-            state.iterate(evaluator)
+    """Runs some iterations, captures the next ones as a CUDA graph and replays it: nothing returns to Python inside.
+
+    As many are captured as leaf values are used for, so that the graph repeats.
+    """
+    period = state.period
+    for _ in range(period + (iterations - period) % period if iterations > 2 * period else iterations):
+        state.iterate(evaluator)
+    remaining = iterations - state.clock.iteration
+    if not remaining:
         return
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):  # capturing runs nothing
-        state.iterate(evaluator)
-    for _ in range(iterations - 1):
+        for _ in range(period):
+            state.iterate(evaluator)
+    for _ in range(remaining // period):
         graph.replay()
     torch.cuda.synchronize()

@@ -15,9 +15,10 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
+from tacit.search.config import SearchConfig
 from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_strategy
-from tacit.search.search import BatchSearch, SearchConfig
+from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.solvers.result import Point, SolveResult
 from tacit.tree.compiler import compile_game

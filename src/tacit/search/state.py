@@ -6,34 +6,40 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.errors import TacitError
 from tacit.search.batch import Batch, Group, make_batch
-from tacit.search.leaves import LeafEvaluator
+from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
+from tacit.search.leaves import LeafEvaluator, LeafOracle
 from tacit.search.numbers import Clock, SearchKernels, SearchNumbers
+from tacit.search.odds import LeafOdds
 from tacit.search.tables import SearchSpace
-from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule
+from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule, find_schedule
 
 
 class SearchState:
     """All games of a batch between their first and last iteration.
 
+    A half-iteration values all leaves of all games in one batch, updates one player everywhere, and computes its new reach.
+
     Attributes:
       numbers: strategies, regrets, averages, reaches.
-      beliefs: `[2 * H, leaves]`.
+      beliefs: `[2 * H, leaves]` where leaves are valued: at the present strategies (CFR-D) or their averages.
       sampled: the strategies of each game's sampled iteration.
-      believed: those that define its beliefs: the same for CFR-D, the average's weights for fictitious play.
+      believed: those that define its beliefs: the same for CFR-D, else the average's weights.
+      period: iterations after which the evaluator is asked again.
     """
 
     def __init__(
         self,
         space: SearchSpace,
         kernels: SearchKernels,
-        schedule: Schedule,
-        iterations: int,
+        config: SearchConfig,
         game_class: np.ndarray,
         reaches: Tensor,
         sample_iteration: np.ndarray,
     ) -> None:
-        self.space, self._kernels, self._schedule = space, kernels, schedule
+        self.space, self._kernels, self._config = space, kernels, config
+        self._schedule = schedule = find_schedule(config.solver)
         device = kernels.device
         self.H = int(reaches.shape[2])
         batch = self.batch = make_batch(space.tables, game_class, kernels.alignment)
@@ -53,34 +59,125 @@ class SearchState:
             root_sum=[torch.zeros_like(rows) for rows in reach],
             sample_iteration=torch.from_numpy(sample_iteration.astype(np.int64))[order].to(device),
         )
-        self.clock = Clock(0, _weights(schedule, iterations).to(device), torch.zeros(1, dtype=torch.int64, device=device))
+        steps = _steps(schedule, config.iterations).to(device)
+        self.clock = Clock(0, steps, torch.zeros(1, dtype=torch.int64, device=device))
+        self._from_average = isinstance(schedule, ResponseSchedule) or config.decomposition != CFR_D
+        self._alternating = config.alternating and schedule.alternating
         self.sampled = torch.zeros_like(strategy)
-        self.believed = torch.zeros_like(strategy) if isinstance(schedule, ResponseSchedule) else self.sampled
+        self.believed = torch.zeros_like(strategy) if self._from_average else self.sampled
         self.beliefs = torch.zeros(2 * self.H, len(batch.leaf_class), device=device)
         self._leaf_class = torch.from_numpy(batch.leaf_class).to(device)
+        self._values: list[Tensor | None] = [None, None]
+        # Where everyone's private state is known, nothing that is played can change a leaf's value.
+        known = all((table.num_roots[batch.leaf_class] == 1).all() for table in space.tables.players)
+        self._asks_once, self.period = known, 1 if known else config.recycle
         for player in (0, 1):
             kernels.reach_down(batch, player, strategy, reach[player])
             kernels.leaf_beliefs(batch, player, reach[player], self.beliefs)
         self._mean_reach = [rows.clone() for rows in reach]
+        weights = np.array([average_weight(schedule, t) for t in range(config.iterations + 1)])
+        self._shares = torch.from_numpy(weights / np.cumsum(weights)).float().to(device)
         if isinstance(schedule, ResponseSchedule):
-            self._shares, self._optimism = (table.to(device) for table in _mixtures(schedule, iterations))
-            self._count_uniform_strategy(schedule)
+            self._optimism = torch.tensor([schedule.optimism(t) for t in range(config.iterations + 1)]).to(device)
+            self._count_uniform_strategy(weights[0])
+        if config.decomposition == MODIFIED_CFR_AVE:
+            self._odds = LeafOdds(space, batch, device)
+            self._before = [torch.zeros(self.H, len(batch.leaf_class), device=device) for _ in (0, 1)]
 
     def iterate(self, evaluator: LeafEvaluator) -> None:
         """Runs one iteration: both players answer once. All that depends on the iteration is read from tensors."""
         self.clock.iteration += 1
         self.clock.counter += 1
-        if isinstance(self._schedule, RegretSchedule):  # the average holds the strategies before their update
+        regrets = isinstance(self._schedule, RegretSchedule)
+        if regrets:  # the average holds the strategies before their update
             self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
-        for player in (0, 1):
-            values = evaluator.evaluate(self._leaf_class, self.beliefs) if len(self._leaf_class) else self.beliefs
-            if isinstance(self._schedule, RegretSchedule):
-                self._match_regrets(player, values)
-            else:
-                self._respond(player, values)
-        if isinstance(self._schedule, ResponseSchedule):
+        for players in ((0,), (1,)) if self._alternating else ((0, 1),):
+            if self._asks(players[0]):
+                self._ask(players, evaluator)
+            for player in players:
+                self._answer(player)
+            for player in players:
+                self._move(player)
+        if not regrets:
             self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
+        if self._from_average:
             self._kernels.take_samples(self.numbers, self.clock, self.numbers.average, self.believed)
+
+    def follow(self, strategy: Tensor) -> None:
+        """Plays one iteration with given strategies in a subgame without leaves: the roots' values are then theirs."""
+        self.clock.iteration += 1
+        self.clock.counter += 1
+        self.numbers.strategy.copy_(strategy)
+        for player in (0, 1):
+            self._kernels.reach_down(self.batch, player, strategy, self.numbers.reach[player])
+        for player in (0, 1):
+            self._kernels.update_regrets(self.numbers, player, self.beliefs, self.clock)
+
+    def _asks(self, player: int) -> bool:
+        if self._asks_once:
+            return self._values[player] is None
+        return self._values[player] is None or (self.clock.iteration - 1) % self.period == 0
+
+    def _ask(self, players: tuple[int, ...], evaluator: LeafEvaluator) -> None:
+        """Has all leaves valued for the given players, or for both and good where the values cannot change."""
+        if not len(self._leaf_class):
+            values = self.beliefs
+        elif self._config.decomposition == CFR_AVE and isinstance(self._schedule, RegretSchedule):
+            played = torch.zeros_like(self.beliefs)
+            for player in (0, 1):
+                self._kernels.leaf_beliefs(self.batch, player, self.numbers.reach[player], played)
+            if not isinstance(evaluator, LeafOracle):
+                raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
+            values = evaluator.evaluate_played(self._leaf_class, self.beliefs, played)
+        else:
+            values = evaluator.evaluate(self._leaf_class, self.beliefs)
+        for player in (0, 1) if self._asks_once else players:
+            self._values[player] = values
+        if self._config.decomposition == MODIFIED_CFR_AVE and self.clock.iteration == 1 and players[0] == 0:
+            # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.
+            self._before[1].copy_(values[self.H :] * self._odds.of_columns(1, self._mean_reach[0]))
+
+    def _answer(self, player: int) -> None:
+        """Updates a player's strategy."""
+        values, s = self._values[player], self.numbers
+        assert values is not None
+        if isinstance(self._schedule, ResponseSchedule):
+            other = 1 - player
+            # The response leans to the opponent's latest one.
+            faced = torch.lerp(self._mean_reach[other], s.reach[other], self._optimism[self.clock.counter])
+            self._kernels.best_response(s, player, faced, values, self.clock)
+        elif self._config.decomposition == MODIFIED_CFR_AVE:
+            self._kernels.update_regrets(s, player, self._latest_part(player, values), self.clock, weighted=True)
+        else:
+            self._kernels.update_regrets(s, player, values, self.clock)
+
+    def _move(self, player: int) -> None:
+        """Follows a player's new strategy: its reach, its average, and its beliefs at the leaves."""
+        s = self.numbers
+        self._kernels.reach_down(self.batch, player, s.strategy, s.reach[player])
+        if isinstance(self._schedule, ResponseSchedule):
+            self._kernels.add_to_average(s, player, self.clock)
+        if self._from_average:
+            self._mean_reach[player].lerp_(s.reach[player], self._shares[self.clock.counter])
+        self._kernels.leaf_beliefs(
+            self.batch, player, (self._mean_reach if self._from_average else s.reach)[player], self.beliefs
+        )
+
+    def _latest_part(self, player: int, values: Tensor) -> Tensor:
+        """Returns `[2 * H, leaves]` counterfactual values of the opponent's latest strategy (modified CFR-AVE, appendix E).
+
+        With `share` the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the
+        values at the present average and at the one before give those of the latest strategy, were the leaves' own
+        strategies to stay the same.
+        """
+        mine = slice(player * self.H, (player + 1) * self.H)
+        now = values[mine] * self._odds.of_columns(player, self._mean_reach[1 - player])
+        ahead = 1 if player == 1 and self._alternating else 0  # player 0 has moved already
+        share = self._shares[self.clock.counter - 1 + ahead]
+        weighted = torch.zeros_like(values)
+        weighted[mine] = (now - (1.0 - share) * self._before[player]) / share
+        self._before[player].copy_(now)
+        return weighted
 
     def root_values(self) -> Tensor:
         """Returns `[B, 2, H]` the mean infostate values at the roots, in the games' own order.
@@ -107,41 +204,22 @@ class SearchState:
             self.batch.view(strategy, self.batch.entry_offset, group).copy_(part)
         return strategy
 
-    def _match_regrets(self, player: int, values: Tensor) -> None:
-        self._kernels.update_regrets(self.numbers, player, values, self.clock)
-        self._kernels.reach_down(self.batch, player, self.numbers.strategy, self.numbers.reach[player])
-        self._kernels.leaf_beliefs(self.batch, player, self.numbers.reach[player], self.beliefs)
-
-    def _respond(self, player: int, values: Tensor) -> None:
-        """Answers the opponent's average (leaning to its latest response), and moves the own average."""
-        s, other, now = self.numbers, 1 - player, self.clock.counter - 1
-        faced = torch.lerp(self._mean_reach[other], s.reach[other], self._optimism[now])
-        self._kernels.best_response(s, player, faced, values, self.clock)
-        self._kernels.reach_down(self.batch, player, s.strategy, s.reach[player])
-        self._kernels.add_to_average(s, player, self.clock)
-        self._mean_reach[player].lerp_(s.reach[player], self._shares[now])
-        self._kernels.leaf_beliefs(self.batch, player, self._mean_reach[player], self.beliefs)
-
-    def _count_uniform_strategy(self, schedule: ResponseSchedule) -> None:
-        weights = torch.full_like(self.clock.steps[:1], schedule.average_weight(0))
-        before = Clock(1, weights, torch.ones_like(self.clock.counter))
+    def _count_uniform_strategy(self, weight: float) -> None:
+        before = Clock(1, torch.full_like(self.clock.steps[:1], weight), torch.ones_like(self.clock.counter))
         for player in (0, 1):
             self._kernels.add_to_average(self.numbers, player, before)
 
 
-def _weights(schedule: Schedule, iterations: int) -> Tensor:
+def average_weight(schedule: Schedule, t: int) -> float:
+    """Returns the weight in the average of a player's strategy after `t` updates."""
+    return schedule.step(t + 1).average_weight if isinstance(schedule, RegretSchedule) else schedule.average_weight(t)
+
+
+def _steps(schedule: Schedule, iterations: int) -> Tensor:
     """Returns `[T, 5]` the step of each iteration."""
     if isinstance(schedule, RegretSchedule):
         return torch.tensor([tuple(schedule.step(t)) for t in range(1, iterations + 1)], dtype=torch.float32)
     return torch.tensor([[0.0, 0.0, 0.0, 0.0, schedule.average_weight(t)] for t in range(1, iterations + 1)])
-
-
-def _mixtures(schedule: ResponseSchedule, iterations: int) -> tuple[Tensor, Tensor]:
-    """Returns `[T]` each response's share in the average that holds it, and `[T]` the optimism of each iteration."""
-    weights = np.array([schedule.average_weight(t) for t in range(iterations + 1)])
-    shares = (weights / np.cumsum(weights))[1:]
-    optimism = [schedule.optimism(t) for t in range(1, iterations + 1)]
-    return torch.from_numpy(shares).float(), torch.tensor(optimism)
 
 
 def _normalise_group(space: SearchSpace, group: Group, weights: Tensor) -> Tensor:

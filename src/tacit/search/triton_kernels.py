@@ -93,7 +93,8 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
     row_start, tile_start, tile_row, tile_size, tile_kind, parent, entry, first_entry, num_actions, opens, leaf, state,
     meeting_start, meeting_row, meeting_weight,
     other_reach, values, num_leaves, first_output, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
-    steps, counter, REGRETS: tl.constexpr, BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
+    steps, counter, REGRETS: tl.constexpr, WEIGHTED: tl.constexpr,
+    BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
     """Values flow up; at the player's decisions regrets are matched (`REGRETS`) or the best action is chosen."""
     chunk = tl.program_id(0)
@@ -128,7 +129,8 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
             at = tl.load(leaf + table + first)
             if at >= 0:
                 output = first_output + tl.load(state + table + row, mask=real, other=0)
-                value = value * tl.load(column + output[:, None] * num_leaves + at * n, mask=mine, other=0.0)
+                worth = tl.load(column + output[:, None] * num_leaves + at * n, mask=mine, other=0.0)
+                value = worth if WEIGHTED else value * worth
         elif kind == ACTS:
             counts = tl.load(num_actions + table + row, mask=real, other=0)
             most = tl.max(counts, 0)
@@ -258,11 +260,11 @@ class TritonKernels:
             BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
-    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock) -> None:
-        self._answer(s, player, s.reach[1 - player], values, clock, regrets=True)
+    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock, weighted: bool = False) -> None:
+        self._answer(s, player, s.reach[1 - player], values, clock, regrets=True, weighted=weighted)
 
     def best_response(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock) -> None:
-        self._answer(s, player, faced, values, clock, regrets=False)
+        self._answer(s, player, faced, values, clock, regrets=False, weighted=False)
 
     def add_to_average(self, s: SearchNumbers, player: int, clock: Clock) -> None:
         t, b = self._players[player], self._layout(s.batch)
@@ -280,7 +282,9 @@ class TritonKernels:
             clock.counter, BLOCK=BLOCK, num_warps=1,
         )  # fmt: skip
 
-    def _answer(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock, regrets: bool) -> None:
+    def _answer(
+        self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock, regrets: bool, weighted: bool
+    ) -> None:
         t, b = self._players[player], self._layout(s.batch)
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],
@@ -289,7 +293,7 @@ class TritonKernels:
             t["meeting_start"], t["meeting_row"], t["meeting_weight"],
             faced, values, values.shape[1], player * (values.shape[0] // 2), s.reach[player],
             s.strategy, s.regret, s.average, s.edge_value, s.cfv[player], s.root_sum[player], clock.steps, clock.counter,
-            REGRETS=regrets, BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
+            REGRETS=regrets, WEIGHTED=weighted, BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
         )  # fmt: skip
 
     def _layout(self, batch: Batch) -> dict[str, Any]:

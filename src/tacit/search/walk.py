@@ -12,6 +12,7 @@ from torch import Tensor
 
 from tacit.search.batch import Batch
 from tacit.search.numbers import SearchKernels
+from tacit.search.odds import LeafOdds
 from tacit.search.state import root_reach, uniform_strategy
 from tacit.search.tables import SearchSpace
 
@@ -42,26 +43,18 @@ def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strat
       strategy: what both players sample actions with.
       reaches: `[B, 2, H]` at the roots.
     """
-    device, t, H = strategy.device, space.tables, space.tables.num_private_states
+    device, t = strategy.device, space.tables
     sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
     below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
     for player in (0, 1):
         kernels.reach_down(batch, player, strategy, below[player])
+    odds = LeafOdds(space, batch, device)
     chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
-        leaves = slice(*t.leaf_start[group.public_class : group.public_class + 2])
-        count = leaves.stop - leaves.start
-        if count == 0:
-            continue
         deals = torch.from_numpy(t.deals[group.public_class]).to(device)
         total = torch.einsum("gi,ij,gj->g", sorted_reaches[group.games, 0], deals, sorted_reaches[group.games, 1])
-        arrived = []
-        for player in (0, 1):
-            mine = batch.view(below[player], batch.row_offset[player], group)
-            rows = np.minimum(t.leaf_row[player][leaves, None] + np.arange(H), len(mine) - 1)  # padding meets chance weight 0
-            arrived.append(mine[torch.from_numpy(rows).to(device).long()])
-        met = torch.bmm(torch.from_numpy(t.leaf_deals[leaves]).to(device), arrived[1])
-        chances[group.games, :count] = (arrived[0] * met).sum(1).T / total.clamp_min(1e-30)[:, None]
+        found = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
+        chances[group.games, : len(found)] = found.T / total.clamp_min(1e-30)[:, None]
     return chances[torch.from_numpy(batch.place).to(device)]
 
 

@@ -1,0 +1,39 @@
+"""How subgames are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.errors import TacitError
+
+CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
+DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How subgames are searched.
+
+    Attributes:
+      solver: the schedule: `linear-cfr`, `cfr+`, `dcfr`, ... match regrets; `fp`, `linear-fp`, `flop` are fictitious play.
+      iterations: iterations; each updates both players, so the papers' 1,024 alternating iterations are 512.
+      depth: actions to look ahead; None searches to the end of the game.
+      decomposition: at which beliefs regret matching values leaves: those of the present strategies (`cfr-d`), or of their
+        average (`cfr-ave`, which needs an oracle, and `modified-cfr-ave`, which does not; ReBeL, appendix E). Fictitious play
+        always values them at the averages.
+      alternating: whether player 1 answers player 0's new strategy within an iteration.
+      recycle: iterations that use the same leaf values before they are asked for again.
+    """
+
+    solver: str = "linear-cfr"
+    iterations: int = 512
+    depth: int | None = 2
+    decomposition: str = CFR_D
+    alternating: bool = True
+    recycle: int = 1
+
+    def __post_init__(self) -> None:
+        if self.decomposition not in DECOMPOSITIONS:
+            raise TacitError(f"unknown decomposition {self.decomposition!r}: choose one of {', '.join(DECOMPOSITIONS)}")
+        if self.recycle < 1:
+            raise TacitError(f"leaf values are used for at least 1 iteration, not {self.recycle}")

@@ -1,0 +1,54 @@
+"""How likely chance and a player make each private state of the other at the leaves of all games of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.search.batch import Batch
+from tacit.search.tables import SearchSpace
+
+
+class LeafOdds:
+    """Chance weights of a batch's leaves, on its device.
+
+    Args:
+      space: the game.
+      batch: the games.
+      device: where the reaches lie.
+    """
+
+    def __init__(self, space: SearchSpace, batch: Batch, device: str | torch.device) -> None:
+        t, H = space.tables, space.tables.num_private_states
+        self._batch, self._num_states = batch, H
+        self._deals, self._rows = [], []
+        for group in batch:
+            leaves = slice(*t.leaf_start[group.public_class : group.public_class + 2])
+            self._deals.append(torch.from_numpy(t.leaf_deals[leaves]).to(device))
+            rows = []
+            for player in (0, 1):
+                last = np.diff(t.players[player].row_start)[group.public_class] - 1
+                # Rows beyond a leaf's private states meet chance weights of zero.
+                at = np.minimum(t.leaf_row[player][leaves, None] + np.arange(H), last)
+                rows.append(torch.from_numpy(at.astype(np.int64)).to(device))
+            self._rows.append(rows)
+
+    def arrived(self, group: int, player: int, reach: Tensor) -> Tensor:
+        """Returns `[leaves, H, games]` a player's reach of its rows at the leaves of a group."""
+        batch = self._batch
+        start, end = (int(x) for x in batch.row_offset[player][group : group + 2])
+        return reach[start:end].view(-1, int(batch.group_size[group]))[self._rows[group][player]]
+
+    def of_rows(self, group: int, player: int, other_reach: Tensor) -> Tensor:
+        """Returns `[leaves, H, games]` how likely chance and the other player make each private state of `player`."""
+        deals = self._deals[group]
+        return torch.bmm(deals if player == 0 else deals.transpose(1, 2), self.arrived(group, 1 - player, other_reach))
+
+    def of_columns(self, player: int, other_reach: Tensor) -> Tensor:
+        """Returns `[H, leaves]` the same for all groups, laid out like a player's half of the beliefs."""
+        parts = [
+            self.of_rows(group, player, other_reach).transpose(0, 1).reshape(self._num_states, -1)
+            for group in range(len(self._batch.group_class))
+        ]
+        return torch.cat(parts, dim=1)

@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
 from tacit.games import CHANCE, TERMINAL
+from tacit.solvers.lp import _Sequences
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import Arrival, resolve_chance
-from tacit.solvers.lp import _Sequences
 from tacit.tree.public_tree import PublicTree
 
 

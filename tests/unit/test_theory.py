@@ -1,0 +1,155 @@
+"""What the ReBeL paper proves, checked: search in a depth-limited trunk with solved leaves finds an equilibrium's trunk."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.games import TERMINAL, Game, load_game
+from tacit.search.batch import make_batch
+from tacit.search.config import SearchConfig
+from tacit.search.leaves import ZeroLeaves
+from tacit.search.oracle import SolvedLeaves, strategy_values
+from tacit.search.search import BatchSearch
+from tacit.search.state import uniform_strategy
+from tacit.search.tables import SearchSpace, search_space
+from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import Floats
+from tacit.tree.strategy import normalise
+from tests.oracles import guaranteed_value
+
+
+def space_of(name: str) -> SearchSpace:
+    return search_space(compile_game(load_game(name)), 2)
+
+
+def search_root(search: BatchSearch) -> Tensor:
+    """Returns the average strategy of a search at the start of a game."""
+    t = search.space.tables
+    reaches = torch.zeros(1, 2, t.num_private_states)
+    for player in (0, 1):
+        states = int(t.players[player].num_roots[0])
+        reaches[0, player, :states] = 1.0 / states
+    return search.run(np.zeros(1, np.int64), reaches, np.ones(1, np.int64)).average_strategy
+
+
+def trunk_losses(space: SearchSpace, strategy: Floats) -> Floats:
+    """Returns what each player gives up at most by playing a trunk strategy, however well it goes on: zero at equilibrium."""
+    subgame = space.subgames[0]
+    losses = []
+    for player in (0, 1):
+        mine = np.flatnonzero(subgame.tree.entry_player == player)
+        # Each player acts once in a trunk of two actions, so its plan weights are its probabilities.
+        fixed = {int(subgame.entry_index[e]): float(strategy[e]) for e in mine}
+        losses.append(guaranteed_value(space.tree, player, {}) - guaranteed_value(space.tree, player, fixed))
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "liars_dice(dice=1,faces=4)"])
+@pytest.mark.parametrize("decomposition", ["cfr-d", "cfr-ave"])
+def test_search_with_an_oracle_converges_to_nash(name: str, decomposition: str) -> None:
+    """Theorems 3 and 6: the longer the search, the less its trunk strategy can lose, for both players."""
+    space = space_of(name)
+    oracle = SolvedLeaves(space, iterations=80)
+    before = trunk_losses(space, space.subgames[0].tree.uniform_strategy()).mean()
+    losses = []
+    for iterations in (10, 100):
+        search = BatchSearch(space, oracle, SearchConfig("dcfr", iterations, 2, decomposition))
+        found = normalise(space.subgames[0].tree, search_root(search).double().numpy())
+        losses.append(trunk_losses(space, found).mean())
+    assert losses[0] < 0.5 * before
+    assert losses[1] < 0.5 * losses[0]
+    assert losses[1] < 0.07 * before
+
+
+class UniformBelow:
+    """Leaf values when everyone plays at random from there on: linear in the beliefs, like those of terminal states."""
+
+    def __init__(self, space: SearchSpace) -> None:
+        self._search = BatchSearch(search_space(space.tree, None), ZeroLeaves(), SearchConfig("cfr", 1, None))
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        classes, space = public_class.numpy(), self._search.space
+        batch = make_batch(space.tables, classes)
+        reaches = beliefs.T.reshape(len(classes), 2, -1).contiguous()
+        values = strategy_values(self._search, classes, reaches, batch, uniform_strategy(space, batch, "cpu"))
+        return values.nan_to_num(0.0).flatten(1).T.contiguous()
+
+    def evaluate_played(self, public_class: Tensor, beliefs: Tensor, played: Tensor) -> Tensor:
+        del beliefs
+        return self.evaluate(public_class, played)
+
+
+@pytest.mark.parametrize("solver", ["cfr", "linear-cfr", "dcfr"])
+@pytest.mark.parametrize(("name", "alternating"), [("liars_dice(dice=1,faces=3)", True), ("leduc_poker", False)])
+def test_all_decompositions_are_cfr_where_nothing_is_decided_below(name: str, alternating: bool, solver: str) -> None:
+    """Appendix E: modified CFR-AVE is CFR if the strategies below the leaves stay the same."""
+    space = space_of(name)
+    leaves = UniformBelow(space)
+    configs = [
+        SearchConfig(solver, 30, 2, decomposition, alternating) for decomposition in ("cfr-d", "cfr-ave", "modified-cfr-ave")
+    ]
+    plain, sound, modified = (search_root(BatchSearch(space, leaves, config)) for config in configs)
+    shorter = search_root(BatchSearch(space, leaves, SearchConfig(solver, 5, 2, alternating=alternating)))
+    assert float((plain - shorter).abs().max()) > 1e-2
+    torch.testing.assert_close(sound, plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close(modified, plain, atol=1e-3, rtol=0)
+
+
+def test_cfr_ave_wants_an_oracle() -> None:
+    space = space_of("kuhn_poker")
+    with pytest.raises(TacitError, match="oracle"):
+        search_root(BatchSearch(space, ZeroLeaves(), SearchConfig("cfr", 3, 2, "cfr-ave")))
+
+
+@dataclass(frozen=True)
+class Nim(Game[tuple[int, int]]):
+    """Players take one or two of six sticks in turn; who takes the last wins."""
+
+    name = "nim"
+
+    def initial_state(self) -> tuple[int, int]:
+        return 6, 0
+
+    def actor(self, state: tuple[int, int]) -> int:
+        return state[1] if state[0] else TERMINAL
+
+    def legal_actions(self, state: tuple[int, int]) -> list[int]:
+        return [action for action in (1, 2) if action <= state[0]]
+
+    def apply(self, state: tuple[int, int], action: int) -> tuple[int, int]:
+        return state[0] - action, 1 - state[1]
+
+    def returns(self, state: tuple[int, int]) -> tuple[float, float]:
+        return (-1.0, 1.0) if state[1] == 0 else (1.0, -1.0)
+
+    def public_observation(self, state: tuple[int, int]) -> str:
+        return f"{state[0]} left"
+
+
+class Counting(ZeroLeaves):
+    """Counts how often leaves are valued."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        self.calls += 1
+        return super().evaluate(public_class, beliefs)
+
+
+def test_leaves_are_valued_as_often_as_asked_and_once_where_nothing_is_hidden() -> None:
+    """With perfect information a leaf's value does not depend on how it is reached (ReBeL, section 5.1)."""
+    kuhn = load_game("kuhn_poker")
+    for game, config, calls in (
+        (kuhn, SearchConfig("cfr+", 12, 2), 24),
+        (kuhn, SearchConfig("cfr+", 12, 2, alternating=False), 12),
+        (kuhn, SearchConfig("cfr+", 12, 2, recycle=4), 6),
+        (Nim(), SearchConfig("cfr+", 12, 2), 1),
+    ):
+        leaves = Counting()
+        search_root(BatchSearch(search_space(compile_game(game), 2), leaves, config))
+        assert leaves.calls == calls

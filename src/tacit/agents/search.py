@@ -16,8 +16,6 @@ player 0 responds to the latest answer at the leaf and not to their mean (see do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +25,7 @@ from torch import Tensor
 from tacit.agents.base import Sight, draw_action, follow
 from tacit.agents.view import View, make_view
 from tacit.games.base import TERMINAL
+from tacit.nets.numba_mlp import one_thread
 from tacit.search.search import BatchSearch
 from tacit.search.values import values_in_subgame
 from tacit.tree.beliefs import PublicBeliefState, descend, initial_belief_state
@@ -102,7 +101,7 @@ class SearchAgent:
         for player, reach in enumerate(root.reaches):
             beliefs[0, player, : len(reach)] = torch.from_numpy(reach)
         sample = search.iterations_at(self._generator.random(1))
-        with _one_thread():
+        with one_thread():  # a single game's queries are far too small to share
             result = search.run(space.classes.of_node[[root.node]].astype(np.int64), beliefs.to(search.kernels.device), sample)
         subgame = space.subgame_at(root.node)
         played, believed = (
@@ -117,14 +116,3 @@ class SearchAgent:
         whole = np.zeros(self._tree.num_entries)
         whole[subgame.entry_index] = strategy.double().cpu().numpy()
         return whole
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """A single game's network queries are far too small to share: threads that wait for each other cost ten times as much."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
 BLOCK, WARPS, PROGRAMS_PER_PROCESSOR = 64, 4, 1
@@ -75,23 +76,19 @@ class FusedValueNet:
     @torch.no_grad()
     def refresh(self) -> None:
         """Takes over the network's present weights, in place so that captured graphs see them."""
-        net, pad = self.net, self.padded - self.features
-        second: Any = net.rest[0]
-        first_norm: Any = net.first[0]
-        first, embedding = _centred(net.private.weight, net.private.bias)
-        public = net.public.weight - net.public.weight.mean(1, keepdim=True) + embedding
-        middle, bias = _centred(second[0].weight, second[0].bias)
+        w, pad = fold(self.net), self.padded - self.features
+        (middle, bias), (first_norm, second_norm) = w.hidden[0], w.norms
         new = {
-            "public": public,
-            "w1": torch.nn.functional.pad(first.T * net.num_private_states, (0, 0, 0, pad)).bfloat16(),
-            "scale1": first_norm.weight,
-            "shift1": first_norm.bias,
-            "w2": middle.T.bfloat16(),
+            "public": w.public,
+            "w1": torch.nn.functional.pad(w.first, (0, 0, 0, pad)).bfloat16(),
+            "scale1": first_norm.scale,
+            "shift1": first_norm.shift,
+            "w2": middle.bfloat16(),
             "b2": bias,
-            "scale2": second[1].weight,
-            "shift2": second[1].bias,
-            "w3": torch.nn.functional.pad(net.out.weight.T * net.scale, (0, pad)).bfloat16(),
-            "b3": torch.nn.functional.pad(net.out.bias * net.scale, (0, pad)),
+            "scale2": second_norm.scale,
+            "shift2": second_norm.shift,
+            "w3": torch.nn.functional.pad(w.last, (0, pad)).bfloat16(),
+            "b3": torch.nn.functional.pad(w.bias, (0, pad)),
         }
         for name, tensor in new.items():
             if name in self._weights:
@@ -111,8 +108,3 @@ class FusedValueNet:
             FEATURES=self.features, PADDED=self.padded, WIDTH=w["b2"].shape[0], BLOCK=BLOCK, num_warps=WARPS,
         )  # fmt: skip
         return values
-
-
-def _centred(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns a linear layer whose outputs have the mean over units taken off."""
-    return weight - weight.mean(0, keepdim=True), bias - bias.mean()

@@ -17,6 +17,7 @@ from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import load_tensors, prefixed, save_tensors, unprefixed
+from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.fitter import Fitter
@@ -155,8 +156,8 @@ class Trainer:
 
 
 def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: str) -> BatchSearch:
-    """Returns the search of a run, its network fused into one kernel where the device and the network allow it."""
-    evaluator: Any = net
+    """Returns the search of a run, with the fastest forward pass of its network that the device has."""
+    evaluator: Any = NumbaValueNet(net) if device == "cpu" else net
     if device != "cpu" and config.layers == 2 and config.hidden in (16, 32, 64, 128, 256):
         from tacit.nets.triton_mlp import FusedValueNet
 

@@ -32,9 +32,7 @@ def best(work, rounds=3):
     return min(seconds)
 
 
-for argument in sys.argv[1:]:
-    name, _, games = argument.partition(";")
-    games = int(games or 512)
+def probe(name: str, games: int) -> None:
     space = search_space(compile_game(load_game(name)), 2)
     H = space.tables.num_private_states
     net = ValueNet(len(space.classes), H)
@@ -67,3 +65,9 @@ for argument in sys.argv[1:]:
         f"{rows * flops_a_leaf / theirs / 1e9:.0f}; its bare matrix product {rows * 2 * 256 * 256 / product / 1e9:.0f}",
         flush=True,
     )
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        name, _, games = argument.partition(";")
+        probe(name, int(games or 512))

@@ -147,8 +147,9 @@ def test_the_fast_forward_pass_is_the_network(hidden: int, layers: int, leaves: 
             parameter.add_(0.3 * torch.randn(parameter.shape))
     classes, beliefs = torch.randint(0, 5, (leaves,)), torch.rand(6, leaves)
     fast = NumbaValueNet(net)
-    torch.testing.assert_close(fast.evaluate(classes, beliefs), net.evaluate(classes, beliefs), atol=2e-5, rtol=1e-5)
-    with torch.no_grad():
-        net.out.bias.add_(1.0)
-    fast.refresh()
-    torch.testing.assert_close(fast.evaluate(classes, beliefs), net.evaluate(classes, beliefs), atol=2e-5, rtol=1e-5)
+    for _ in range(2):
+        ours, torchs = fast.evaluate(classes, beliefs), net.evaluate(classes, beliefs)
+        assert float((ours - torchs).abs().max()) < 1e-5 * float(torchs.abs().max())
+        with torch.no_grad():
+            net.out.bias.add_(1.0)
+        fast.refresh()

@@ -1,7 +1,7 @@
-"""The value network of ReBeL (appendix G): an MLP from a public belief state to infostate values.
+"""The networks of ReBeL (appendix G): MLPs from a public belief state to infostate values, and to a policy.
 
 Input: the class of the public state (for Liar's Dice its last bid and acting player, as in the paper) and both players'
-beliefs. Output: both players' values at once, so that one training example serves both.
+beliefs. The value network returns both players' values at once, so that one training example serves both.
 """
 
 from __future__ import annotations
@@ -10,8 +10,35 @@ import torch
 from torch import Tensor, nn
 
 
-class ValueNet(nn.Module):
-    """Hidden layers of linear, LayerNorm and GeLU; near-zero values at the start.
+class BeliefNet(nn.Module):
+    """Hidden layers of linear, LayerNorm and GeLU over a public belief state; near-zero outputs at the start."""
+
+    def __init__(self, num_classes: int, num_private_states: int, outputs: int, hidden: int, layers: int) -> None:
+        super().__init__()
+        self.num_classes, self.num_private_states = num_classes, num_private_states
+        self.public = nn.Embedding(num_classes, hidden)  # a one-hot input through a linear layer
+        self.private = nn.Linear(2 * num_private_states, hidden)
+        nn.init.normal_(self.public.weight, std=0.5)
+        self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
+        self.rest = nn.Sequential(
+            *(
+                nn.Sequential(nn.Linear(hidden, hidden), nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
+                for _ in range(layers - 1)
+            )
+        )
+        self.out = nn.Linear(hidden, outputs)
+        with torch.no_grad():
+            self.out.weight.mul_(0.01)
+            self.out.bias.zero_()
+
+    def outputs(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[B, outputs]` from `[B]` classes and `[B, 2 * H]` beliefs."""
+        hidden = self.first(self.private(beliefs * self.num_private_states) + self.public(public_class))
+        return self.out(self.rest(hidden))  # type: ignore[no-any-return]
+
+
+class ValueNet(BeliefNet):
+    """Values of both players' private states.
 
     `scale` is the size of the game's returns: the layers work with values of order 1.
     """
@@ -21,32 +48,35 @@ class ValueNet(nn.Module):
     def __init__(
         self, num_classes: int, num_private_states: int, hidden: int = 256, layers: int = 2, scale: float = 1.0
     ) -> None:
-        super().__init__()
-        self.num_classes, self.num_private_states = num_classes, num_private_states
+        super().__init__(num_classes, num_private_states, 2 * num_private_states, hidden, layers)
         self.register_buffer("scale", torch.tensor(scale))
-        size = 2 * num_private_states
-        self.public = nn.Embedding(num_classes, hidden)  # a one-hot input through a linear layer
-        self.private = nn.Linear(size, hidden)
-        nn.init.normal_(self.public.weight, std=0.5)
-        self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
-        self.rest = nn.Sequential(
-            *(
-                nn.Sequential(nn.Linear(hidden, hidden), nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
-                for _ in range(layers - 1)
-            )
-        )
-        self.out = nn.Linear(hidden, size)
-        with torch.no_grad():
-            self.out.weight.mul_(0.01)
-            self.out.bias.zero_()
 
     def forward(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[B, 2 * H]` infostate values from `[B]` classes and `[B, 2 * H]` beliefs."""
-        hidden = self.first(self.private(beliefs * self.num_private_states) + self.public(public_class))
-        return self.out(self.rest(hidden)) * self.scale  # type: ignore[no-any-return]
+        return self.outputs(public_class, beliefs) * self.scale
 
     @torch.inference_mode()
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
         values: Tensor = self(public_class, beliefs.T)
         return values.T.contiguous()
+
+
+class PolicyNet(BeliefNet):
+    """Probabilities of the acting player's actions in each of its private states."""
+
+    def __init__(self, num_classes: int, num_private_states: int, num_actions: int, hidden: int = 256, layers: int = 2) -> None:
+        super().__init__(num_classes, num_private_states, num_private_states * num_actions, hidden, layers)
+        self.num_actions = num_actions
+
+    def forward(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:
+        """Returns `[B, H, A]` probabilities, zero where not `legal` `[B, H, A]`."""
+        scores = self.outputs(public_class, beliefs).view(-1, self.num_private_states, self.num_actions)
+        scores = scores.masked_fill(~legal, -1e9)
+        return torch.softmax(scores, dim=2) * legal
+
+    @torch.inference_mode()
+    def propose(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:
+        """Returns the same for a warm start (see `Policy`)."""
+        found: Tensor = self(public_class, beliefs, legal)
+        return found

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.errors import TacitError
 from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
+from tacit.search.decisions import DecisionTables
 from tacit.search.leaves import LeafEvaluator
 from tacit.search.numbers import SearchKernels
 from tacit.search.state import SearchState
 from tacit.search.tables import SearchSpace
+from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
 from tacit.solvers.schedules import RegretSchedule, find_schedule
 
 
@@ -54,10 +59,26 @@ class SearchResult:
 
 
 class BatchSearch:
-    """Runs batches of searches in one game, on the device of its kernels."""
+    """Runs batches of searches in one game, on the device of its kernels.
 
-    def __init__(self, space: SearchSpace, evaluator: LeafEvaluator, config: SearchConfig, device: str = "cpu") -> None:
+    Args:
+      space: the game.
+      evaluator: what leaves are worth.
+      config: how to search.
+      device: `cpu` or `cuda`.
+      policy: what regret matching starts from, worth `WARM_ITERATIONS`; None starts from uniform play.
+    """
+
+    def __init__(
+        self,
+        space: SearchSpace,
+        evaluator: LeafEvaluator,
+        config: SearchConfig,
+        device: str = "cpu",
+        policy: Policy | None = None,
+    ) -> None:
         self.space = space
+        self.policy = policy
         self.evaluator = evaluator
         self.config = config
         self.kernels = make_kernels(space, device)
@@ -84,12 +105,22 @@ class BatchSearch:
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
         """
         state = SearchState(self.space, self.kernels, self.config, game_class, reaches, sample_iteration)
+        if self.policy is not None and isinstance(self._schedule, RegretSchedule):
+            if self.config.iterations <= WARM_ITERATIONS:
+                raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: search for more than that")
+            warm_start(state, self._schedule, self.decisions, self.policy, self.evaluator)
+        remaining = self.config.iterations - state.clock.iteration
         if self.kernels.device == "cpu":
-            for _ in range(self.config.iterations):
+            for _ in range(remaining):
                 state.iterate(self.evaluator)
         else:
-            _replay(state, self.evaluator, self.config.iterations)
+            _replay(state, self.evaluator, remaining)
         return SearchResult(state)
+
+    @cached_property
+    def decisions(self) -> DecisionTables:
+        """Where somebody decides in the search trees."""
+        return DecisionTables(self.space, self.kernels.device)
 
 
 def make_kernels(space: SearchSpace, device: str) -> SearchKernels:
@@ -109,16 +140,16 @@ def _replay(state: SearchState, evaluator: LeafEvaluator, iterations: int) -> No
     As many are captured as leaf values are used for, so that the graph repeats.
     """
     period = state.period
-    for _ in range(period + (iterations - period) % period if iterations > 2 * period else iterations):
+    first = iterations if iterations <= 2 * period else period + iterations % period
+    for _ in range(first):
         state.iterate(evaluator)
-    remaining = iterations - state.clock.iteration
-    if not remaining:
+    if first == iterations:
         return
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):  # capturing runs nothing
         for _ in range(period):
             state.iterate(evaluator)
-    for _ in range(remaining // period):
+    for _ in range((iterations - first) // period):
         graph.replay()
     torch.cuda.synchronize()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.search.batch import Batch, Group, make_batch
+from tacit.search.batch import Batch, make_batch
 from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.search.leaves import LeafEvaluator, LeafOracle
 from tacit.search.numbers import Clock, SearchKernels, SearchNumbers
@@ -38,7 +38,7 @@ class SearchState:
         reaches: Tensor,
         sample_iteration: np.ndarray,
     ) -> None:
-        self.space, self._kernels, self._config = space, kernels, config
+        self.space, self.kernels, self._config = space, kernels, config
         self._schedule = schedule = find_schedule(config.solver)
         device = kernels.device
         self.H = int(reaches.shape[2])
@@ -90,7 +90,7 @@ class SearchState:
         self.clock.counter += 1
         regrets = isinstance(self._schedule, RegretSchedule)
         if regrets:  # the average holds the strategies before their update
-            self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
+            self.kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
         for players in ((0,), (1,)) if self._alternating else ((0, 1),):
             if self._asks(players[0]):
                 self._ask(players, evaluator)
@@ -99,9 +99,9 @@ class SearchState:
             for player in players:
                 self._move(player)
         if not regrets:
-            self._kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
+            self.kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
         if self._from_average:
-            self._kernels.take_samples(self.numbers, self.clock, self.numbers.average, self.believed)
+            self.kernels.take_samples(self.numbers, self.clock, self.numbers.average, self.believed)
 
     def follow(self, strategy: Tensor) -> None:
         """Plays one iteration with given strategies in a subgame without leaves: the roots' values are then theirs."""
@@ -109,9 +109,9 @@ class SearchState:
         self.clock.counter += 1
         self.numbers.strategy.copy_(strategy)
         for player in (0, 1):
-            self._kernels.reach_down(self.batch, player, strategy, self.numbers.reach[player])
+            self.kernels.reach_down(self.batch, player, strategy, self.numbers.reach[player])
         for player in (0, 1):
-            self._kernels.update_regrets(self.numbers, player, self.beliefs, self.clock)
+            self.kernels.update_regrets(self.numbers, player, self.beliefs, self.clock)
 
     def _asks(self, player: int) -> bool:
         if self._asks_once:
@@ -120,22 +120,25 @@ class SearchState:
 
     def _ask(self, players: tuple[int, ...], evaluator: LeafEvaluator) -> None:
         """Has all leaves valued for the given players, or for both and good where the values cannot change."""
-        if not len(self._leaf_class):
-            values = self.beliefs
-        elif self._config.decomposition == CFR_AVE and isinstance(self._schedule, RegretSchedule):
-            played = torch.zeros_like(self.beliefs)
-            for player in (0, 1):
-                self._kernels.leaf_beliefs(self.batch, player, self.numbers.reach[player], played)
-            if not isinstance(evaluator, LeafOracle):
-                raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
-            values = evaluator.evaluate_played(self._leaf_class, self.beliefs, played)
-        else:
-            values = evaluator.evaluate(self._leaf_class, self.beliefs)
+        values = self.value_leaves(evaluator)
         for player in (0, 1) if self._asks_once else players:
             self._values[player] = values
         if self._config.decomposition == MODIFIED_CFR_AVE and self.clock.iteration == 1 and players[0] == 0:
             # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.
             self._before[1].copy_(values[self.H :] * self._odds.of_columns(1, self._mean_reach[0]))
+
+    def value_leaves(self, evaluator: LeafEvaluator) -> Tensor:
+        """Returns `[2 * H, leaves]` the infostate values of all leaves at the present beliefs."""
+        if not len(self._leaf_class):
+            return self.beliefs
+        if self._config.decomposition == CFR_AVE and isinstance(self._schedule, RegretSchedule):
+            played = torch.zeros_like(self.beliefs)
+            for player in (0, 1):
+                self.kernels.leaf_beliefs(self.batch, player, self.numbers.reach[player], played)
+            if not isinstance(evaluator, LeafOracle):
+                raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
+            return evaluator.evaluate_played(self._leaf_class, self.beliefs, played)
+        return evaluator.evaluate(self._leaf_class, self.beliefs)
 
     def _answer(self, player: int) -> None:
         """Updates a player's strategy."""
@@ -145,21 +148,48 @@ class SearchState:
             other = 1 - player
             # The response leans to the opponent's latest one.
             faced = torch.lerp(self._mean_reach[other], s.reach[other], self._optimism[self.clock.counter])
-            self._kernels.best_response(s, player, faced, values, self.clock)
+            self.kernels.best_response(s, player, faced, values, self.clock)
         elif self._config.decomposition == MODIFIED_CFR_AVE:
-            self._kernels.update_regrets(s, player, self._latest_part(player, values), self.clock, weighted=True)
+            self.kernels.update_regrets(s, player, self._latest_part(player, values), self.clock, weighted=True)
         else:
-            self._kernels.update_regrets(s, player, values, self.clock)
+            self.kernels.update_regrets(s, player, values, self.clock)
+
+    def follow_reach(self, player: int) -> None:
+        """Takes a first strategy over: the player's reach, the same on average, and the beliefs at the leaves."""
+        s = self.numbers
+        self.kernels.reach_down(self.batch, player, s.strategy, s.reach[player])
+        self._mean_reach[player].copy_(s.reach[player])
+        self.kernels.leaf_beliefs(self.batch, player, s.reach[player], self.beliefs)
+
+    def start_after(self, iterations: int, values: Tensor) -> None:
+        """Goes on as if so many iterations had passed with the strategies that `values` belong to; new ones have been set."""
+        if self._config.decomposition == MODIFIED_CFR_AVE:
+            for player in (0, 1):
+                mine = values[player * self.H : (player + 1) * self.H]
+                self._before[player].copy_(mine * self._odds.of_columns(player, self._mean_reach[1 - player]))
+        self.clock.iteration = iterations
+        self.clock.counter.fill_(iterations)
+        for player in (0, 1):
+            self._move(player)
+
+    def entries_of(self, player: int) -> Tensor:
+        """Returns 1.0 at a player's entries, 0.0 at the other's."""
+        owner = torch.zeros_like(self.numbers.strategy)
+        for group in self.batch:
+            start, end = self.space.tables.entry_start[group.public_class : group.public_class + 2]
+            mine = torch.from_numpy(self.space.tables.entry_player[start:end] == player).to(owner)
+            self.batch.view(owner, self.batch.entry_offset, group).copy_(mine[:, None].expand(-1, group.size))
+        return owner
 
     def _move(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its average, and its beliefs at the leaves."""
         s = self.numbers
-        self._kernels.reach_down(self.batch, player, s.strategy, s.reach[player])
+        self.kernels.reach_down(self.batch, player, s.strategy, s.reach[player])
         if isinstance(self._schedule, ResponseSchedule):
-            self._kernels.add_to_average(s, player, self.clock)
+            self.kernels.add_to_average(s, player, self.clock)
         if self._from_average:
             self._mean_reach[player].lerp_(s.reach[player], self._shares[self.clock.counter])
-        self._kernels.leaf_beliefs(
+        self.kernels.leaf_beliefs(
             self.batch, player, (self._mean_reach if self._from_average else s.reach)[player], self.beliefs
         )
 
@@ -198,16 +228,14 @@ class SearchState:
 
     def normalised(self, weights: Tensor) -> Tensor:
         """Returns entries scaled to sum to 1 at each infostate; uniform where they are all zero."""
-        strategy = torch.empty_like(weights)
-        for group in self.batch:
-            part = _normalise_group(self.space, group, self.batch.view(weights, self.batch.entry_offset, group))
-            self.batch.view(strategy, self.batch.entry_offset, group).copy_(part)
-        return strategy
+        totals = infostate_sums(self, weights)
+        uniform = uniform_strategy(self.space, self.batch, weights.device)
+        return torch.where(totals > 0, weights / totals.where(totals > 0, 1.0), uniform)
 
     def _count_uniform_strategy(self, weight: float) -> None:
         before = Clock(1, torch.full_like(self.clock.steps[:1], weight), torch.ones_like(self.clock.counter))
         for player in (0, 1):
-            self._kernels.add_to_average(self.numbers, player, before)
+            self.kernels.add_to_average(self.numbers, player, before)
 
 
 def average_weight(schedule: Schedule, t: int) -> float:
@@ -222,12 +250,16 @@ def _steps(schedule: Schedule, iterations: int) -> Tensor:
     return torch.tensor([[0.0, 0.0, 0.0, 0.0, schedule.average_weight(t)] for t in range(1, iterations + 1)])
 
 
-def _normalise_group(space: SearchSpace, group: Group, weights: Tensor) -> Tensor:
-    tree = space.subgames[group.public_class].tree
-    infostate = torch.from_numpy(tree.entry_infostate.astype(np.int64)).to(weights.device)
-    totals = torch.zeros(tree.num_infostates, group.size, device=weights.device).index_add_(0, infostate, weights)[infostate]
-    uniform = torch.from_numpy(tree.uniform_strategy()).float().to(weights.device)[:, None]
-    return torch.where(totals > 0, weights / totals.where(totals > 0, 1.0), uniform)
+def infostate_sums(state: SearchState, weights: Tensor) -> Tensor:
+    """Returns for every entry the sum of the entries of its infostate."""
+    batch, sums = state.batch, torch.empty_like(weights)
+    for group in batch:
+        tree = state.space.subgames[group.public_class].tree
+        infostate = torch.from_numpy(tree.entry_infostate.astype(np.int64)).to(weights.device)
+        totals = torch.zeros(tree.num_infostates, group.size, device=weights.device)
+        totals.index_add_(0, infostate, batch.view(weights, batch.entry_offset, group))
+        batch.view(sums, batch.entry_offset, group).copy_(totals[infostate])
+    return sums
 
 
 def uniform_strategy(space: SearchSpace, batch: Batch, device: str | torch.device) -> Tensor:

@@ -1,0 +1,100 @@
+"""The public states inside search trees where somebody decides: what a policy network is asked about and learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.games.base import TERMINAL
+from tacit.search.batch import Batch, Group
+from tacit.search.tables import SearchSpace
+from tacit.tree.public_tree import LEAF
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The `D` decisions of one class's search tree, from the root down.
+
+    Attributes:
+      level: `[D]` actions from the root.
+      public_class: `[D]` the class of the public state.
+      rows: for both players `[D, H]` their rows there, 0 beyond a player's private states, and
+      real: for both players `[D, H]` False beyond them.
+      entries: `[D, H, A]` the entries of the acting player's private states and actions, and
+      legal: `[D, H, A]` which of them exist.
+    """
+
+    level: Tensor
+    public_class: Tensor
+    rows: tuple[Tensor, Tensor]
+    real: tuple[Tensor, Tensor]
+    entries: Tensor
+    legal: Tensor
+
+    def beliefs(self, reach: list[Tensor], chosen: Tensor) -> Tensor:
+        """Returns `[n, games, 2 * H]` both players' normalised reaches at `n` decisions, from `[rows, games]` of each."""
+        halves = []
+        for player in (0, 1):
+            real = self.real[player][chosen][:, :, None]
+            found = reach[player][self.rows[player][chosen]] * real
+            total = found.sum(1, keepdim=True)
+            halves.append(torch.where(total > 1e-20, found / total.clamp_min(1e-20), real / real.sum(1, keepdim=True)))
+        return torch.cat(halves, dim=1).transpose(1, 2)
+
+
+class DecisionTables:
+    """The decisions of all classes of a space, on a device.
+
+    Attributes:
+      num_actions: `A`: the most actions anyone has anywhere.
+      by_class: each class's decisions.
+    """
+
+    def __init__(self, space: SearchSpace, device: str | torch.device) -> None:
+        self.num_actions = int(space.tables.num_entry_actions.max())
+        self.by_class = [_decisions(space, c, self.num_actions, device) for c in range(len(space.classes))]
+
+    def of(self, group: Group) -> Decisions:
+        """Returns the decisions of a group of games."""
+        return self.by_class[group.public_class]
+
+    def reaches(self, batch: Batch, group: Group, reach: list[Tensor]) -> list[Tensor]:
+        """Returns for both players `[rows, games]` a group's part of a batch's reaches."""
+        return [batch.view(reach[player], batch.row_offset[player], group) for player in (0, 1)]
+
+
+def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: str | torch.device) -> Decisions:
+    subgame, H = space.subgames[public_class], space.tables.num_private_states
+    tree, nodes = subgame.tree, subgame.tree.require_nodes()
+    at = np.flatnonzero((nodes.actor != LEAF) & (nodes.actor != TERMINAL))
+    states = np.arange(H)
+    rows, real = [], []
+    for player in (0, 1):
+        first, count = nodes.row_start[player][at], np.diff(nodes.row_start[player])[at]
+        exists = states < count[:, None]
+        rows.append(np.where(exists, first[:, None] + states, 0))
+        real.append(exists)
+    acting = np.where(nodes.actor[at, None] == 0, rows[0], rows[1])
+    acts = np.where(nodes.actor[at, None] == 0, real[0], real[1])
+    infostate = np.zeros_like(acting)
+    for player in (0, 1):
+        mine = acts & (nodes.actor[at, None] == player)
+        infostate[mine] = tree.rows[player].infostate[acting[mine]]
+    legal = (np.arange(num_actions) < np.diff(tree.entry_start)[infostate][:, :, None]) & acts[:, :, None]
+    entries = np.where(legal, tree.entry_start[infostate][:, :, None] + np.arange(num_actions), 0)
+    level = np.searchsorted(nodes.level_start, at, side="right") - 1
+
+    def put(numbers: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(numbers if numbers.dtype == bool else numbers.astype(np.int64))).to(device)
+
+    return Decisions(
+        level=put(level),
+        public_class=put(space.classes.of_node[subgame.node_index[at]]),
+        rows=(put(rows[0]), put(rows[1])),
+        real=(put(real[0]), put(real[1])),
+        entries=put(entries),
+        legal=put(legal),
+    )

@@ -22,7 +22,7 @@ def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) 
 
 def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, path: str | Path) -> None:
     """Draws a panel per game side by side, with a common legend, into a file."""
-    pyplot = _pyplot()
+    pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
     )
@@ -50,7 +50,8 @@ def save_figure(figure: Any, path: str | Path) -> None:
     write_whole(path, content.getvalue())
 
 
-def _pyplot() -> Any:
+def house_pyplot() -> Any:
+    """Returns `matplotlib.pyplot` in the house style, drawing into files only."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,0 +1,103 @@
+"""Pages: the code of docs/rebel.md runs and prints what the page says, and numbers in its text are those of the pictures."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.search.leaves import OracleLeaves, ZeroLeaves
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)
+NUMBER = re.compile(r"-?\d+\.\d*")
+
+
+@pytest.fixture(scope="module")
+def pictures() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_rebel_pages", DOCS / "make_rebel_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def assert_printed(printed: str, claimed: str) -> None:
+    """Words must be equal, and numbers up to one unit of the last digit that their line of the page shows."""
+    for line, page in zip(printed.splitlines(), claimed.splitlines(), strict=True):
+        assert NUMBER.sub("#", line) == NUMBER.sub("#", page), printed
+        found, numbers = NUMBER.findall(line), NUMBER.findall(page)
+        unit = 10.0 ** -max((len(number.split(".")[1]) for number in numbers), default=0)
+        assert [float(number) for number in found] == pytest.approx([float(number) for number in numbers], abs=1.01 * unit)
+
+
+def test_the_code_of_the_page_runs_and_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = list(BLOCK.finditer((DOCS / "rebel.md").read_text()))
+    assert len(blocks) == 3
+    names: dict[str, object] = {}  # one block goes on where the last one ended
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for block in blocks:
+            exec(compile(block["code"], "docs/rebel.md", "exec"), names)
+            assert_printed(capsys.readouterr().out, block["printed"])
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_pages_name_only_files_that_exist() -> None:
+    page = (DOCS / "rebel.md").read_text()
+    for target in re.findall(r"\]\(([^)]+)\)", page):
+        assert (DOCS / target).exists(), target
+    root = DOCS.parent
+    for name in re.findall(r"`((?:\w+/)+\w+\.py)", page):
+        assert (root / name).exists() or (root / "src" / "tacit" / name).exists(), name
+
+
+def test_kuhn_beliefs_are_those_by_hand(pictures: ModuleType) -> None:
+    found = pictures.kuhn_beliefs()
+    np.testing.assert_allclose(found["bet"].beliefs[0], np.array([1, 3, 10]) / 14)
+    np.testing.assert_allclose(found["bet"].beliefs[1], np.array([1.3, 1.1, 0.4]) / 2.8)
+    pairs = {(0, 2): 0.9, (1, 0): 0.7 * 0.3, (1, 2): 0.7}  # check, then a bet with 30 % of jacks, no queens, all kings
+    joint = found["check bet"].joint / found["check bet"].probability
+    for pair in np.ndindex(3, 3):
+        assert joint[pair] == pytest.approx(pairs.get(pair, 0.0) / sum(pairs.values()))
+
+
+def test_one_ply_search_needs_values_of_beliefs(pictures: ModuleType) -> None:
+    space = pictures.rps_space()
+    for mixture, value in (((1, 0, 0), -1), ((0, 1, 0), -2), ((0, 0, 1), -2), ((1 / 3,) * 3, -1 / 3), ((0.4, 0.4, 0.2), 0)):
+        assert pictures.rps_value(space, np.array(mixture)) == pytest.approx(value, abs=1e-9)
+    np.testing.assert_allclose(pictures.rps_one_ply(space, ZeroLeaves()).average, 1 / 3)
+    last = pictures.rps_one_ply(space, OracleLeaves(space)).average[-1]
+    np.testing.assert_allclose(last, [0.406, 0.389, 0.205], atol=0.002)
+    unsafe, safe = pictures.rps_answers(space, False, 1), pictures.rps_answers(space, True, 200)
+    assert unsafe.loss == pytest.approx(1.0, abs=0.005)
+    np.testing.assert_allclose(unsafe.strategy, [1, 0, 0], atol=0.005)
+    np.testing.assert_allclose(safe.strategy, [0.40, 0.39, 0.21], atol=0.04)
+    assert safe.loss < 0.1
+
+
+def test_infostate_values_are_lines_that_touch_the_value_from_above(pictures: ModuleType) -> None:
+    beliefs = np.linspace(0.0, 1.0, 21)
+    for line_at, known in (
+        (pictures.coin_line, np.minimum(-beliefs, beliefs - 1.0)),
+        (pictures.bluff_line, np.minimum(1.0 - 1.5 * beliefs, 1.5 - 3.5 * beliefs)),  # player 1's queen folds, or calls
+    ):
+        lines = [line_at(belief) for belief in beliefs]
+        np.testing.assert_allclose([line.at(line.belief) for line in lines], known, atol=1e-9)
+        assert all((line.at(beliefs) >= known - 1e-9).all() for line in lines)
+
+
+def test_a_bid_of_one_four_makes_a_four_twice_as_likely(pictures: ModuleType) -> None:
+    start, opened, raised, claimed = pictures.solved_beliefs(["1x3", "1x4", "2x1"])
+    np.testing.assert_allclose([*start, *opened], 0.25, atol=0.01)
+    np.testing.assert_allclose(raised[1], [0.2, 0.2, 0.2, 0.4], atol=0.01)
+    np.testing.assert_allclose(claimed[0], [1, 0, 0, 0], atol=0.02)

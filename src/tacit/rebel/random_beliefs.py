@@ -1,0 +1,48 @@
+"""Training states drawn at random instead of by self-play, as DeepStack did: to show what self-play is worth (Figure 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from tacit.rebel.selfplay import Examples
+from tacit.search.search import BatchSearch
+
+
+class RandomBeliefs:
+    """Searches from public states where a search can start, chosen uniformly, with uniformly random beliefs.
+
+    Attributes:
+      game_class: `[G]` the class of each next search, and
+      reaches: `[G, 2, H]` its beliefs (see `SelfPlay`).
+    """
+
+    def __init__(self, search: BatchSearch, num_games: int, generator: np.random.Generator) -> None:
+        self.search, self.generator = search, generator
+        space = search.space
+        found = set(space.classes.of_node[: space.tree.require_nodes().num_roots].tolist()) - {-1}
+        starts, pending = space.tables.leaf_start, sorted(found)
+        while pending:
+            c = pending.pop()
+            below = set(space.tables.leaf_class[starts[c] : starts[c + 1]].tolist()) - found
+            found |= below
+            pending += sorted(below)
+        self._classes = np.array(sorted(found))
+        self._draw(num_games)
+
+    def advance(self) -> Examples:
+        """Returns one example from each search, and draws the next states."""
+        count = len(self.game_class)
+        result = self.search.run(self.game_class, self.reaches, np.ones(count, np.int64))
+        examples = Examples(torch.from_numpy(self.game_class), self.reaches.flatten(1), result.values.flatten(1))
+        self._draw(count)
+        return examples
+
+    def _draw(self, count: int) -> None:
+        tables = self.search.space.tables
+        self.game_class = self.generator.choice(self._classes, count)
+        counts = np.stack([table.num_roots[self.game_class] for table in tables.players], axis=1)[:, :, None]
+        weights = self.generator.exponential(size=(count, 2, tables.num_private_states))
+        weights *= np.arange(tables.num_private_states) < counts  # normalised, these are uniform over the simplex
+        beliefs = weights / weights.sum(2, keepdims=True)
+        self.reaches = torch.from_numpy(beliefs.astype(np.float32)).to(self.search.kernels.device)

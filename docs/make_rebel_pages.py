@@ -21,9 +21,9 @@ from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
 from tacit.plots import house_pyplot, save_figure
+from tacit.search.config import SearchConfig
 from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves, exact_values
 from tacit.search.playthroughs import playthrough_strategy
-from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.solvers import solve

@@ -9,6 +9,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.search.config import SearchConfig
 from tacit.search.leaves import OracleLeaves, ZeroLeaves, exact_values
+from tacit.search.oracle import SolvedLeaves
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
@@ -20,7 +21,7 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import LEAF
 
 
-def space_of(name: str, depth: int | None) -> SearchSpace:
+def space_of(name: str, depth: int | str | None) -> SearchSpace:
     return search_space(compile_game(load_game(name)), depth)
 
 
@@ -191,3 +192,17 @@ def test_exploration_leans_to_uniform_for_one_player() -> None:
         explored = owner == game
         np.testing.assert_allclose(mixed[explored, game], 0.75 * plain[explored, game] + 0.25 * uniform[explored], atol=1e-6)
         np.testing.assert_array_equal(mixed[~explored, game], plain[~explored, game])
+
+
+def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:
+    space = space_of("leduc_poker", "round")
+    subgame = space.subgames[0]
+    leaves = subgame.node_index[subgame.tree.require_nodes().actor == LEAF]
+    labels = [space.tree.public_label(int(node)) for node in leaves]
+    # The first round ends in five ways without a fold; six cards can follow.
+    assert len(labels) == 30
+    assert {label.split()[-1] for label in labels} == {rank + suit for rank in "JQK" for suit in "sh"}
+    search = BatchSearch(space, SolvedLeaves(space, 60), SearchConfig("dcfr", 60, "round"))
+    result = search.run(np.zeros(1, np.int64), root_reaches(space, 1), np.ones(1, np.int64))
+    joint = space.tables.deals[0] / space.tables.deals[0].sum()
+    assert float((joint.sum(1) * result.values[0, 0].numpy()).sum()) == pytest.approx(-0.0856, abs=0.03)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import TacitError
+from tacit.tree.subgame import Depth
 
 CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
 DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
@@ -17,7 +18,7 @@ class SearchConfig:
     Attributes:
       solver: the schedule: `linear-cfr`, `cfr+`, `dcfr`, ... match regrets; `fp`, `linear-fp`, `flop` are fictitious play.
       iterations: iterations; each updates both players, so the papers' 1,024 alternating iterations are 512.
-      depth: actions to look ahead; None searches to the end of the game.
+      depth: actions to look ahead, `round` for the rest of the betting round, None for the rest of the game.
       decomposition: at which beliefs regret matching values leaves: those of the present strategies (`cfr-d`), or of their
         average (`cfr-ave`, which needs an oracle, and `modified-cfr-ave`, which does not; ReBeL, appendix E). Fictitious play
         always values them at the averages.
@@ -27,7 +28,7 @@ class SearchConfig:
 
     solver: str = "linear-cfr"
     iterations: int = 512
-    depth: int | None = 2
+    depth: Depth = 2
     decomposition: str = CFR_D
     alternating: bool = True
     recycle: int = 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import PublicClasses, public_classes
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
-from tacit.tree.subgame import Subgame, extract_subgame
+from tacit.tree.subgame import Depth, Subgame, extract_subgame
 
 Table = NDArray[np.int32]
 Weights = NDArray[np.float32]
@@ -107,14 +107,14 @@ class SearchSpace:
     Attributes:
       tree: the whole game.
       classes: which public states play alike.
-      depth: actions a search looks ahead; None to the end of the game.
+      depth: actions a search looks ahead, or `round`; None to the end of the game.
       subgames: `[C]` the subgame at each class's representative, from unit reaches.
       tables: all of them, flat.
     """
 
     tree: PublicTree
     classes: PublicClasses
-    depth: int | None
+    depth: Depth
     subgames: list[Subgame]
     tables: SearchTables
 
@@ -129,14 +129,14 @@ class SearchSpace:
         return {}
 
 
-def search_space(tree: PublicTree, depth: int | None) -> SearchSpace:
-    """Returns `tree` prepared for searches of `depth` actions."""
+def search_space(tree: PublicTree, depth: Depth) -> SearchSpace:
+    """Returns `tree` prepared for searches of `depth` (see `extract_subgame`)."""
     classes = public_classes(tree)
     subgames = [_subgame(tree, int(node), depth) for node in classes.representative]
     return SearchSpace(tree, classes, depth, subgames, _make_tables(subgames, classes))
 
 
-def _subgame(tree: PublicTree, node: int, depth: int | None) -> Subgame:
+def _subgame(tree: PublicTree, node: int, depth: Depth) -> Subgame:
     first, second = (np.ones(int(start[node + 1] - start[node])) for start in tree.require_nodes().row_start)
     return extract_subgame(tree, PublicBeliefState(tree, node, (first, second)), depth)
 

@@ -12,8 +12,11 @@ from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, relabel_acting_rows
+from tacit.tree.rounds import ROUND, begins_round
 
 Keep = NDArray[np.bool_]
+Depth = int | str | None
+"""Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,13 @@ class Subgame:
     entry_index: NDArray[np.int64]
 
 
-def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: int | None = None) -> Subgame:
+def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
     """Returns the subgame rooted at a public belief state.
 
     Args:
       tree: the whole game (or a larger subgame).
       pbs: the root node of `tree` and both players' reaches there.
-      depth: actions after which decision nodes become leaves; None goes to the end of the game.
+      depth: actions after which decision nodes become leaves; `round` cuts where chance has moved, None at the end of the game.
 
     Raises:
       TacitError: the game has no public states, the root is no decision, or the beliefs exclude each other.
@@ -50,12 +53,15 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: int | None 
     nodes = tree.require_nodes()
     if nodes.actor[pbs.node] in (TERMINAL, LEAF):
         raise TacitError("a subgame starts at a decision; the game is over at the given public state")
-    if depth is not None and depth < 1:
+    if isinstance(depth, int) and depth < 1:
         raise TacitError(f"the depth of a subgame is at least 1 action, not {depth}")
+    if isinstance(depth, str) and depth != ROUND:
+        raise TacitError(f"the depth of a subgame is a number of actions or {ROUND!r}, not {depth!r}")
     pbs.require_possible()
-    level = _levels_below(nodes, pbs.node)
-    node_index = np.flatnonzero((level >= 0) & (level <= (np.inf if depth is None else depth)))
-    cut = np.zeros(len(nodes), bool) if depth is None else (level == depth) & (nodes.actor != TERMINAL)
+    ends = begins_round(tree) if depth == ROUND else np.zeros(len(nodes), bool)
+    level = _levels_below(nodes, pbs.node, ends)
+    node_index = np.flatnonzero((level >= 0) & (level <= (depth if isinstance(depth, int) else np.inf)))
+    cut = (ends if depth == ROUND else level == depth) & (level > 0) & (nodes.actor != TERMINAL)
 
     in_subgame = np.zeros(len(nodes), bool)
     in_subgame[node_index] = True
@@ -90,13 +96,14 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: int | None 
     return Subgame(small, node_index, (rows[0], rows[1]), entry_index)
 
 
-def _levels_below(nodes: Nodes, root: int) -> NDArray[np.int64]:
-    """Returns `[N]` the number of actions from `root` to each node, -1 for nodes that are not below it."""
+def _levels_below(nodes: Nodes, root: int, ends: Keep) -> NDArray[np.int64]:
+    """Returns `[N]` the number of actions from `root` to each node, -1 for nodes that are not below it or below an end."""
     level = np.full(len(nodes), -1, np.int64)
     level[root] = 0
     for start, end in zip(nodes.level_start[1:-1], nodes.level_start[2:], strict=True):
         above = level[nodes.parent[start:end]]
-        below = np.where(above >= 0, above + 1, -1)
+        goes_on = (above == 0) | ((above > 0) & ~ends[nodes.parent[start:end]])
+        below = np.where(goes_on, above + 1, -1)
         level[start:end] = np.where(np.arange(start, end) == root, 0, below)
     return level
 

@@ -13,7 +13,8 @@ import torch
 
 from tacit.games import load_game
 from tacit.rebel.config import preset
-from tacit.rebel.train import NETWORK, Trainer, make_search
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.train import Trainer, make_search
 from tacit.search.playthroughs import playthrough_quality
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -39,10 +40,7 @@ for job in sys.argv[1:]:
                 flush=True,
             )
     folder = Path(os.environ.get("OUT", "out")) / "".join(c if c.isalnum() else "_" for c in name)
-    folder.mkdir(parents=True, exist_ok=True)
-    trainer.save(folder)
-    (folder / "checkpoint.safetensors").unlink()
-    assert (folder / NETWORK).exists()
+    RunFolder(folder).save_network(trainer, keep=False)
     for test in filter(None, grid.split("+")):
         solver, iterations, count = test.split(":")
         other = config.with_settings({"solver": solver, "iterations": iterations})

@@ -10,7 +10,8 @@ from tacit.games import load_game
 from tacit.nets.checkpoint import load_tensors
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.train import NETWORK, make_search
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.train import make_search
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
@@ -66,4 +67,4 @@ def network_file(agent: str | Path) -> Path:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]
     path = Path(agent)
-    return path / NETWORK if path.is_dir() else path
+    return RunFolder(path).network if path.is_dir() else path

@@ -25,8 +25,8 @@ from tacit.tree.public_tree import LEAF, Floats
 from tacit.tree.strategy import normalise
 from tacit.tree.subgame import Subgame, extract_subgame
 
-MAX_SEARCHES = 32_768
-"""Searches in one batch."""
+MAX_SEARCHES = {"cpu": 1_024}
+"""Searches in one batch by device, 32,768 elsewhere: a CPU gains nothing from more, and shows no progress inside a batch."""
 
 
 def playthrough_quality(
@@ -59,6 +59,15 @@ def playthrough_strategy(
     return normalise(search.space.tree, average.plan.cpu().numpy())
 
 
+def max_searches(space: SearchSpace) -> int:
+    """Returns the searches of one playthrough that leaves no public state out: those it cannot reach are not searched."""
+    nodes, count = space.tree.require_nodes(), 0
+    for level in range(0, len(nodes.level_start) - 1, space.depth or len(nodes)):
+        start, end = nodes.level_start[level : level + 2]
+        count += int((nodes.actor[start:end] != TERMINAL).sum())
+    return count
+
+
 class _PolicyAverage:
     """Adds up the realisation plans of playthroughs."""
 
@@ -79,8 +88,8 @@ class _PolicyAverage:
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
         reaches = (torch.arange(H) < torch.from_numpy(self._num_states(node))).float().to(self.device)
         while len(node):
-            chunks = range(0, len(node), MAX_SEARCHES)
-            below = [self._search(node[i : i + MAX_SEARCHES], reaches[i : i + MAX_SEARCHES]) for i in chunks]
+            size = MAX_SEARCHES.get(str(self.device), 32_768)
+            below = [self._search(node[i : i + size], reaches[i : i + size]) for i in range(0, len(node), size)]
             node = np.concatenate([part[0] for part in below])
             reaches = torch.cat([part[1] for part in below])
 

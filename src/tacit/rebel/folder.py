@@ -119,13 +119,15 @@ class RunFolder:
         return load_tensors(self.checkpoint)
 
     def forget_after(self, epoch: int) -> None:
-        """Drops the metrics and networks of later epochs, which will be run again."""
+        """Drops the metrics and networks of later epochs, which will be run again, and what was not written to its end."""
         if self.metrics.exists():
             kept = [json.dumps(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
             write_whole(self.metrics, "".join(kept).encode())
         for kept_epoch, file in self.kept_networks().items():
             if kept_epoch > epoch:
                 file.unlink()
+        for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
+            file.unlink()
 
     def _kept(self, epoch: int) -> Path:
         return self.network.with_name(f"network-{epoch:06d}.safetensors")

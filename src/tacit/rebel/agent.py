@@ -31,10 +31,19 @@ def load_search(path: str | Path, solver: str, iterations: int, device: str = "c
     Raises:
       TacitError: there is no network, it is damaged, or it does not fit its game.
     """
-    header = load_tensors(network_file(path))[1]
-    space = search_space(compile_game(load_game(header["game"])), RebelConfig(**header["config"]).depth)
+    space = load_space(path)
     net, config = load_network(path, space, device)
     return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
+
+
+def load_space(path: str | Path) -> SearchSpace:
+    """Returns the game of a trained network, prepared for searches of the depth it was trained for.
+
+    Raises:
+      TacitError: there is no network, or it is damaged.
+    """
+    header = load_tensors(network_file(path))[1]
+    return search_space(compile_game(load_game(header["game"])), RebelConfig(**header["config"]).depth)
 
 
 def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> tuple[ValueNet, RebelConfig]:

@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 .PHONY: run test check lint types docs bench slow clean
 
 run: .venv/.core
-	$(BIN)/tacit reproduce rebel-table2 --rows tabular
+	$(BIN)/tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
 
 test: lint types
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow"

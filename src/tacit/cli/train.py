@@ -48,6 +48,7 @@ def train(
     """
     from tacit.cli.live import train_live
     from tacit.games import load_game
+    from tacit.kernels import check_backend
     from tacit.rebel.folder import RunFolder
     from tacit.rebel.run import open_run
     from tacit.reproduce.dice import published_exploitability
@@ -58,6 +59,7 @@ def train(
     folder, name = RunFolder(run), str(load_game(game))
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
+    check_backend("torch", device)
     start(seed)
     pairs = dict(_split(setting) for setting in settings or [])
     trainer = open_run(folder, name, _configured(folder, resume, preset, pairs, seed), device)

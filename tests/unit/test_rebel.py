@@ -70,7 +70,7 @@ def test_settings_are_checked() -> None:
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
-    trainer = Trainer(load_game(name), preset("cpu").with_settings(settings))
+    trainer = Trainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
     train(trainer, RunFolder(tmp_path))
     found = trainer.evaluate(64)
     tree = trainer.space.tree

@@ -99,6 +99,14 @@ def test_a_time_limit_ends_a_run_that_can_go_on(tmp_path: Path) -> None:
     assert train(load_trainer(folder), folder).epoch == 3
 
 
+def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(1))
+    with folder.alone(), pytest.raises(TacitError, match="another process is training in"):
+        train(trainer, folder)
+    assert train(trainer, folder).epoch == 1
+
+
 def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     train(open_run(folder, DICE, small(2)), folder)

@@ -26,6 +26,10 @@ SeedOption = Annotated[
 OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
 
 
+WIDE = 110
+"""Columns of a terminal that can show progress in full words."""
+
+
 def start(seed: int) -> None:
     """Seeds the random generators, and announces kernels that are compiled for a new number of private states."""
     import numpy as np
@@ -107,7 +111,7 @@ def progress_bar(unit: str) -> Iterator[Progress]:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=24 if logger().width >= WIDE else 6),
         MofNCompleteColumn(),
         UnitColumn(),
         TextColumn("{task.fields[rate]}"),

@@ -28,7 +28,7 @@ def learn(jobs: list[Job], picture: Path) -> tuple[list[LearnedCell], str]:
         try:
             cells.append(_run(job))
         except KeyboardInterrupt:
-            raise StoppedError("while judging; what was trained is kept: the same command goes on") from None
+            raise StoppedError("at once; what was trained is kept: the same command goes on") from None
     _draw(cells, picture)
     return cells, str(picture)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tacit.cli.common import StopRequest, logger, progress_bar
+from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -45,6 +45,7 @@ class _Display:
 
         config = trainer.config
         self._bars, self._bound = bars, ""
+        self._wide = bars.console.width >= WIDE
         self._searches = max_searches(trainer.space) * config.playthroughs
         self._training = bars.add_task(name, total=config.epochs, completed=trainer.epoch, rate="", note="")
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, rate="", note="", unit="searches")
@@ -57,7 +58,7 @@ class _Display:
 
     def epoch(self, now: Progress) -> None:
         if now.exploitability is not None:
-            self._bound = f", exploitability <= {now.exploitability:.4f}"
+            self._bound = f", {'exploitability ' if self._wide else ''}<= {now.exploitability:.4f}"
             self._bars.console.print(
                 f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}   <= {now.exploitability:.4f}"
             )
@@ -65,7 +66,7 @@ class _Display:
         self._bars.update(
             self._training,
             completed=now.epoch,
-            rate=f"{now.examples_per_second:,.0f} examples/s",
+            rate=f"{now.examples_per_second:,.0f} {'examples' if self._wide else 'ex'}/s",
             note=f"loss {now.loss:.4f}{self._bound}",
         )
 

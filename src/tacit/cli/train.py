@@ -66,8 +66,11 @@ def train(
     if trainer.epoch:
         logger().print(f"going on after epoch {trainer.epoch}")
     note_session(folder, trainer.config.seed, device)
-    last, stopped = train_live(trainer, folder, system, limit)
     again = f"{program()} train {system} {shlex.quote(name)} --run {shlex.quote(str(run))} --resume"
+    try:
+        last, stopped = train_live(trainer, folder, system, limit)
+    except KeyboardInterrupt:  # the second one: the epoch is not waited for
+        raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
     if stopped:
         raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
     paper = published_exploitability(name, trainer.config.solver)

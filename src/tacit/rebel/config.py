@@ -82,7 +82,7 @@ class RebelConfig:
 PRESETS: dict[str, RebelConfig] = {
     "paper": RebelConfig(),
     "cpu": RebelConfig(
-        solver="dcfr", iterations=32, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=4.0,
+        solver="dcfr", iterations=64, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=4.0,
         replay_size=100_000, epoch_examples=4_096, epochs=40, drop_half_at=8, evaluate_every=5, playthroughs=16,
     ),
     "gpu": RebelConfig(

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,25 @@ class RunFolder:
         """Makes this the folder of a new run."""
         facts = {"system": "rebel", "game": game, "version": __version__, **config.as_dict()}
         write_whole(self.config, json.dumps(facts, indent=1).encode())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other processes from training here; a killed process lets go by itself.
+
+        Raises:
+          TacitError: another one does.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.path / ".lock", "w") as file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TacitError(f"another process is training in {self.path}") from None
+            except (ImportError, OSError):  # Windows, or a file system without locks
+                pass
+            yield
 
     def asked_for(self) -> tuple[str, RebelConfig]:
         """Returns the game and the configuration of the run.

@@ -38,28 +38,12 @@ def train(
       on_search: called during an evaluation with the number of searches done.
       should_stop: asked after every epoch whether to stop there.
       clock: the time in seconds.
+
+    Raises:
+      TacitError: another process is training there, or the loss is no longer a number.
     """
-    folder.forget_after(trainer.epoch)
-    history, config = folder.history(), trainer.config
-    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
-    start = saved = clock()
-    while trainer.epoch < config.epochs:
-        progress = trainer.run_epoch(clock)
-        ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
-        evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
-        if evaluates:
-            found = trainer.evaluate(config.playthroughs, config.seed, on_search)
-            progress = replace(progress, exploitability=found, playthroughs=config.playthroughs)
-        folder.add_epoch(progress)
-        folder.save_network(trainer, keep=evaluates)
-        on_epoch(progress)
-        ends = ends or should_stop()
-        if ends or clock() - saved >= CHECKPOINT_SECONDS:
-            folder.save_checkpoint(trainer)
-            saved = clock()
-        if ends:
-            break
-    return progress
+    with folder.alone():
+        return _train(trainer, folder, time_limit, on_epoch, on_search, should_stop, clock)
 
 
 def load_trainer(folder: RunFolder, device: str = "cpu") -> Trainer:
@@ -106,3 +90,35 @@ def open_run(folder: RunFolder, game: str, config: RebelConfig, device: str = "c
     if known.epochs != config.epochs:
         folder.start(game, config)
     return load_trainer(folder, device)
+
+
+def _train(
+    trainer: Trainer,
+    folder: RunFolder,
+    time_limit: float | None,
+    on_epoch: Callable[[Progress], None],
+    on_search: Callable[[int], None],
+    should_stop: Callable[[], bool],
+    clock: Callable[[], float],
+) -> Progress:
+    folder.forget_after(trainer.epoch)
+    history, config = folder.history(), trainer.config
+    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
+    start = saved = clock()
+    while trainer.epoch < config.epochs:
+        progress = trainer.run_epoch(clock)
+        ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
+        evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
+        if evaluates:
+            found = trainer.evaluate(config.playthroughs, config.seed, on_search)
+            progress = replace(progress, exploitability=found, playthroughs=config.playthroughs)
+        folder.add_epoch(progress)
+        folder.save_network(trainer, keep=evaluates)
+        on_epoch(progress)
+        ends = ends or should_stop()
+        if ends or clock() - saved >= CHECKPOINT_SECONDS:
+            folder.save_checkpoint(trainer)
+            saved = clock()
+        if ends:
+            break
+    return progress

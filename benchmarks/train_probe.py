@@ -14,6 +14,7 @@ import torch
 
 from tacit.games import load_game
 from tacit.rebel.config import preset
+from tacit.rebel.folder import RunFolder
 from tacit.rebel.train import Trainer, make_search
 from tacit.search.playthroughs import playthrough_quality
 
@@ -36,12 +37,7 @@ for number, job in enumerate(sys.argv[1:]):
                 f"loss {progress.loss:.5f} exploitability({playthroughs}) {found:.4f}",
                 flush=True,
             )
-    folder = Path(os.environ.get("OUT", "out")) / f"job{number}"
-    folder.mkdir(parents=True, exist_ok=True)
-    trainer.save(folder)
-    for file in folder.rglob("*"):
-        if file.is_file() and file.name != "network.safetensors":
-            file.unlink()
+    RunFolder(Path(os.environ.get("OUT", "out")) / f"job{number}").save_network(trainer, keep=False)
     for test in filter(None, grid.split("+")):
         solver, iterations, count = test.split(":")
         other = config.with_settings({"solver": solver, "iterations": iterations})

@@ -1,9 +1,10 @@
-"""Pictures: convergence curves in one house style."""
+"""Pictures: convergence and learning curves in one house style."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,56 @@ def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, pa
         axis.set_xlabel("iterations (both players updated)")
         axis.grid(True, which="major", alpha=0.3)
     axes[0][0].set_ylabel("exploitability (exact)")
+    axes[0][0].legend(fontsize=8, frameon=False)
+    if title:
+        figure.suptitle(title)
+    save_figure(figure, path)
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """A run over time.
+
+    Attributes:
+      label: its name in the legend.
+      points: (seconds of training, exploitability) on the way.
+      published: the paper's figure, drawn as a dashed line.
+      final: the figure of the evaluation at the end, drawn as a star; it can lie below the curve, whose quick evaluations
+        are loose bounds.
+    """
+
+    label: str
+    points: Sequence[tuple[float, float]]
+    published: float | None = None
+    final: float | None = None
+
+
+def learning_panels(panels: Mapping[str, Sequence[LearningCurve]], title: str, path: str | Path) -> None:
+    """Draws exploitability over seconds of training, a panel per game, into a file."""
+    pyplot = house_pyplot()
+    figure, axes = pyplot.subplots(
+        1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
+    )
+    for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
+        for curve in curves:
+            seconds, found = [point[0] for point in curve.points], [point[1] for point in curve.points]
+            (line,) = axis.plot(seconds, found, label=f"{curve.label}, on the way", marker=".", markersize=4)
+            if curve.final is not None:
+                axis.plot(
+                    seconds[-1:], [curve.final], "*", color=line.get_color(), markersize=11, label=f"{curve.label}, at the end"
+                )
+            if curve.published is not None:
+                axis.axhline(
+                    curve.published, color=line.get_color(), linestyle="--", linewidth=1, label=f"{curve.label}, published"
+                )
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
+        axis.set_title(name, fontsize=10)
+        axis.set_xlabel("seconds of training")
+        axis.grid(True, which="major", alpha=0.3)
+        axis.grid(True, which="minor", axis="y", alpha=0.1)
+    axes[0][0].set_ylabel("exploitability (upper bound)")
     axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)

@@ -18,7 +18,8 @@ from tacit.evaluation.exact import infostate_values
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
 from tacit.rebel.config import preset
-from tacit.rebel.train import NETWORK, Trainer
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.train import Trainer
 from tacit.search.config import SearchConfig
 from tacit.search.leaves import OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_strategy
@@ -257,9 +258,9 @@ def test_openspiel_games_are_played(name: str) -> None:
 def test_agents_by_name(tmp_path: Path) -> None:
     kuhn, leduc = load_game("kuhn_poker"), load_game("leduc_poker")
     solve(kuhn, solver="cfr+", iterations=10).save(tmp_path / "kuhn.tacit")
-    Trainer(kuhn, preset("smoke")).save(tmp_path / "run")
+    RunFolder(tmp_path / "run").save_network(Trainer(kuhn, preset("smoke")), keep=False)
     options = SearchOptions(solver="cfr+", iterations=4)
-    for name in ("random", str(tmp_path / "kuhn.tacit"), str(tmp_path / "run"), str(tmp_path / "run" / NETWORK)):
+    for name in ("random", str(tmp_path / "kuhn.tacit"), str(tmp_path / "run"), str(RunFolder(tmp_path / "run").network)):
         agent = load_agent(name, kuhn, rng(), options)
         assert agent.name == name
         play_game(kuhn, (agent, RandomBot(rng())), rng())

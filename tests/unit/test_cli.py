@@ -83,6 +83,11 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("reproduce", "nope"), "unknown experiment"),
         (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
+        (("reproduce", "rebel-table2", "--rows", "tabular,nope"), "unknown rows 'nope'"),
+        (("reproduce", "rebel-table2", "--rows", "learned", "--games", "9x9f"), "unknown variant '9x9f'"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--device", "cuda:7"), "CUDA"),
+        (("evaluate", "pretrained:liars_dice_1x4f", "--metric", "nope"), "unknown metric"),
+        (("evaluate", "pretrained:liars_dice_1x4f", "--last", "3"), "keeps the networks of 0 evaluations"),
     ],
 )
 def test_bad_input_gets_one_line_and_exit_code_2(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
@@ -217,6 +222,26 @@ def test_reproduce_figure_3_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "flop.png").exists()
 
 
+def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
+    arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--rows", "tabular,cfr-d", "--out", str(tmp_path))
+    result = tacit(*arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    data = json.loads(result.stdout)
+    (cell,) = data["learned"]
+    assert [point["epoch"] for point in cell["checkpoints"]] == [4, 8, 12]
+    mean = sum(point["exploitability"] for point in cell["checkpoints"]) / 3
+    assert cell["exploitability"] == pytest.approx(mean)
+    assert cell["exploitability"] < 0.35  # uniform play: 0.655
+    assert cell["paper_exploitability"] == 0.017
+    assert len(data["results"]) == 12
+    for picture in (data["plot"], data["learning_plot"]):
+        assert Path(picture).read_bytes().startswith(b"\x89PNG")
+    again = tacit(*arguments)
+    assert "trained before, 12 epochs" in again.stderr
+    assert f"{cell['exploitability']:.4f}" in again.stdout
+    assert f"--agent {cell['run']}" in again.stdout
+
+
 def test_bench_measures_without_peers() -> None:
     result = tacit("bench", "tabular", "--games", "kuhn_poker", "--seconds", "0.02", "--no-peers", "--json")
     row = json.loads(result.stdout)["results"][0]
@@ -245,6 +270,11 @@ def test_train_resume_evaluate_and_search_with_the_result(tmp_path: Path) -> Non
     judged = json.loads(tacit("evaluate", str(run), "--playthroughs", "8", "--json").stdout)
     assert judged["playthroughs"] == 8
     assert 0 < judged["exploitability"] < 0.458
+    mean = json.loads(tacit("evaluate", str(run), "--playthroughs", "8", "--last", "3", "--json").stdout)
+    assert [point["epoch"] for point in mean["checkpoints"]] == [1, 2, 3]
+    error = json.loads(tacit("evaluate", str(run), "--metric", "network-error", "--samples", "20", "--json").stdout)
+    assert error["interval"][0] <= error["network_error"] <= error["interval"][1]
+    assert error["kind"] == "sampled"
     searched = tacit(
         "solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "16", "--depth", "2", "--leaf", str(run), "--json"
     )

@@ -1,4 +1,4 @@
-"""ReBeL: the replay buffer, exact resuming, evaluation, and learning something."""
+"""ReBeL: the replay buffer, evaluation, and learning something."""
 
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.agent import load_search
 from tacit.rebel.config import PRESETS, preset
+from tacit.rebel.folder import RunFolder
 from tacit.rebel.replay import ReplayBuffer
+from tacit.rebel.run import train
 from tacit.rebel.selfplay import Examples, SelfPlay
-from tacit.rebel.train import CHECKPOINT, Trainer, load_trainer, train
+from tacit.rebel.train import Trainer
 from tacit.search.config import SearchConfig
 from tacit.search.leaves import ZeroLeaves
 from tacit.search.playthroughs import playthrough_quality
@@ -56,38 +58,6 @@ def test_without_leaves_playthroughs_average_to_the_average_strategy() -> None:
     assert few.exploitability > quality.exploitability
 
 
-def test_a_run_continues_exactly(tmp_path: Path) -> None:
-    config = preset("smoke").with_settings({"evaluate_every": "0", "epochs": "4"})
-    game = load_game("liars_dice(dice=1,faces=3)")
-    straight = Trainer(game, config)
-    for _ in range(4):
-        straight.run_epoch()
-    first = Trainer(game, config)
-    for _ in range(2):
-        first.run_epoch()
-    first.save(tmp_path)
-    second = load_trainer(tmp_path)
-    assert second.epoch == 2
-    for _ in range(2):
-        second.run_epoch()
-    for mine, theirs in zip(straight.net.state_dict().values(), second.net.state_dict().values(), strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-6)
-
-
-def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
-    trainer = Trainer(load_game("kuhn_poker"), preset("smoke"))
-    trainer.save(tmp_path)
-    other = Trainer(load_game("leduc_poker"), preset("smoke"))
-    with pytest.raises(TacitError, match="holds a run of kuhn_poker"):
-        other.restore(tmp_path)
-    content = (tmp_path / CHECKPOINT).read_bytes()
-    (tmp_path / CHECKPOINT).write_bytes(content[: len(content) // 2])
-    with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):
-        trainer.restore(tmp_path)
-    with pytest.raises(TacitError, match="no checkpoint at"):
-        load_trainer(tmp_path / "nowhere")
-
-
 def test_settings_are_checked() -> None:
     assert preset("cpu").with_settings({"games": "12"}).games == 12
     with pytest.raises(TacitError, match="unknown setting 'game'"):
@@ -103,8 +73,8 @@ def test_settings_are_checked() -> None:
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
-    trainer = Trainer(load_game(name), preset("cpu").with_settings(settings))
-    train(trainer, tmp_path)
+    trainer = Trainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
+    train(trainer, RunFolder(tmp_path))
     found = trainer.evaluate(64)
     tree = trainer.space.tree
     uniform = evaluate(make_passes(tree), tree.uniform_strategy()).exploitability

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, Task
+    from rich.text import Text
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random; tabular work is deterministic.")
 ]
 OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
+
+
+WIDE = 110
+"""Columns of a terminal that can show progress in full words."""
 
 
 def start(seed: int) -> None:
@@ -50,17 +58,62 @@ def print_json(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data) + "\n")
 
 
+def program() -> str:
+    """Returns how to call this program, for hints that can be copied."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return "python -m tacit"
+    return "tacit" if called.name != "tacit" or shutil.which("tacit") else str(called)
+
+
+class StopRequest:
+    """Turns Ctrl-C into a polite question: work goes on to a point where it can be kept; a second Ctrl-C ends it at once."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.requested = False
+        self._say = say
+
+    def __enter__(self) -> StopRequest:
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _ask(self, *_: object) -> None:
+        self.requested = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._say("stopping after this epoch (Ctrl-C again: at once)")
+
+
 @contextmanager
 def progress_bar(unit: str) -> Iterator[Progress]:
-    """Yields a progress display on standard error with rate, time left and a `note` field; it vanishes when done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    """Yields a progress display on standard error with rate, time left and a `note` field; it vanishes when done.
+
+    Args:
+      unit: what is counted; a task with a `unit` field counts that instead.
+    """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class UnitColumn(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(task.fields.get("unit", unit))
 
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=24 if logger().width >= WIDE else 6),
         MofNCompleteColumn(),
-        TextColumn(unit),
+        UnitColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),

@@ -1,61 +1,127 @@
-"""`tacit evaluate`: how exploitable a trained agent is."""
+"""`tacit evaluate`: how exploitable a trained agent is, and how far its network is from the truth."""
 
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from tacit.cli.common import JsonOption, SeedOption, print_json, printer, progress_bar, start
+from tacit.errors import TacitError
+
+METRICS = ("exploitability", "network-error")
 
 
 def evaluate(
     run: Annotated[str, typer.Argument(help="A run folder, a network file, or pretrained:NAME.")],
+    metric: Annotated[str, typer.Option(help="exploitability or network-error.")] = "exploitability",
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
+    last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
+    samples: Annotated[int, typer.Option(min=2, help="Public belief states that network-error compares.")] = 200,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure the exploitability of search with a trained network: exact for the average policy of some playthroughs.
+    """Measure what was trained: the exploitability of search with it, or the error of its network against exact values.
 
     Examples:
 
       tacit evaluate pretrained:liars_dice_1x4f
 
-      tacit evaluate runs/dice --playthroughs 256
+      tacit evaluate runs/dice --playthroughs 256 --last 3
 
       tacit evaluate runs/dice --solver linear-cfr --iterations 512 --json
+
+      tacit evaluate pretrained:liars_dice_1x4f --metric network-error
     """
-    import numpy as np
+    from tacit.kernels import check_backend
 
-    from tacit.rebel.agent import load_search
-    from tacit.search.playthroughs import playthrough_quality
-
+    if metric not in METRICS:
+        raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
+    check_backend("torch", device)
     start(seed)
-    search = load_search(run, solver or "dcfr", iterations, device)
     began = time.perf_counter()
-    with progress_bar("searches") as progress:
-        task = progress.add_task(f"evaluating {search.space.tree.game}", total=None, rate="", note="")
-        quality = playthrough_quality(
-            search, playthroughs, np.random.default_rng(seed), lambda done: progress.update(task, completed=done)
-        )
-    report = {
-        "game": str(search.space.tree.game), "agent": str(run), "metric": "exploitability",
-        "exploitability": quality.exploitability, "kind": "upper bound", "interval": None, "playthroughs": playthroughs,
-        "solver": search.config.solver, "iterations": iterations, "value": quality.value,
-        "seconds": time.perf_counter() - began,
-    }  # fmt: skip
+    if metric == "network-error":
+        report, lines = _network_error(run, samples, seed)
+    else:
+        report, lines = _exploitability(run, last, solver or "dcfr", iterations, playthroughs, seed, device)
+    report["seconds"] = time.perf_counter() - began
     if as_json:
         print_json(report)
         return
-    console = printer()
-    searched = f"{search.config.solver}, {iterations} iterations, {playthroughs} playthroughs"
-    console.print(
-        f"{report['game']}: exploitability at most {quality.exploitability:.4f} (upper bound; {searched})", markup=False
-    )
-    known = search.space.tree.game.known_value()
+    for line in lines:
+        printer().print(line, soft_wrap=True)
+    printer().print(f"{report['seconds']:.1f} s")
+
+
+def _exploitability(
+    run: str, last: int | None, solver: str, iterations: int, playthroughs: int, seed: int, device: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report and what people read of it."""
+    from tacit.games import load_game
+    from tacit.rebel.judge import Protocol, judge, last_networks
+
+    protocol = Protocol(solver, iterations, playthroughs, seed)
+    networks: Sequence[str | Path] = [run] if last is None else last_networks(run, last)
+    judged = []
+    with progress_bar("searches") as progress:
+        for number, network in enumerate(networks, 1):
+            which = "evaluating" if last is None else f"evaluating network {number} of {last}"
+            task = progress.add_task(which, total=None, rate="", note="at most: games that end early need fewer")
+
+            def show(done: int, most: int, task: Any = task) -> None:
+                progress.update(task, completed=done, total=most)
+
+            judged.append(judge(network, protocol, device, show))
+            progress.remove_task(task)
+    game = judged[0].game
+    mean = sum(one.quality.exploitability for one in judged) / len(judged)
+    value = sum(one.quality.value for one in judged) / len(judged)
+    searched = f"{solver}, {iterations} iterations, {playthroughs} playthroughs"
+    report = {
+        "game": game, "agent": run, "metric": "exploitability", "exploitability": mean, "kind": "upper bound", "interval": None,
+        "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "value": value,
+        "checkpoints": [{"epoch": one.epoch, "exploitability": one.quality.exploitability} for one in judged],
+    }  # fmt: skip
+    lines = [f"epoch {one.epoch}: exploitability at most {one.quality.exploitability:.4f}" for one in judged]
+    of = "" if last is None else f"mean of the last {last} networks; "
+    known = load_game(game).known_value()
     beside = f" (known: {known.value:.5f})" if known else ""
-    console.print(f"value for the first player {quality.value:.5f}{beside}; {report['seconds']:.1f} s")
+    return report, [
+        *(lines if last is not None else []),
+        f"{game}: exploitability at most {mean:.4f} (upper bound; {of}{searched})",
+        f"value for the first player {value:.5f}{beside}",
+    ]
+
+
+def _network_error(run: str, samples: int, seed: int) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report and what people read of it."""
+    import numpy as np
+
+    from tacit.rebel.agent import load_network, load_space
+    from tacit.rebel.network_error import network_error
+
+    space = load_space(run)
+    net, config = load_network(run, space)
+    with progress_bar("belief states") as progress:
+        task = progress.add_task("solving exactly", total=samples, rate="", note="")
+        error = network_error(
+            net, space, config, samples, np.random.default_rng(seed), lambda done: progress.update(task, completed=done)
+        )
+    game, typical = str(space.tree.game), error.typical_return
+    report = {
+        "game": game, "agent": run, "metric": "network-error", "network_error": error.absolute, "kind": "sampled",
+        "interval": error.interval, "rms": error.rms, "value_error": error.value, "typical_return": typical,
+        "relative": error.absolute / typical, "samples": error.samples,
+    }  # fmt: skip
+    low, high = error.interval
+    return report, [
+        f"{game}: mean absolute error of infostate values {error.absolute:.4f} (sampled; 95 % interval {low:.4f}-{high:.4f})",
+        f"that is {error.absolute / typical:.1%} of a typical return ({typical:.3f}); root mean square {error.rms:.4f}",
+        f"error of the value of a belief state {error.value:.4f}; {error.samples} belief states of self-play, solved exactly",
+    ]

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from tacit.cli import bench, doctor, evaluate, games, play, reproduce, solve, train
-from tacit.errors import TacitError
+from tacit.errors import StoppedError, TacitError
 
 # Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
@@ -47,6 +47,9 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
         if code == _STOPPED:
             sys.stderr.write("tacit: stopped\n")
+    except StoppedError as error:
+        _complain(f"stopped {error}")
+        code = _STOPPED
     except TacitError as error:
         code = _complain(str(error))
     except _UsageError as error:

@@ -2,47 +2,107 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, OutOption, SeedOption, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, OutOption, SeedOption, print_json, printer, program, progress_bar, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from tacit.reproduce.dice import Cell
+    from tacit.reproduce.learned import LearnedCell
 
 NAMES = ("flop", "rebel-table2")
 SCALES = ("smoke", "cpu", "gpu")
+ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
+"""Names for several rows of Table 2; each row also has its own."""
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="flop (ReBeL Figure 3) or rebel-table2.")],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
-    rows: Annotated[str, typer.Option(help="Rows of a table to make: tabular.")] = "tabular",
+    rows: Annotated[
+        str, typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas.")
+    ] = "all",
+    games: Annotated[
+        str | None, typer.Option(help="Games of the learned rows: 1x4f,1x5f,1x6f,2x3f. [default: those of the scale]")
+    ] = None,
     out: OutOption = "out",
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Reproduce a table or figure of a paper.
+    """Reproduce a table or figure of a paper. What was trained is kept: the same command goes on where it was stopped.
 
     Examples:
 
       tacit reproduce flop
 
       tacit reproduce rebel-table2 --rows tabular --json
+
+      tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
+
+      tacit reproduce rebel-table2 --scale gpu
     """
     from tacit.files import check_writable
+    from tacit.kernels import check_backend
+
+    for value, allowed, what in ((name, NAMES, "experiment"), (scale, SCALES, "scale")):
+        if value not in allowed:
+            raise TacitError(f"unknown {what} {value!r}: choose one of {', '.join(allowed)}")
+    chosen = _rows(rows)
+    folder = Path(out)
+    check_writable(folder / f"{name}.png")
+    start(seed)
+    report: dict[str, Any] = {"experiment": name, "scale": scale}
+    cells: list[Cell] = []
+    learned: list[LearnedCell] = []
+    if name == "rebel-table2" and chosen != ("tabular",):
+        from tacit.cli.learned import learn
+        from tacit.reproduce.learned import jobs
+
+        learned_rows = tuple(row for row in chosen if row != "tabular")
+        variants = None if games is None else tuple(part.strip() for part in games.split(","))
+        todo = jobs(scale, learned_rows, variants, folder / name / scale, seed)
+        check_backend("torch", todo[0].device)
+        learned, report["learning_plot"] = learn(todo, folder / f"{name}-learning.png")
+        report["learned"] = [cell.summary() for cell in learned]
+    if name == "flop" or "tabular" in chosen:
+        picture = folder / f"{name}.png"
+        cells = _tabular(name, scale, picture)
+        report.update(results=[_as_dict(cell) for cell in cells], plot=str(picture))
+    if as_json:
+        print_json(report)
+        return
+    _print(cells, learned)
+    for key in ("plot", "learning_plot"):
+        if key in report:
+            printer().print(f"{key.replace('_', ' ')}: {report[key]}", soft_wrap=True)
+    for cell in learned:
+        agent = shlex.quote(str(cell.job.folder.path))
+        printer().print(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}", soft_wrap=True)
+    if learned:
+        printer().print(f"to train anew, remove {folder / name / scale}", soft_wrap=True)
+
+
+def _rows(text: str) -> tuple[str, ...]:
+    """Returns the rows of Table 2 that are asked for."""
+    wanted = [row for part in text.split(",") for row in ROWS.get(part.strip(), (part.strip(),))]
+    unknown = [row for row in wanted if row not in ROWS["all"]]
+    if unknown:
+        raise TacitError(f"unknown rows {unknown[0]!r}: choose one of {', '.join((*ROWS, *ROWS['all']))}")
+    return tuple(row for row in ROWS["all"] if row in wanted)
+
+
+def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
+    """Returns the tabular results after drawing how they converged."""
     from tacit.plots import convergence_panels
     from tacit.reproduce import dice
 
-    for value, allowed, what in ((name, NAMES, "experiment"), (scale, SCALES, "scale"), (rows, ("tabular",), "rows")):
-        if value not in allowed:
-            raise TacitError(f"unknown {what} {value!r}: choose one of {', '.join(allowed)}")
-    picture = Path(out) / f"{name}.png"
-    check_writable(picture)
-    start(seed)
     solvers = dice.FIGURE_3_SOLVERS if name == "flop" else dice.TABLE_2_SOLVERS
     with progress_bar("solves") as progress:
         task = progress.add_task(name, total=len(dice.VARIANTS) * len(solvers), rate="", note="")
@@ -59,11 +119,7 @@ def reproduce(
         panels.setdefault(f"Liar's Dice {cell.variant}", {})[cell.solver] = cell.result.curve
     title = "Exploitability in four games of Liar's Dice" + (" (ReBeL, Figure 3)" if name == "flop" else "")
     convergence_panels(panels, title, picture)
-    if as_json:
-        print_json({"experiment": name, "scale": scale, "results": [_as_dict(cell) for cell in cells], "plot": str(picture)})
-        return
-    _print(cells, solvers)
-    printer().print(f"\nplot: {picture}", soft_wrap=True)
+    return cells
 
 
 def _as_dict(cell: Cell) -> dict[str, Any]:
@@ -75,13 +131,31 @@ def _as_dict(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _print(cells: list[Cell], solvers: tuple[str, ...]) -> None:
+def _print(cells: list[Cell], learned: list[LearnedCell]) -> None:
     from rich.table import Table
 
-    variants = list(dict.fromkeys(cell.variant for cell in cells))
-    by_key = {(cell.variant, cell.solver): cell for cell in cells}
+    from tacit.cli.learned import add_learned_rows
+    from tacit.reproduce.dice import VARIANTS
+
+    wanted = {cell.variant for cell in cells} | {cell.job.variant for cell in learned}
+    variants = [variant for variant in VARIANTS if variant in wanted]
     table = Table("Liar's Dice", *variants, box=None, header_style="bold")
-    iterations = cells[0].result.iterations
+    if cells:
+        _add_tabular_rows(table, cells, variants)
+    notes = add_learned_rows(table, learned, variants)
+    console = printer()
+    console.print(table)
+    if cells:
+        iterations = cells[0].result.iterations
+        both = f"{iterations:,} iterations of both players ({2 * iterations:,} alternating ones in the paper's count)"
+        console.print(f"tabular rows: exact, after {both}", soft_wrap=True)
+    for note in notes:
+        console.print(note, soft_wrap=True)
+
+
+def _add_tabular_rows(table: Table, cells: list[Cell], variants: list[str]) -> None:
+    by_key = {(cell.variant, cell.solver): cell for cell in cells}
+    solvers = list(dict.fromkeys(cell.solver for cell in cells))
     for solver in solvers:
         row = [by_key[variant, solver] for variant in variants]
         table.add_row(f"{solver}: exploitability", *(f"{cell.result.exploitability:.4f}" for cell in row))
@@ -91,8 +165,3 @@ def _print(cells: list[Cell], solvers: tuple[str, ...]) -> None:
     best = [by_key[variant, solvers[-1]] for variant in variants]
     table.add_row(f"{solvers[-1]}: value of the game", *(f"{cell.result.value:+.5f}" for cell in best))
     table.add_row("  known", *("" if cell.known_value is None else f"{cell.known_value:+.5f}" for cell in best), style="dim")
-    console = printer()
-    console.print(table)
-    console.print(
-        f"exact, after {iterations:,} iterations of both players ({2 * iterations:,} alternating ones in the paper's count)"
-    )

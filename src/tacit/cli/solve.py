@@ -14,6 +14,7 @@ from tacit.errors import TacitError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tacit.search.config import SearchConfig
     from tacit.solvers import Point, SolveResult
 
 AUTOSAVE_SECONDS = 30.0
@@ -25,10 +26,16 @@ def solve(
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
-    depth: Annotated[int | None, typer.Option(help="Search this many actions deep instead of solving the whole game.")] = None,
+    depth: Annotated[
+        str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`, instead of solving it all.")
+    ] = None,
     leaf: Annotated[
-        str, typer.Option(help="With --depth, what leaves are worth: oracle, zero, or a trained network.")
+        str, typer.Option(help="With --depth, what leaves are worth: oracle, solved, zero, random, or a trained network.")
     ] = "oracle",
+    decomposition: Annotated[
+        str, typer.Option(help="With --depth, where leaves are valued: cfr-d, cfr-ave or modified-cfr-ave.")
+    ] = "cfr-d",
+    recycle: Annotated[int, typer.Option(min=1, help="With --depth, iterations that use the same leaf values.")] = 1,
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
     backend: Annotated[str, typer.Option(help="numba or torch.")] = "numba",
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
@@ -53,10 +60,13 @@ def solve(
       tacit solve openspiel:leduc_poker --export policy.openspiel.json
 
       tacit solve kuhn_poker --solver linear-cfr --iterations 64 --depth 2 --leaf oracle
+
+      tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
     """
     from tacit.files import check_writable
     from tacit.games import load_game
     from tacit.plots import SUFFIXES as PICTURES
+    from tacit.search.config import SearchConfig
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
     from tacit.solvers.export import check_export
@@ -71,12 +81,15 @@ def solve(
     if export is not None:
         check_export(rules, export)
     if depth is not None:
-        _refuse_with_depth(save=save, resume=resume, target=target, time_limit=time_limit, simultaneous=simultaneous)
+        _refuse_with_depth(save=save, resume=resume, target=target, time_limit=time_limit)
     with progress_bar("searches" if depth else "iterations") as progress:
         task = progress.add_task(f"{solver} on {game}", total=None if depth else iterations, rate="", note="")
         watch = _Watch(progress, task, save)
         if depth is not None:
-            result = _search(rules, solver, iterations, depth, leaf, device, seed, progress, task)
+            config = SearchConfig(
+                solver, 64 if iterations is None else iterations, _parse_depth(depth), decomposition, not simultaneous, recycle
+            )
+            result = _search(rules, config, leaf, device, seed, lambda done: progress.update(task, completed=done))
         else:
             result = run(
                 rules,
@@ -120,22 +133,30 @@ def _refuse_with_depth(**options: Any) -> None:
         )
 
 
+def _parse_depth(depth: str) -> int | str:
+    """Returns the depth of a search: a number of actions, or `round`."""
+    if depth == "round":
+        return depth
+    try:
+        return int(depth)
+    except ValueError:
+        raise TacitError(f"cannot read the depth {depth!r}: write a number of actions, or round") from None
+
+
 def _search(
-    rules: Any, solver: str, iterations: int | None, depth: int, leaf: str, device: str, seed: int, progress: Any, task: Any
+    rules: Any, config: SearchConfig, leaf: str, device: str, seed: int, progress: Callable[[int], None]
 ) -> SolveResult:
     from tacit.rebel.agent import load_network
     from tacit.search.solve import solve_by_search
 
     return solve_by_search(
         rules,
-        solver=solver,
-        iterations=64 if iterations is None else iterations,
-        depth=depth,
+        config,
         leaf=leaf,
         load_network=lambda path, space: load_network(path, space, device)[0],
         device=device,
         seed=seed,
-        progress=lambda done: progress.update(task, completed=done),
+        progress=progress,
     )
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import shlex
+import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, logger, print_json, printer, program, start
 from tacit.cli.solve import parse_seconds
-from tacit.errors import TacitError
+from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
-    from tacit.rebel.train import Progress, Trainer
+    from tacit.rebel.config import RebelConfig
+    from tacit.rebel.folder import RunFolder
 
 SYSTEMS = ("rebel",)
 
@@ -22,8 +25,8 @@ SYSTEMS = ("rebel",)
 def train(
     system: Annotated[str, typer.Argument(help="What to train: rebel.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
-    run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints.")],
-    preset: Annotated[str, typer.Option(help="cpu, gpu, paper or smoke.")] = "cpu",
+    run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
+    preset: Annotated[str | None, typer.Option(help="cpu, gpu, paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -40,74 +43,109 @@ def train(
       tacit train rebel kuhn_poker --run runs/kuhn --set hidden=64 --set epochs=100
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
+
+      tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
     """
-    from tacit.rebel.train import CHECKPOINT
-    from tacit.rebel.train import train as go_on
+    from tacit.cli.live import train_live
+    from tacit.games import load_game
+    from tacit.kernels import check_backend
+    from tacit.rebel.folder import RunFolder
+    from tacit.rebel.run import open_run
+    from tacit.reproduce.dice import published_exploitability
 
     if system not in SYSTEMS:
         raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
-    start(seed)
     limit = None if time_limit is None else parse_seconds(time_limit)
-    if (run / CHECKPOINT).exists() != resume:
+    folder, name = RunFolder(run), str(load_game(game))
+    if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
-    trainer = _load(run, game, device) if resume else _start(run, game, preset, settings or [], device, seed)
-    with progress_bar("epochs") as progress:
-        task = progress.add_task(f"{system} on {game}", total=trainer.config.epochs, completed=trainer.epoch, rate="", note="")
-        latest = {"exploitability": ""}
-
-        def show(now: Progress) -> None:
-            if now.exploitability is not None:
-                latest["exploitability"] = (
-                    f", exploitability at most {now.exploitability:.4f} ({now.playthroughs} playthroughs)"
-                )
-            rate = f"{now.examples_per_second:,.0f} examples/s"
-            progress.update(task, completed=now.epoch, rate=rate, note=f"loss {now.loss:.4f}{latest['exploitability']}")
-
-        last = go_on(trainer, run, time_limit=limit, on_epoch=show)
-    found = trainer.evaluate(trainer.config.playthroughs, seed=seed)
+    check_backend("torch", device)
+    start(seed)
+    pairs = dict(_split(setting) for setting in settings or [])
+    trainer = open_run(folder, name, _configured(folder, resume, preset, pairs, seed), device)
+    if trainer.epoch:
+        logger().print(f"going on after epoch {trainer.epoch}")
+    note_session(folder, trainer.config.seed, device)
+    again = f"{program()} train {system} {shlex.quote(name)} --run {shlex.quote(str(run))} --resume"
+    try:
+        last, stopped = train_live(trainer, folder, system, limit)
+    except KeyboardInterrupt:  # the second one: the epoch is not waited for
+        raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
+    if stopped:
+        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+    paper = published_exploitability(name, trainer.config.solver)
+    draw_curve(folder, name, paper)
     report = {
-        "game": str(trainer.game), "system": system, "run": str(run), "epoch": trainer.epoch, "examples": trainer.replay.added,
-        "loss": last.loss, "seconds": trainer.seconds, "exploitability": found, "kind": "upper bound",
-        "playthroughs": trainer.config.playthroughs,
+        "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
+        "finished": trainer.epoch >= trainer.config.epochs, "examples": trainer.replay.added, "loss": last.loss,
+        "seconds": trainer.seconds, "exploitability": last.exploitability, "kind": "upper bound",
+        "playthroughs": last.playthroughs, "published": paper, "plot": str(folder.curve),
     }  # fmt: skip
     if as_json:
         print_json(report)
-        return
-    console = printer()
-    console.print(
-        f"{report['game']}: {trainer.epoch} epochs, {trainer.replay.added:,} examples in {trainer.seconds:.0f} s", markup=False
-    )
-    console.print(f"exploitability at most {found:.4f} (upper bound, {trainer.config.playthroughs} playthroughs)")
-    console.print(f"a tighter bound: tacit evaluate {run} --playthroughs 256", markup=False)
+    else:
+        _print(report, again)
 
 
-def _start(run: Path, game: str, preset: str, settings: list[str], device: str, seed: int) -> Trainer:
-    """Returns a new run, its configuration and command written down."""
-    from tacit import __version__
-    from tacit.files import check_writable, write_whole
-    from tacit.games import load_game
+def _configured(folder: RunFolder, resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> RebelConfig:
+    """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said."""
     from tacit.rebel.config import preset as find_preset
-    from tacit.rebel.train import Trainer
 
-    pairs = dict(_split(setting) for setting in settings)
-    config = find_preset(preset).with_settings({"seed": str(seed), **pairs})
-    check_writable(run / "config.json")
-    trainer = Trainer(load_game(game), config, device)
-    facts: dict[str, Any] = {"game": str(trainer.game), "version": __version__, **config.as_dict()}
-    write_whole(run / "config.json", json.dumps(facts, indent=1).encode())
-    write_whole(run / "command.txt", (" ".join(sys.argv) + "\n").encode())
-    return trainer
+    if not resume:
+        return find_preset(preset or "cpu").with_settings({"seed": str(seed), **settings})
+    known = folder.asked_for()[1]
+    base = known if preset is None else find_preset(preset)
+    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def _load(run: Path, game: str, device: str) -> Trainer:
-    from tacit.games import load_game
-    from tacit.rebel.train import load_trainer
+def note_session(folder: RunFolder, seed: int, device: str) -> None:
+    """Writes down what was called, when, and with which code."""
+    from tacit import __version__
 
-    trainer = load_trainer(run, device)
-    if str(trainer.game) != str(load_game(game)):
-        raise TacitError(f"{run} holds a run of {trainer.game}, not of {game}")
-    logger().print(f"going on after epoch {trainer.epoch}")
-    return trainer
+    commit = _commit()
+    facts = [f"version {__version__}", *([f"commit {commit}"] if commit else []), f"seed {seed}", f"device {device}"]
+    now = datetime.now().isoformat(timespec="seconds")
+    folder.add_command(f"{now}  tacit {shlex.join(sys.argv[1:])}  ({', '.join(facts)})")
+
+
+def draw_curve(folder: RunFolder, game: str, paper: float | None) -> None:
+    """Draws the learning curve of a run into its folder."""
+    from tacit.plots import LearningCurve, learning_panels
+
+    points = [(epoch.seconds, epoch.exploitability) for epoch in folder.history() if epoch.exploitability is not None]
+    if points:
+        learning_panels({game: [LearningCurve("ReBeL", points, paper)]}, "", folder.curve)
+
+
+def _commit() -> str | None:
+    """Returns the commit of the source tree this program runs from, None where it is installed."""
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():  # a repository further up is not ours
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None
+
+
+def _print(report: dict[str, Any], again: str) -> None:
+    console = printer()
+    run, game = shlex.quote(report["run"]), shlex.quote(report["game"])
+
+    def say(line: str) -> None:
+        console.print(line, soft_wrap=True)
+
+    say(f"{report['game']}: {report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training")
+    if report["exploitability"] is not None:
+        beside = "" if report["published"] is None else f"; published: {report['published']:.3f} (ReBeL, Table 2)"
+        say(f"exploitability at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs){beside}")
+    if not report["finished"]:
+        say(f"go on: {again}")
+    say(f"a tighter bound: {program()} evaluate {run} --playthroughs 256")
+    say(f"play against it: {program()} play {game} --agent {run}")
+    say(f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {run}")
 
 
 def _split(setting: str) -> tuple[str, str]:

@@ -10,7 +10,8 @@ from tacit.games import AnyGame, load_game
 from tacit.nets.checkpoint import load_tensors
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.train import NETWORK, make_search
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.train import make_search
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
@@ -33,12 +34,17 @@ def load_search(
     Raises:
       TacitError: there is no network, it is damaged, of another game, or does not fit its game.
     """
+    space = load_space(path, game)
+    net, config = load_network(path, space, device)
+    return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
+
+
+def load_space(path: str | Path, game: AnyGame | None = None) -> SearchSpace:
+    """Returns the game of a trained network, prepared for searches of the depth it was trained for (see `load_search`)."""
     name, trained = _read_header(path)
     if game is not None and str(game) != name:
         raise TacitError(f"{path} was trained on {name}, not on {game}")
-    space = search_space(compile_game(load_game(name) if game is None else game), trained.depth)
-    net, config = load_network(path, space, device)
-    return make_search(space, net, replace(config, solver=solver, iterations=iterations), device)
+    return search_space(compile_game(load_game(name) if game is None else game), trained.depth)
 
 
 def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> tuple[ValueNet, RebelConfig]:
@@ -50,8 +56,9 @@ def load_network(path: str | Path, space: SearchSpace, device: str = "cpu") -> t
     name, config = _read_header(path)
     if name != str(space.tree.game):
         raise TacitError(f"{path} was trained on {name}, not on {space.tree.game}")
-    if space.depth is not None and space.depth % config.depth:
-        raise TacitError(f"{path} was trained with searches {config.depth} actions deep: --depth must be a multiple of that")
+    fits = isinstance(space.depth, int) and isinstance(config.depth, int) and space.depth % config.depth == 0
+    if space.depth not in (None, config.depth) and not fits:
+        raise TacitError(f"{path} was trained with searches of depth {config.depth}: --depth must be a multiple of that")
     net = ValueNet(len(space.classes), space.tables.num_private_states, config.hidden, config.layers)
     try:
         net.load_state_dict(load_tensors(network_file(path))[0])
@@ -85,4 +92,4 @@ def network_file(agent: str | Path) -> Path:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]
     path = Path(agent)
-    return path / NETWORK if path.is_dir() else path
+    return RunFolder(path).network if path.is_dir() else path

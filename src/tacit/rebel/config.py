@@ -6,7 +6,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.search.config import SearchConfig
+from tacit.search.config import CFR_D, SearchConfig
+from tacit.tree.rounds import ROUND
+
+BELIEFS = ("self-play", "random")
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,10 @@ class RebelConfig:
     Attributes:
       solver: the search algorithm (see `SearchConfig`).
       iterations: search iterations; each updates both players.
-      depth: actions a search looks ahead.
+      depth: actions a search looks ahead, or `round` for the rest of the betting round.
+      decomposition: where regret matching values leaves (see `SearchConfig`).
+      recycle: search iterations that use the same leaf values.
+      beliefs: where training states come from: `self-play`, or `random` beliefs for comparison.
       games: games of self-play that advance in step.
       exploration: how often the exploring player plays at random.
       hidden: width of the network's hidden layers.
@@ -36,7 +42,10 @@ class RebelConfig:
 
     solver: str = "linear-cfr"
     iterations: int = 512
-    depth: int = 2
+    depth: int | str = 2
+    decomposition: str = CFR_D
+    recycle: int = 1
+    beliefs: str = "self-play"
     games: int = 256
     exploration: float = 0.25
     hidden: int = 256
@@ -55,7 +64,7 @@ class RebelConfig:
 
     def search(self) -> SearchConfig:
         """Returns the part that concerns search."""
-        return SearchConfig(self.solver, self.iterations, self.depth)
+        return SearchConfig(self.solver, self.iterations, self.depth, self.decomposition, recycle=self.recycle)
 
     def with_settings(self, settings: dict[str, str]) -> RebelConfig:
         """Returns the configuration with `key=value` settings applied.
@@ -68,11 +77,18 @@ class RebelConfig:
         for key, value in settings.items():
             if key not in kinds:
                 raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
+            if key == "depth" and value == ROUND:
+                changes[key] = value
+                continue
             try:
                 changes[key] = kinds[key](value)
             except ValueError:
                 raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
-        return replace(self, **changes)
+        config = replace(self, **changes)
+        if config.beliefs not in BELIEFS:
+            raise TacitError(f"unknown beliefs {config.beliefs!r}: choose one of {', '.join(BELIEFS)}")
+        config.search()  # refuses what search does not know
+        return config
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the settings, ready for JSON."""
@@ -82,7 +98,7 @@ class RebelConfig:
 PRESETS: dict[str, RebelConfig] = {
     "paper": RebelConfig(),
     "cpu": RebelConfig(
-        solver="dcfr", iterations=32, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=4.0,
+        solver="dcfr", iterations=64, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=4.0,
         replay_size=100_000, epoch_examples=4_096, epochs=40, drop_half_at=8, evaluate_every=5, playthroughs=16,
     ),
     "gpu": RebelConfig(

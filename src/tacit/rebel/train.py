@@ -1,4 +1,4 @@
-"""The training loop of ReBeL: self-play makes examples, a network learns them, and the next self-play uses it."""
+"""A ReBeL run in memory: self-play makes examples, a network learns them, and the next self-play uses it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame
 from tacit.kernels import make_passes
-from tacit.nets.checkpoint import load_tensors, prefixed, save_tensors, unprefixed
+from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.fitter import Fitter
+from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.leaves import LeafEvaluator
@@ -29,9 +30,6 @@ from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import PublicTree
-
-CHECKPOINT = "checkpoint.safetensors"
-NETWORK = "network.safetensors"
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Progress:
 
 
 class Trainer:
-    """A ReBeL run in memory; `save` and `restore` make it survive a kill."""
+    """Self-play, replay buffer, network and optimizer; `state` and `restore` make them survive a kill."""
 
     def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
         self.game, self.config, self.device = game, config, device
@@ -70,7 +68,11 @@ class Trainer:
         self.search = make_search(self.space, self.net, config, device)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
-        self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
+        self.selfplay: SelfPlay | RandomBeliefs
+        if config.beliefs == "random":
+            self.selfplay = RandomBeliefs(self.search, config.games, self._numpy)
+        else:
+            self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
         self.replay = ReplayBuffer(config.replay_size, 2 * H, device)
         self._fitter = Fitter(self.net, _real_values(self.space).to(device))
         self.epoch, self.seconds = 0, 0.0
@@ -103,10 +105,12 @@ class Trainer:
         self.net.eval()
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
-    def save(self, folder: Path) -> None:
-        """Writes the network alone, and everything that `restore` needs."""
-        header = {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
-        save_tensors(folder / NETWORK, self.net.state_dict(), header)
+    def header(self) -> dict[str, Any]:
+        """Returns what a file of this run's weights says about itself."""
+        return {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Returns the tensors and the header that `restore` needs: weights, optimizer, replay, games in play, generators."""
         tensors = {
             **prefixed("net", self.net.state_dict()),
             **prefixed("optimizer", self._fitter.state()),
@@ -115,17 +119,16 @@ class Trainer:
             "selfplay.reaches": self.selfplay.reaches,
             "generator": self._torch.get_state(),
         }
-        save_tensors(folder / CHECKPOINT, tensors, {**header, "numpy": _jsonable(self._numpy.bit_generator.state)})
+        return tensors, {**self.header(), "numpy": _jsonable(self._numpy.bit_generator.state)}
 
-    def restore(self, folder: Path) -> None:
-        """Continues the run saved in `folder`.
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        """Goes on from a `state`.
 
         Raises:
-          TacitError: there is none, it is damaged, or it is of another game or configuration.
+          TacitError: it is of another game.
         """
-        tensors, header = load_tensors(folder / CHECKPOINT)
         if header["game"] != str(self.game):
-            raise TacitError(f"{folder} holds a run of {header['game']}, not of {self.game}")
+            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
         self.net.load_state_dict(unprefixed("net", tensors))
         self._fitter.restore(unprefixed("optimizer", tensors))
         self.replay.restore(unprefixed("replay", tensors))
@@ -163,45 +166,6 @@ def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: 
 
         evaluator = FusedValueNet(net)
     return BatchSearch(space, evaluator, config.search(), device)
-
-
-def train(
-    trainer: Trainer,
-    folder: Path,
-    *,
-    time_limit: float | None = None,
-    on_epoch: Callable[[Progress], None] = lambda _: None,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Progress:
-    """Returns the last progress of a run that goes on until its last epoch, or for `time_limit` more seconds.
-
-    Every epoch is saved to `folder`, so that a kill loses one epoch at most.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    start, config = clock(), trainer.config
-    trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
-    progress = Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
-    while trainer.epoch < config.epochs:
-        progress = trainer.run_epoch(clock)
-        out_of_time = time_limit is not None and clock() - start >= time_limit
-        if config.evaluate_every and trainer.epoch % config.evaluate_every == 0:
-            found = trainer.evaluate(config.playthroughs, seed=config.seed)
-            progress = Progress(**{**asdict(progress), "exploitability": found, "playthroughs": config.playthroughs})
-        trainer.save(folder)
-        with open(folder / "metrics.jsonl", "a") as metrics:
-            metrics.write(json.dumps(asdict(progress)) + "\n")
-        on_epoch(progress)
-        if out_of_time:
-            break
-    return progress
-
-
-def load_trainer(folder: Path, device: str = "cpu") -> Trainer:
-    """Returns the run saved in `folder`, ready to go on."""
-    _, header = load_tensors(folder / CHECKPOINT)
-    trainer = Trainer(load_game(header["game"]), RebelConfig(**header["config"]), device)
-    trainer.restore(folder)
-    return trainer
 
 
 def typical_return(tree: PublicTree) -> float:

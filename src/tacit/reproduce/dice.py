@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from tacit.games import load_game
 from tacit.solvers import SolveResult, solve
+from tacit.solvers.schedules import RegretSchedule, find_schedule
 
 VARIANTS = {
     "1x4f": "liars_dice(dice=1,faces=4)",
@@ -30,6 +31,11 @@ PAPER_TABLE_2 = {
 }
 """Full-game FP and CFR of ReBeL Table 2, under the names of the solvers that give them."""
 TABLE_2_SOLVERS = ("linear-fp", "flop", "linear-cfr")
+PAPER_LEARNED = {
+    "cfr-d": {"1x4f": 0.017, "1x5f": 0.015, "1x6f": 0.024, "2x3f": 0.017},
+    "fp": {"1x4f": 0.041, "1x5f": 0.020, "1x6f": 0.040, "2x3f": 0.020},
+}
+"""ReBeL's rows of Table 2 by the kind of search; upper bounds from 1,024 playthroughs."""
 
 Watch = Callable[[str, str, int, float], None]
 """Called with variant, solver, iteration and exploitability."""
@@ -54,6 +60,12 @@ def figure_3(scale: str, watch: Watch) -> list[Cell]:
 def table_2(watch: Watch) -> list[Cell]:
     """Returns the tabular rows of ReBeL Table 2; they take seconds, so that every scale runs them in full."""
     return _run(TABLE_2_SOLVERS, TABLE_2_ITERATIONS, PAPER_TABLE_2, watch)
+
+
+def published_exploitability(game: str, solver: str) -> float | None:
+    """Returns what the paper reports for ReBeL on a game with this kind of search, None where it has no such figure."""
+    row = PAPER_LEARNED["cfr-d" if isinstance(find_schedule(solver), RegretSchedule) else "fp"]
+    return next((row[variant] for variant, name in VARIANTS.items() if name == game), None)
 
 
 def _run(solvers: tuple[str, ...], iterations: int, paper: dict[str, dict[str, float]], watch: Watch) -> list[Cell]:

@@ -57,6 +57,21 @@ class ZeroLeaves:
         return torch.zeros_like(beliefs)
 
 
+class RandomLeaves:
+    """An untrained network: values are a fixed random function of class and beliefs, of order 1."""
+
+    def __init__(self, seed: int = 0, width: int = 64) -> None:
+        self._seed, self._width = seed, width
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(self._seed)
+        outputs, classes = beliefs.shape[0], 1 + int(public_class.max())
+        first, last = (torch.randn(size, generator=generator) for size in ((self._width, outputs), (outputs, self._width)))
+        shift = torch.randn(2**12, self._width, generator=generator)[torch.arange(classes) % 2**12]
+        hidden = torch.tanh(first.to(beliefs) @ beliefs + shift.to(beliefs)[public_class].T)
+        return torch.mm(last.to(beliefs), hidden) / self._width**0.5
+
+
 class OracleLeaves:
     """Exact values: every leaf's rest of the game is solved as a linear program. Slow; for tests and small games.
 

@@ -24,11 +24,13 @@ from tacit.kernels import make_passes
 from tacit.search.batch import Batch
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.state import root_reach
+from tacit.search.tables import SearchSpace
 from tacit.tree.public_tree import LEAF, Floats, Nodes
+from tacit.tree.rounds import ROUND, begins_round
 from tacit.tree.strategy import normalise
 
-MAX_SEARCHES = 32_768
-"""Searches in one batch."""
+MAX_SEARCHES = {"cpu": 1_024}
+"""Searches in one batch by device, 32,768 elsewhere: a CPU gains nothing from more, and shows no progress inside a batch."""
 
 
 class _Leaf(NamedTuple):
@@ -70,6 +72,17 @@ def playthrough_strategy(
     return normalise(search.space.tree, average.plan.cpu().numpy())
 
 
+def max_searches(space: SearchSpace) -> int:
+    """Returns the searches of one playthrough that leaves no public state out: those it cannot reach are not searched."""
+    nodes = space.tree.require_nodes()
+    level = np.repeat(np.arange(len(nodes.level_start) - 1), np.diff(nodes.level_start))
+    if isinstance(space.depth, int):
+        starts = level % space.depth == 0
+    else:
+        starts = (level == 0) | (begins_round(space.tree) if space.depth == ROUND else False)
+    return int((starts & (nodes.actor != TERMINAL)).sum())
+
+
 class _PolicyAverage:
     """Adds up the realisation plans of playthroughs."""
 
@@ -90,19 +103,21 @@ class _PolicyAverage:
         reaches = (torch.arange(H) < torch.from_numpy(self._num_states(node))).float().to(self.device)
         beliefs = reaches
         while len(node):
-            chunks = [slice(start, start + MAX_SEARCHES) for start in range(0, len(node), MAX_SEARCHES)]
-            below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], beliefs[c])]
+            size = MAX_SEARCHES.get(str(self.device), 32_768)
+            chunks = [slice(start, start + size) for start in range(0, len(node), size)]
+            quantile = self._quantiles(node)
+            below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], beliefs[c], quantile[c])]
             node = np.concatenate([node[:0], *(leaf.node for leaf in below)])
             reaches = torch.cat([reaches[:0], *(leaf.reaches for leaf in below)])
             beliefs = torch.cat([beliefs[:0], *(leaf.beliefs for leaf in below)])
 
-    def _search(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor) -> list[_Leaf]:
+    def _search(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor, quantile: np.ndarray) -> list[_Leaf]:
         """Searches at the given nodes, adds the policies that are played, and returns the leaves that can be reached."""
         totals = beliefs.sum(2, keepdim=True)
         possible = (torch.arange(reaches.shape[2]) < torch.from_numpy(self._num_states(node))).to(reaches.device)
         uniform = possible / possible.sum(2, keepdim=True)
         beliefs = torch.where(totals > 1e-20, beliefs / totals.clamp_min(1e-20), uniform)
-        sample = self.search.iterations_at(self._quantiles(node))
+        sample = self.search.iterations_at(quantile)
         result = self.search.run(self.space.classes.of_node[node].astype(np.int64), beliefs, sample)
         self.done += len(node)
         self.progress(self.done)

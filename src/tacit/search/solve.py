@@ -16,7 +16,8 @@ from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
+from tacit.search.leaves import LeafEvaluator, OracleLeaves, RandomLeaves, ZeroLeaves
+from tacit.search.oracle import SolvedLeaves
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
@@ -29,10 +30,8 @@ PLAYTHROUGHS = 64
 
 def solve_by_search(
     game: AnyGame,
+    config: SearchConfig,
     *,
-    solver: str,
-    iterations: int,
-    depth: int,
     leaf: str,
     load_network: Callable[[str, SearchSpace], LeafEvaluator],
     device: str = "cpu",
@@ -44,26 +43,31 @@ def solve_by_search(
 
     Args:
       game: any game with public states.
-      solver: the search algorithm.
-      iterations: iterations of each search.
-      depth: actions a search looks ahead.
-      leaf: what leaves are worth: `oracle` (exact), `zero`, or the name of a trained network.
+      config: how to search.
+      leaf: what leaves are worth: `oracle` (exact, by linear programs), `solved` (by search to the end of the game, fast),
+        `zero`, `random` (an untrained network), or the name of a trained network.
       load_network: finds a network by name for a game.
       device: `cpu` or `cuda`.
-      seed: of the sampled iterations.
+      seed: of the sampled iterations, and of a random network.
       progress: called with the number of searches done.
       clock: the time in seconds.
     """
+    solver, iterations, depth = config.solver, config.iterations, config.depth
     if solver == "lp":
         raise TacitError("lp solves a game as a whole: choose another --solver for a depth-limited search")
-    if depth < 1:
+    if isinstance(depth, int) and depth < 1:
         raise TacitError(f"the depth of a search is at least 1 action, not {depth}")
     start = clock()
     tree = compile_game(game)
     space = search_space(tree, depth)
-    evaluators: dict[str, Callable[[], LeafEvaluator]] = {"oracle": lambda: OracleLeaves(space), "zero": ZeroLeaves}
+    evaluators: dict[str, Callable[[], LeafEvaluator]] = {
+        "oracle": lambda: OracleLeaves(space),
+        "solved": lambda: SolvedLeaves(space),
+        "zero": ZeroLeaves,
+        "random": lambda: RandomLeaves(seed),
+    }
     evaluator = evaluators[leaf]() if leaf in evaluators else load_network(leaf, space)
-    search = BatchSearch(space, evaluator, SearchConfig(solver, iterations, depth), device)
+    search = BatchSearch(space, evaluator, config, device)
     strategy = playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(seed), progress)
     quality = evaluate(make_passes(tree), strategy)
     seconds = clock() - start
@@ -71,7 +75,7 @@ def solve_by_search(
     return SolveResult(
         strategy=Strategy(tree, strategy),
         solver=solver,
-        simultaneous=False,
+        simultaneous=not config.alternating,
         iterations=iterations,
         quality=quality,
         seconds=seconds,

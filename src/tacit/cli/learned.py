@@ -1,0 +1,84 @@
+"""The learned rows of a table, live: runs that are trained or gone on with, judged, drawn and put beside the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.cli.common import logger, progress_bar
+from tacit.cli.live import train_live
+from tacit.cli.train import draw_curve, note_session
+from tacit.errors import StoppedError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tacit.reproduce.learned import Job, LearnedCell
+
+
+def learn(jobs: list[Job], picture: Path) -> tuple[list[LearnedCell], str]:
+    """Returns what all runs reached, and where their learning curves were drawn.
+
+    Raises:
+      StoppedError: by Ctrl-C; everything is kept.
+    """
+    cells = []
+    for number, job in enumerate(jobs, 1):
+        logger().print(f"{job.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
+        try:
+            cells.append(_run(job))
+        except KeyboardInterrupt:
+            raise StoppedError("at once; what was trained is kept: the same command goes on") from None
+    _draw(cells, picture)
+    return cells, str(picture)
+
+
+def _run(job: Job) -> LearnedCell:
+    from tacit.rebel.run import open_run
+    from tacit.reproduce.learned import judge_run
+
+    trainer = open_run(job.folder, job.game, job.config, job.device)
+    if trainer.epoch < job.config.epochs:
+        note_session(job.folder, job.config.seed, job.device)
+        _, stopped = train_live(trainer, job.folder, "training")
+        if stopped:
+            raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
+        draw_curve(job.folder, job.game, job.paper)
+    else:
+        logger().print(f"trained before, {trainer.epoch} epochs")
+    with progress_bar("searches") as bars:
+        task = bars.add_task("judging the last three checkpoints", total=None, rate="", note="")
+        return judge_run(job, lambda done, most: bars.update(task, completed=done, total=most))
+
+
+def _draw(cells: list[LearnedCell], picture: Path) -> None:
+    from tacit.plots import LearningCurve, learning_panels
+
+    panels: dict[str, list[LearningCurve]] = {}
+    for cell in cells:
+        curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.mean)
+        panels.setdefault(f"Liar's Dice {cell.job.variant}", []).append(curve)
+    learning_panels(panels, "", picture)
+
+
+def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]) -> list[str]:
+    """Adds the rows to a table with a column per variant, and returns the notes below it."""
+    from tacit.reproduce.dice import PAPER_LEARNED
+
+    notes = []
+    for row in dict.fromkeys(cell.job.row for cell in cells):
+        here = {cell.job.variant: cell for cell in cells if cell.job.row == row}
+
+        def line(name: str, values: dict[str, str], style: str | None = "dim") -> None:
+            table.add_row(name, *(values.get(variant, "-") for variant in variants), style=style)
+
+        line(f"ReBeL {row}: exploitability at most", {v: f"{cell.mean:.4f}" for v, cell in here.items()}, None)
+        line("  published (ReBeL, Table 2)", {v: f"{PAPER_LEARNED[row][v]:.3f}" for v in variants})
+        line("  its three checkpoints", {v: " ".join(f"{x:.4f}" for x in c.exploitability.values()) for v, c in here.items()})
+        line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in here.items()})
+        protocol = next(iter(here.values())).job.protocol
+        notes.append(
+            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol.playthroughs:,} "
+            f"playthroughs (an upper bound), searched with {protocol.solver}, {protocol.iterations} iterations of both players"
+        )
+    return notes

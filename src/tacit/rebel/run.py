@@ -1,0 +1,125 @@
+"""The training loop on disk: a run that can be killed at any moment and goes on from its last checkpoint."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tacit.errors import TacitError
+from tacit.files import check_writable
+from tacit.games import load_game
+from tacit.rebel.config import RebelConfig
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.train import Progress, Trainer
+
+CHECKPOINT_SECONDS = 15.0
+"""Time between checkpoints. They hold the replay buffer, which can take longer to write than an epoch to run."""
+
+
+def train(
+    trainer: Trainer,
+    folder: RunFolder,
+    *,
+    time_limit: float | None = None,
+    on_epoch: Callable[[Progress], None] = lambda _: None,
+    on_search: Callable[[int], None] = lambda _: None,
+    should_stop: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Progress:
+    """Returns the last progress of a run that goes on until its last epoch.
+
+    Args:
+      trainer: the run, new or from `load_trainer`.
+      folder: where it is kept. Every epoch's metrics and network are written, a checkpoint now and then and at the end.
+      time_limit: stop after this many more seconds; the run can go on later.
+      on_epoch: called after every epoch.
+      on_search: called during an evaluation with the number of searches done.
+      should_stop: asked after every epoch whether to stop there.
+      clock: the time in seconds.
+
+    Raises:
+      TacitError: another process is training there, or the loss is no longer a number.
+    """
+    with folder.alone():
+        return _train(trainer, folder, time_limit, on_epoch, on_search, should_stop, clock)
+
+
+def load_trainer(folder: RunFolder, device: str = "cpu") -> Trainer:
+    """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
+
+    Raises:
+      TacitError: there is no run, or its checkpoint is damaged or does not fit.
+    """
+    game, config = folder.asked_for()
+    state = folder.load_checkpoint() if folder.checkpoint.exists() else None  # a damaged one is told before long work
+    trainer = Trainer(load_game(game), config, device)
+    if state is not None:
+        try:
+            trainer.restore(*state)
+        except (RuntimeError, KeyError, ValueError):
+            raise TacitError(f"{folder.checkpoint} does not fit {folder.config}") from None
+    return trainer
+
+
+def open_run(folder: RunFolder, game: str, config: RebelConfig, device: str = "cpu") -> Trainer:
+    """Returns the run kept in a folder, or a new one where there is none.
+
+    Args:
+      folder: of the run.
+      game: the game it is of.
+      config: its configuration; a run that goes on may differ in its length alone.
+      device: `cpu` or `cuda`.
+
+    Raises:
+      TacitError: the folder holds another run, a damaged one, or cannot be written.
+    """
+    if not folder.holds_run():
+        check_writable(folder.config)
+        trainer = Trainer(load_game(game), config, device)  # before anything is written: the game may not fit
+        folder.start(game, config)
+        return trainer
+    known_game, known = folder.asked_for()
+    if known_game != game:
+        raise TacitError(f"{folder.path} holds a run of {known_game}, not of {game}")
+    asked = config.as_dict()
+    differ = [name for name, value in known.as_dict().items() if name != "epochs" and asked[name] != value]
+    if differ:
+        raise TacitError(f"{folder.path} holds a run with other settings ({', '.join(differ)}): only epochs can be changed")
+    if known.epochs != config.epochs:
+        folder.start(game, config)
+    return load_trainer(folder, device)
+
+
+def _train(
+    trainer: Trainer,
+    folder: RunFolder,
+    time_limit: float | None,
+    on_epoch: Callable[[Progress], None],
+    on_search: Callable[[int], None],
+    should_stop: Callable[[], bool],
+    clock: Callable[[], float],
+) -> Progress:
+    folder.forget_after(trainer.epoch)
+    history, config = folder.history(), trainer.config
+    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
+    start = saved = clock()
+    trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
+    while trainer.epoch < config.epochs:
+        progress = trainer.run_epoch(clock)
+        ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
+        evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
+        if evaluates:
+            found = trainer.evaluate(config.playthroughs, config.seed, on_search)
+            progress = replace(progress, exploitability=found, playthroughs=config.playthroughs)
+        folder.add_epoch(progress)
+        folder.save_network(trainer, keep=evaluates)
+        on_epoch(progress)
+        ends = ends or should_stop()
+        if ends or clock() - saved >= CHECKPOINT_SECONDS:
+            folder.save_checkpoint(trainer)
+            saved = clock()
+        if ends:
+            break
+    return progress

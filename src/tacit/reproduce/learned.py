@@ -1,0 +1,205 @@
+"""The learned rows of ReBeL's Table 2: ReBeL with CFR-D and with fictitious play in four games of Liar's Dice.
+
+The paper trains 1,000 epochs with 1,024 alternating search iterations on a GPU and 60 CPU threads, and reports the mean over
+the last three checkpoints, each judged by 1,024 playthroughs. Where we differ: training is shorter, searches less (DCFR, which
+needs fewer iterations, in the place of Linear CFR) and decays the learning rate by a cosine. At scale `gpu` the evaluation is
+the paper's: 1,024 alternating iterations (512 here) of Linear CFR or FLOP, 1,024 playthroughs. The smaller scales search
+and play less, which makes their bounds looser.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.files import write_whole
+from tacit.rebel.config import RebelConfig, preset
+from tacit.rebel.folder import KEPT_NETWORKS, RunFolder
+from tacit.rebel.judge import Protocol, judge, last_networks
+from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
+
+ROWS = tuple(PAPER_LEARNED)
+"""`cfr-d` and `fp`."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run.
+
+    Attributes:
+      epochs: of training for each variant; the variants that are trained unless others are asked for.
+      preset: of the training, with
+      settings: changes to it.
+      solvers: for each row, the search algorithm of the training and of the evaluation.
+      iterations: search iterations of the evaluation.
+      playthroughs: of the evaluation.
+      device: where it runs.
+    """
+
+    epochs: dict[str, int]
+    preset: str
+    settings: dict[str, str]
+    solvers: dict[str, tuple[str, str]]
+    iterations: int
+    playthroughs: int
+    device: str = "cpu"
+
+
+SCALES = {
+    "smoke": Scale(
+        {"1x4f": 12},
+        "smoke",
+        {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
+        {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},
+        32,
+        16,
+    ),
+    "cpu": Scale(
+        {"1x4f": 24, "1x5f": 24},  # about four minutes on two cores for 1x4f, with the evaluation
+        "cpu",
+        {"evaluate_every": "3"},
+        {"cfr-d": ("dcfr", "linear-cfr"), "fp": ("flop", "flop")},
+        256,
+        128,
+    ),
+    "gpu": Scale(
+        {"1x4f": 350, "1x5f": 210, "1x6f": 140, "2x3f": 140},  # about five minutes each on one H200
+        "gpu",
+        {
+            "iterations": "128", "games": "8192", "epoch_examples": "32768", "batch_size": "2048", "drop_half_at": "30",
+            "evaluate_every": "10",
+        },
+        {"cfr-d": ("dcfr", "linear-cfr"), "fp": ("flop", "flop")},
+        512,
+        1_024,
+        "cuda",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell of the table: a run and how it is judged."""
+
+    variant: str
+    row: str
+    game: str
+    folder: RunFolder
+    config: RebelConfig
+    protocol: Protocol
+    device: str
+    paper: float
+
+    @property
+    def label(self) -> str:
+        """What people call the run."""
+        return f"ReBeL {self.row} on {self.variant}"
+
+
+def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, out: Path, seed: int) -> list[Job]:
+    """Returns the cells of the table at a scale.
+
+    Args:
+      scale: of `SCALES`.
+      rows: of `ROWS`.
+      variants: of the games; None takes those of the scale.
+      out: the folder that holds a folder for each run.
+      seed: of training and evaluation.
+
+    Raises:
+      TacitError: a variant is unknown.
+    """
+    how, found = SCALES[scale], []
+    for variant in how.epochs if variants is None else variants:
+        if variant not in VARIANTS:
+            raise TacitError(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
+        epochs = how.epochs.get(variant, max(how.epochs.values()))
+        for row in rows:
+            training, judging = how.solvers[row]
+            settings = {**how.settings, "solver": training, "epochs": str(epochs), "seed": str(seed)}
+            found.append(
+                Job(
+                    variant=variant,
+                    row=row,
+                    game=VARIANTS[variant],
+                    folder=RunFolder(out / f"{variant}-{row}"),
+                    config=preset(how.preset).with_settings(settings),
+                    protocol=Protocol(judging, how.iterations, how.playthroughs, seed),
+                    device=how.device,
+                    paper=PAPER_LEARNED[row][variant],
+                )
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class LearnedCell:
+    """What a run reached.
+
+    Attributes:
+      job: what was run.
+      exploitability: of each of the last checkpoints, by epoch: upper bounds.
+      seconds: of training.
+      examples: trained on.
+      curve: (seconds, exploitability) on the way, by the run's own quick evaluations.
+    """
+
+    job: Job
+    exploitability: dict[int, float]
+    seconds: float
+    examples: int
+    curve: list[tuple[float, float]]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the checkpoints, which the paper reports."""
+        return sum(self.exploitability.values()) / len(self.exploitability)
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the result, ready for JSON."""
+        checkpoints = [{"epoch": epoch, "exploitability": found} for epoch, found in self.exploitability.items()]
+        return {
+            "game": self.job.game, "variant": self.job.variant, "row": self.job.row, "run": str(self.job.folder.path),
+            "exploitability": self.mean, "kind": "upper bound", "checkpoints": checkpoints, **asdict(self.job.protocol),
+            "training_seconds": self.seconds, "examples": self.examples, "paper_exploitability": self.job.paper,
+        }  # fmt: skip
+
+
+def judge_run(job: Job, on_search: Callable[[int, int], None] = lambda *_: None) -> LearnedCell:
+    """Returns what a trained run reached. Each checkpoint's figure is kept in the run's folder and not computed twice.
+
+    Args:
+      job: the run.
+      on_search: called with the number of searches done and the most there can be, over all checkpoints.
+    """
+    history, kept = job.folder.history(), job.folder.path / "evaluation.json"
+    known = _read(kept, job.protocol)
+    networks = last_networks(job.folder.path, KEPT_NETWORKS)
+    found: dict[int, float] = {}
+    for number, network in enumerate(networks):
+        epoch = int(network.stem.removeprefix("network-"))
+        if epoch not in known:
+
+            def share(done: int, most: int, before: int = number) -> None:
+                on_search(before * most + done, len(networks) * most)
+
+            known[epoch] = judge(network, job.protocol, job.device, share).quality.exploitability
+            content = {**asdict(job.protocol), "exploitability": known}
+            write_whole(kept, json.dumps(content, indent=1).encode())
+        found[epoch] = known[epoch]
+    curve = [(epoch.seconds, epoch.exploitability) for epoch in history if epoch.exploitability is not None]
+    return LearnedCell(job, found, history[-1].seconds, history[-1].examples, curve)
+
+
+def _read(path: Path, protocol: Protocol) -> dict[int, float]:
+    """Returns the figures that were found before by the same protocol, by epoch."""
+    try:
+        content = json.loads(path.read_text())
+        found = {int(epoch): float(value) for epoch, value in content.pop("exploitability").items()}
+    except (OSError, ValueError, KeyError, AttributeError):
+        return {}
+    return found if content == asdict(protocol) else {}

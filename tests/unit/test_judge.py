@@ -1,0 +1,134 @@
+"""Judging what was trained: exploitability of the last networks, errors against exact values, cells of ReBeL's Table 2."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.games.base import TERMINAL
+from tacit.rebel.agent import load_network, load_space
+from tacit.rebel.config import preset
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.judge import Protocol, judge, last_networks
+from tacit.rebel.network_error import NetworkError, network_error
+from tacit.rebel.run import open_run, train
+from tacit.reproduce import learned
+from tacit.search.leaves import OracleLeaves, ZeroLeaves
+from tacit.search.playthroughs import max_searches
+from tacit.search.tables import SearchSpace
+from tests.unit.test_search import space_of
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    folder = RunFolder(tmp_path_factory.mktemp("run"))
+    train(open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "5"})), folder)
+    return folder
+
+
+def test_the_last_networks_are_judged_one_by_one(run: RunFolder) -> None:
+    judged = [judge(network, Protocol("dcfr", 8, 16)) for network in last_networks(run.path, 3)]
+    assert [one.epoch for one in judged] == [3, 4, 5]
+    assert len({one.quality.exploitability for one in judged}) == 3
+    latest = judge(run.path, Protocol("dcfr", 8, 16))
+    assert latest.quality.exploitability == pytest.approx(judged[-1].quality.exploitability, abs=1e-9)
+    with pytest.raises(TacitError, match="keeps the networks of 3 evaluations, not of 4"):
+        last_networks(run.path, 4)
+
+
+@pytest.mark.parametrize(("name", "depth"), [("kuhn_poker", 1), ("leduc_poker", 2), ("liars_dice(dice=1,faces=4)", 3)])
+def test_the_most_searches_are_the_public_states_where_searches_start(name: str, depth: int, run: RunFolder) -> None:
+    space = space_of(name, depth)
+    nodes, depths = space.tree.require_nodes(), []
+    for parent in nodes.parent:
+        depths.append(0 if parent < 0 else depths[parent] + 1)
+    starts = [node for node, d in enumerate(depths) if d % depth == 0 and nodes.actor[node] != TERMINAL]
+    assert max_searches(space) == len(starts)
+    assert max_searches(space_of(name, None)) == nodes.num_roots
+    seen: list[tuple[int, int]] = []
+    judge(run.path, Protocol("dcfr", 4, 8), on_search=lambda done, most: seen.append((done, most)))
+    assert max(done for done, _ in seen) <= seen[0][1] == 8 * max_searches(space_of("kuhn_poker", 2))
+
+
+class Known:
+    """A leaf evaluator in the place of a network."""
+
+    scale = torch.tensor(1.0)
+
+    def __init__(self, leaves: OracleLeaves | ZeroLeaves) -> None:
+        self._leaves = leaves
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        return self._leaves.evaluate(public_class, beliefs)
+
+
+def measured(net: object, space: SearchSpace, samples: int, iterations: int = 2) -> NetworkError:
+    config = preset("smoke").with_settings({"iterations": str(iterations), "depth": str(space.depth)})
+    return network_error(net, space, config, samples, np.random.default_rng(0))  # type: ignore[arg-type]
+
+
+def test_the_oracle_makes_no_error() -> None:
+    space = space_of("kuhn_poker", 1)
+    exact = measured(Known(OracleLeaves(space)), space, 12)
+    assert max(exact.absolute, exact.rms, exact.value) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice=1,faces=3)"])
+def test_an_error_comes_with_an_interval_that_narrows(name: str) -> None:
+    space = space_of(name, 1)
+    zero = measured(Known(ZeroLeaves()), space, 40)
+    assert zero.absolute > 0.1
+    assert zero.rms >= zero.absolute >= zero.value
+    low, high = zero.interval
+    assert 0 <= low < zero.absolute < high
+    more = measured(Known(ZeroLeaves()), space, 160)
+    assert more.interval[1] - more.interval[0] == pytest.approx((high - low) / 2, rel=0.4)  # as the root of the samples
+
+
+def test_a_shipped_network_is_close_to_the_truth() -> None:
+    space = load_space("pretrained:liars_dice_1x4f")
+    net, config = load_network("pretrained:liars_dice_1x4f", space)
+    config = replace(config, iterations=8)
+    generator = np.random.default_rng(0)
+    error = network_error(net, space, config, 40, generator)
+    assert error.typical_return == pytest.approx(1.0)
+    assert error.absolute < 0.2 * measured(Known(ZeroLeaves()), space, 40).absolute
+
+
+def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = learned.jobs("smoke", ("cfr-d",), ("1x4f",), tmp_path, seed=3)[0]
+    config = replace(job.config, epochs=3, evaluate_every=1, games=32, epoch_examples=32, iterations=2, playthroughs=1)
+    job = replace(job, config=config, protocol=Protocol("dcfr", 2, 2, 3))
+    train(open_run(job.folder, job.game, job.config), job.folder)
+    first = learned.judge_run(job)
+    assert list(first.exploitability) == [1, 2, 3]
+    assert first.mean == pytest.approx(np.mean(list(first.exploitability.values())))
+    with monkeypatch.context() as patch:
+        patch.setattr(learned, "judge", lambda *_: pytest.fail("computed again"))
+        assert learned.judge_run(job) == first
+    other = learned.judge_run(replace(job, protocol=Protocol("dcfr", 3, 2, 3)))
+    assert other.exploitability != first.exploitability
+
+
+def test_every_cell_of_the_table_has_a_run_of_its_own(tmp_path: Path) -> None:
+    for scale, how in learned.SCALES.items():
+        cells = learned.jobs(scale, learned.ROWS, None, tmp_path, seed=5)
+        assert len({cell.folder.path for cell in cells}) == len(cells) == 2 * len(how.epochs)
+        assert {cell.config.seed for cell in cells} == {5}
+        for cell in cells:
+            kept = cell.config.epochs // cell.config.evaluate_every
+            assert kept >= 3, "three checkpoints are needed"
+    with pytest.raises(TacitError, match="unknown variant '3x3f'"):
+        learned.jobs("cpu", learned.ROWS, ("3x3f",), tmp_path, seed=0)
+
+
+def test_published_figures_belong_to_their_search() -> None:
+    from tacit.reproduce.dice import published_exploitability
+
+    assert published_exploitability("liars_dice(dice=1,faces=4)", "dcfr") == 0.017
+    assert published_exploitability("liars_dice(dice=1,faces=4)", "flop") == 0.041
+    assert published_exploitability("kuhn_poker", "dcfr") is None

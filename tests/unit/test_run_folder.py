@@ -1,0 +1,184 @@
+"""A run on disk: what its folder holds, going on exactly where it stopped, and refusing what does not fit."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tacit.errors import TacitError
+from tacit.games import load_game
+from tacit.rebel.config import RebelConfig, preset
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.run import load_trainer, open_run, train
+from tacit.rebel.train import Progress, Trainer
+
+DICE = "liars_dice(dice=1,faces=3)"
+
+
+def small(epochs: int, **changes: str) -> RebelConfig:
+    return preset("smoke").with_settings({"epochs": str(epochs), "evaluate_every": "0", **changes})
+
+
+def weights(trainer: Trainer) -> torch.Tensor:
+    return torch.cat([tensor.flatten() for tensor in trainer.net.state_dict().values()])
+
+
+def stop_after(epochs: int) -> Callable[[], bool]:
+    seen: list[None] = []
+
+    def should_stop() -> bool:
+        seen.append(None)
+        return len(seen) >= epochs
+
+    return should_stop
+
+
+@pytest.mark.parametrize("stopped_at", [1, 2, 3])
+def test_a_stopped_run_goes_on_exactly(stopped_at: int, tmp_path: Path) -> None:
+    straight = open_run(RunFolder(tmp_path / "straight"), DICE, small(4))
+    train(straight, RunFolder(tmp_path / "straight"))
+    folder = RunFolder(tmp_path / "stopped")
+    first = open_run(folder, DICE, small(4))
+    train(first, folder, should_stop=stop_after(stopped_at))
+    assert first.epoch == stopped_at
+    second = open_run(folder, DICE, small(4))
+    assert second.epoch == stopped_at
+    train(second, folder)
+    torch.testing.assert_close(weights(straight), weights(second), rtol=0, atol=1e-6)
+    assert [progress.epoch for progress in folder.history()] == [1, 2, 3, 4]
+    assert folder.history()[-1].examples == straight.replay.added
+
+
+def test_what_is_newer_than_the_checkpoint_is_run_again(tmp_path: Path) -> None:
+    """A kill between checkpoints leaves metrics and networks of epochs that the next session repeats."""
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(6, evaluate_every="1"))
+    train(trainer, folder, should_stop=stop_after(2))
+    for _ in range(3):  # three more epochs whose checkpoint is never written
+        folder.add_epoch(trainer.run_epoch())
+        folder.save_network(trainer, keep=True)
+    with open(folder.metrics, "a") as metrics:
+        metrics.write('{"epoch": 6, "sec')  # cut short by a crash
+    assert list(folder.kept_networks()) == [3, 4, 5]
+    again = open_run(folder, DICE, small(6, evaluate_every="1"))
+    assert again.epoch == 2
+    train(again, folder, should_stop=stop_after(1))
+    assert [progress.epoch for progress in folder.history()] == [1, 2, 3]
+    assert list(folder.kept_networks()) == [3]
+    train(again, folder)
+    assert [progress.epoch for progress in folder.history()] == [1, 2, 3, 4, 5, 6]
+    assert list(folder.kept_networks()) == [4, 5, 6]
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(2))
+    folder.add_epoch(trainer.run_epoch())
+    again = load_trainer(folder)
+    assert again.epoch == 0
+    train(again, folder)
+    assert [progress.epoch for progress in folder.history()] == [1, 2]
+
+
+def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    monkeypatch.setattr(RunFolder, "save_checkpoint", lambda _, trainer: written.append(trainer.epoch))
+    now = iter(range(0, 10_000, 2))  # every look at the clock is two seconds later: an epoch is eight with its looks
+    train(open_run(RunFolder(tmp_path), DICE, small(7)), RunFolder(tmp_path), clock=lambda: float(next(now)))
+    assert written[-1] == 7
+    assert 2 <= len(written) < 7
+
+
+def test_a_time_limit_ends_a_run_that_can_go_on(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    last = train(open_run(folder, DICE, small(3)), folder, time_limit=0.0)
+    assert last.epoch == 1
+    assert last.exploitability is not None
+    assert train(load_trainer(folder), folder).epoch == 3
+
+
+def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(1))
+    with folder.alone(), pytest.raises(TacitError, match="another process is training in"):
+        train(trainer, folder)
+    assert train(trainer, folder).epoch == 1
+
+
+def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    train(open_run(folder, DICE, small(2)), folder)
+    finished = train(open_run(folder, DICE, small(2)), folder)
+    assert (finished.epoch, finished.playthroughs) == (2, 4)
+    assert train(open_run(folder, DICE, small(3)), folder).epoch == 3
+    assert folder.asked_for() == (DICE, small(3))
+
+
+def test_other_runs_are_refused(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    train(open_run(folder, "kuhn_poker", small(1)), folder)
+    with pytest.raises(TacitError, match="holds a run of kuhn_poker"):
+        open_run(folder, DICE, small(1))
+    with pytest.raises(TacitError, match=r"other settings \(games, hidden\)"):
+        open_run(folder, "kuhn_poker", replace(small(1), games=3, hidden=16))
+    with pytest.raises(TacitError, match="no run in"):
+        load_trainer(RunFolder(tmp_path / "nowhere"))
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
+    folder, other = RunFolder(tmp_path / "kuhn"), RunFolder(tmp_path / "leduc")
+    train(open_run(folder, "kuhn_poker", small(1)), folder)
+    train(open_run(other, "leduc_poker", small(1)), other)
+    content = folder.checkpoint.read_bytes()
+    for length in (len(content) // 2, len(content) - 1, 5, 0):
+        folder.checkpoint.write_bytes(content[:length])
+        with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):
+            load_trainer(folder)
+    folder.checkpoint.write_bytes(other.checkpoint.read_bytes())
+    with pytest.raises(TacitError, match="the checkpoint is of leduc_poker, not of kuhn_poker"):
+        load_trainer(folder)
+    folder.checkpoint.write_bytes(folder.network.read_bytes())
+    with pytest.raises(TacitError, match="does not fit"):
+        load_trainer(folder)
+    folder.config.write_text("{")
+    with pytest.raises(TacitError, match="is damaged"):
+        load_trainer(folder)
+
+
+def test_metrics_of_a_future_version_do_not_stop_a_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.add_epoch(Progress(1, 1.0, 256, 0.5, 100.0))
+    with open(folder.metrics, "a") as metrics:
+        metrics.write('{"epoch": 2, "mood": "good"}\n')
+    assert [progress.epoch for progress in folder.history()] == [1]
+
+
+def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    from tacit.rebel.events import EventWriter
+
+    for first, epochs in ((0, (1, 2, 3)), (2, (3, 4))):  # the second session repeats epoch 3
+        writer = EventWriter(tmp_path, first)
+        for epoch in epochs:
+            writer.add(Progress(epoch, float(epoch), 256 * epoch, 0.5 / epoch, 100.0, 0.1 if epoch == 4 else None, 8))
+        writer.close()
+    events = accumulator.EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3, 4]
+    assert [(event.step, event.value) for event in events.Scalars("exploitability")] == [(4, pytest.approx(0.1))]
+
+
+def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
+    from tacit.rebel.agent import load_search
+
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(3, evaluate_every="1"))
+    train(trainer, folder)
+    for path in (tmp_path, folder.kept_networks()[3]):
+        search = load_search(path, "dcfr", 4)
+        assert str(search.space.tree.game) == str(load_game(DICE))
+        torch.testing.assert_close(search.evaluator.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
+    older = load_search(folder.kept_networks()[1], "dcfr", 4)
+    assert not torch.equal(older.evaluator.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]

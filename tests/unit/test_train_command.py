@@ -1,0 +1,109 @@
+"""`tacit train` as a real process: killed at random moments, stopped by the user, and given damaged checkpoints."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tacit.rebel.config import preset
+from tacit.rebel.folder import RunFolder
+from tacit.rebel.run import open_run, train
+
+ROOT = Path(__file__).parents[2]
+KILLS = 3
+
+
+def start_training(run: Path, game: str, *arguments: str, checkpoint_seconds: float = 15.0) -> subprocess.Popen[str]:
+    command = ["train", "rebel", game, "--run", str(run), *arguments]
+    code = (
+        "import tacit.rebel.run\n"
+        f"tacit.rebel.run.CHECKPOINT_SECONDS = {checkpoint_seconds}\n"
+        "from tacit.cli.main import main\nmain()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", code, *command], text=True, env=environment, **pipes)  # type: ignore[call-overload, no-any-return]
+
+
+def wait_for_change(path: Path, process: subprocess.Popen[str], before: int) -> None:
+    """Waits until a file is written anew, or the process ends."""
+    while process.poll() is None and written_at(path) == before:
+        time.sleep(0.01)
+
+
+def written_at(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
+    seed = int.from_bytes(os.urandom(4))
+    print(f"kill moments drawn with seed {seed}")  # shown when the test fails
+    moments = random.Random(seed)
+    folder, epochs = RunFolder(tmp_path / "run"), 60
+    arguments = ("--preset", "smoke", "--set", f"epochs={epochs}", "--set", "evaluate_every=5", "--set", "epoch_examples=512")
+    for kill in range(KILLS):
+        resume = ("--resume",) if folder.holds_run() else ()
+        before = written_at(folder.checkpoint)
+        process = start_training(folder.path, "kuhn_poker", *arguments, *resume, checkpoint_seconds=0.0)
+        if kill != 1:  # that one is killed wherever it is, perhaps before it has begun
+            wait_for_change(folder.checkpoint, process, before)
+        time.sleep(moments.uniform(0.0, 0.3))
+        process.kill()
+        process.communicate()
+    process = start_training(folder.path, "kuhn_poker", *arguments, "--resume", "--json")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    report = json.loads(out)
+    assert (report["epoch"], report["finished"]) == (epochs, True)
+    assert "going on after epoch" in err
+    assert [progress.epoch for progress in folder.history()] == list(range(1, epochs + 1))
+    assert list(folder.kept_networks()) == [50, 55, 60]
+    assert report["examples"] == folder.history()[-1].examples == 512 * epochs
+    assert report["exploitability"] < 0.1  # uniform play: 0.458
+    assert not list(folder.path.rglob("*.tmp"))
+    assert folder.curve.read_bytes().startswith(b"\x89PNG")
+    assert len(list(folder.path.glob("events.out.tfevents.*"))) >= 2
+    assert "--preset smoke" in folder.command.read_text().splitlines()[0]
+
+
+def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    process = start_training(folder.path, "kuhn_poker", "--preset", "smoke", "--set", "epochs=100000")
+    wait_for_change(folder.metrics, process, 0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), err
+    assert "stopping after this epoch" in err
+    last = err.strip().splitlines()[-1]
+    reached = folder.history()[-1].epoch
+    assert last.startswith(f"tacit: stopped after epoch {reached} of 100000, all kept; go on with:")
+    assert last.endswith(f"train rebel kuhn_poker --run {folder.path} --resume")
+    assert folder.load_checkpoint()[1]["epoch"] == reached
+
+
+@pytest.mark.parametrize("damage", ["cut short", "another game", "another command"])
+def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
+    folder, other = RunFolder(tmp_path / "kuhn"), RunFolder(tmp_path / "dice")
+    config = preset("smoke").with_settings({"epochs": "1"})
+    train(open_run(folder, "kuhn_poker", config), folder)
+    game = "kuhn_poker"
+    if damage == "cut short":
+        content = folder.checkpoint.read_bytes()
+        folder.checkpoint.write_bytes(content[: len(content) // 3])
+        message = f"{folder.checkpoint} is not a checkpoint, or is damaged"
+    elif damage == "another game":
+        train(open_run(other, "liars_dice(dice=1,faces=3)", config), other)
+        folder.checkpoint.write_bytes(other.checkpoint.read_bytes())
+        message = "the checkpoint is of liars_dice(dice=1,faces=3), not of kuhn_poker"
+    else:
+        game, message = "leduc_poker", f"{folder.path} holds a run of kuhn_poker, not of leduc_poker"
+    process = start_training(folder.path, game, "--resume", "--set", "epochs=2")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert err == f"tacit: {message}\n"

@@ -44,7 +44,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 def test_safe_search_plays_the_equilibrium_and_unsafe_search_is_beaten() -> None:
     """Modified rock-paper-scissors, one-ply search with exact leaf values (ReBeL, section 6)."""
-    search = search_of("modified_rps", 1, "pcfr+", 800)
+    search = search_of("modified_rps", 1, "pcfr+", 400)
     tree, playthroughs = search.space.tree, 4_000
     safe = playthrough_strategy(search, playthroughs, rng())
     # A sampled iteration's answer is nearly pure, so a mean of 4,000 has a standard error of at most 0.0078; four of them.

@@ -179,6 +179,6 @@ def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
     for path in (tmp_path, folder.kept_networks()[3]):
         search = load_search(path, "dcfr", 4)
         assert str(search.space.tree.game) == str(load_game(DICE))
-        torch.testing.assert_close(search.evaluator.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
+        torch.testing.assert_close(search.evaluator.net.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
     older = load_search(folder.kept_networks()[1], "dcfr", 4)
     assert not torch.equal(older.evaluator.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]

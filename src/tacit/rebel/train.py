@@ -153,14 +153,14 @@ class Trainer:
         else:
             done = self.epoch / config.epochs
             if self.finish_by is not None:
-                done = max(done, self.seconds / self.finish_by)
+                done = max(done, self.seconds / max(self.finish_by, 1e-9))
             factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
         self._fitter.learning_rate = config.learning_rate * factor
 
 
 def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: str) -> BatchSearch:
     """Returns the search of a run, with the fastest forward pass of its network that the device has."""
-    evaluator: Any = NumbaValueNet(net) if device == "cpu" else net
+    evaluator: Any = NumbaValueNet(net) if device == "cpu" and isinstance(net, ValueNet) else net
     if device != "cpu" and config.layers == 2 and config.hidden in (16, 32, 64, 128, 256):
         from tacit.nets.triton_mlp import FusedValueNet
 

@@ -69,7 +69,7 @@ class RandomLeaves:
         first, last = (torch.randn(size, generator=generator) for size in ((self._width, outputs), (outputs, self._width)))
         shift = torch.randn(2**12, self._width, generator=generator)[torch.arange(classes) % 2**12]
         hidden = torch.tanh(first.to(beliefs) @ beliefs + shift.to(beliefs)[public_class].T)
-        return torch.mm(last.to(beliefs), hidden) / self._width**0.5
+        return torch.mm(last.to(beliefs), hidden).div(float(self._width) ** 0.5)
 
 
 class OracleLeaves:

@@ -181,4 +181,4 @@ def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
         assert str(search.space.tree.game) == str(load_game(DICE))
         torch.testing.assert_close(search.evaluator.net.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
     older = load_search(folder.kept_networks()[1], "dcfr", 4)
-    assert not torch.equal(older.evaluator.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
+    assert not torch.equal(older.evaluator.net.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]

@@ -10,6 +10,10 @@ import typer
 from tacit.cli import bench, doctor, evaluate, games, play, reproduce, solve, train
 from tacit.errors import StoppedError, TacitError
 
+# Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
+# OpenMP reads this when torch is loaded, which is later.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 # Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 

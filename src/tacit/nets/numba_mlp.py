@@ -1,25 +1,22 @@
-"""The value network's forward pass on a CPU: matrix products by torch, everything between them in one pass over each row.
-
-Rows are taken in chunks that stay in a core's cache, every thread its own share. A chunk's products run on one thread: they are
-too small to share, and threads that wait for each other cost more than they save.
-"""
+"""The value network's forward pass on a CPU: matrix products by torch, everything between them in one pass over each row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
 import torch
-from numba import njit
+from numba import njit, prange
 from torch import Tensor
 
 from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
-CHUNK = 1_024
-"""Rows at a time: a megabyte of hidden units at width 256."""
+CHUNK = 8_192
+"""Rows at a time: eight megabytes of hidden units at width 256."""
+FEW = 512
+"""Rows that are not worth waking other threads for."""
 
 
 @njit(cache=True, fastmath=True, inline="always")
@@ -40,11 +37,10 @@ def _gelu(y):  # type: ignore[no-untyped-def]
     return np.float32(0.5) * y * (np.float32(1.0) + u * above / below)
 
 
-@njit(cache=True, fastmath=True, nogil=True)
 def _norm_gelu(rows, bias, scale, shift):  # type: ignore[no-untyped-def]
     """Replaces each row `x` of `[n, width]` by `gelu(norm(x + bias))`."""
     width = rows.shape[1]
-    for i in range(rows.shape[0]):
+    for i in prange(rows.shape[0]):
         row = rows[i]
         square = np.float32(0.0)
         for u in range(width):
@@ -55,11 +51,10 @@ def _norm_gelu(rows, bias, scale, shift):  # type: ignore[no-untyped-def]
             row[u] = _gelu(row[u] * factor * scale[u] + shift[u])
 
 
-@njit(cache=True, fastmath=True, nogil=True)
 def _first_layer(beliefs, start, public_class, public, weights, scale, shift, rows):  # type: ignore[no-untyped-def]
     """Fills rows `[n, width]` with the first hidden layer of the leaves from column `start` on."""
     width = rows.shape[1]
-    for i in range(rows.shape[0]):
+    for i in prange(rows.shape[0]):
         row, embedding = rows[i], public[public_class[start + i]]
         for u in range(width):
             row[u] = embedding[u]
@@ -75,12 +70,16 @@ def _first_layer(beliefs, start, public_class, public, weights, scale, shift, ro
             row[u] = _gelu(row[u] * factor * scale[u] + shift[u])
 
 
+# One pass on the calling thread, one on all.
+_FIRST_LAYER = [njit(cache=True, fastmath=True, parallel=shared)(_first_layer) for shared in (False, True)]
+_NORM_GELU = [njit(cache=True, fastmath=True, parallel=shared)(_norm_gelu) for shared in (False, True)]
+
+
 class NumbaValueNet:
     """A `ValueNet` with its weights folded; `refresh` after training steps."""
 
     def __init__(self, net: ValueNet) -> None:
         self.net = net
-        self._pool = ThreadPoolExecutor(torch.get_num_threads())
         self.refresh()
 
     def refresh(self) -> None:
@@ -90,35 +89,22 @@ class NumbaValueNet:
     @torch.inference_mode()
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
-        values = torch.empty_like(beliefs)
-        count = beliefs.shape[1]
-        share = max(CHUNK, -(-count // (torch.get_num_threads() * CHUNK)) * CHUNK)
-        parts = [(start, min(start + share, count)) for start in range(0, count, share)]
-        with one_thread():
-            others = [self._pool.submit(self._evaluate, public_class, beliefs, values, *part) for part in parts[1:]]
-            self._evaluate(public_class, beliefs, values, *parts[0])
-            for other in others:
-                other.result()
-        return values
-
-    @torch.inference_mode()
-    def _evaluate(self, public_class: Tensor, beliefs: Tensor, values: Tensor, start: int, end: int) -> None:
-        """Fills the columns from `start` to `end`."""
-        w = self._weights
-        width = w.first.shape[1]
-        here, there = torch.empty(CHUNK, width), torch.empty(CHUNK, width)
-        for first in range(start, end, CHUNK):
-            size = min(CHUNK, end - first)
+        w, values, count = self._weights, torch.empty_like(beliefs), beliefs.shape[1]
+        width, shared = w.first.shape[1], count > FEW and torch.get_num_threads() > 1
+        here, there = torch.empty(min(count, CHUNK), width), torch.empty(min(count, CHUNK), width)
+        for first in range(0, count, CHUNK):
+            size = min(CHUNK, count - first)
             rows, spare = here[:size], there[:size]
-            _first_layer(
+            _FIRST_LAYER[shared](
                 beliefs.numpy(), first, public_class.numpy(), w.public.numpy(), w.first.numpy(),
                 w.norms[0].scale.numpy(), w.norms[0].shift.numpy(), rows.numpy(),
             )  # fmt: skip
             for (weight, bias), norm in zip(w.hidden, w.norms[1:], strict=True):
                 torch.mm(rows, weight, out=spare)
                 rows, spare = spare, rows
-                _norm_gelu(rows.numpy(), bias.numpy(), norm.scale.numpy(), norm.shift.numpy())
+                _NORM_GELU[shared](rows.numpy(), bias.numpy(), norm.scale.numpy(), norm.shift.numpy())
             values[:, first : first + size] = torch.addmm(w.bias[:, None], w.last.T, rows.T)
+        return values
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tacit.nets.value_net import ValueNet
 from tacit.rebel.agent import load_search
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.folder import RunFolder
+from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.run import train
 from tacit.rebel.selfplay import Examples, SelfPlay
@@ -123,3 +124,17 @@ def test_the_fast_forward_pass_is_the_network(hidden: int, layers: int, leaves: 
         with torch.no_grad():
             net.out.bias.add_(1.0)
         fast.refresh()
+
+
+def test_random_beliefs_are_where_searches_start() -> None:
+    """The other way to make training states (ReBeL, Figure 2): all classes that a search can start from, any beliefs."""
+    space = search_space(compile_game(load_game("liars_dice(dice=1,faces=4)")), 2)
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 2, 2))
+    drawn = RandomBeliefs(search, 2_000, np.random.default_rng(0))
+    starts = {0} | set(space.tables.leaf_class[: space.tables.leaf_start[1]].tolist())
+    examples = drawn.advance()
+    assert set(examples.public_class.tolist()) == starts  # player 0 acts there: other classes lie inside searches
+    torch.testing.assert_close(examples.beliefs.view(-1, 2, 4).sum(2), torch.ones(2_000, 2))
+    # Uniform over the simplex: each belief has mean 1/4 and variance 3/80.
+    assert float(examples.beliefs.mean()) == pytest.approx(0.25, abs=1e-6)
+    assert float(examples.beliefs.var()) == pytest.approx(3 / 80, rel=0.1)

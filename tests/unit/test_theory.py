@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
+from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, Game, load_game
+from tacit.kernels import make_passes
 from tacit.search.batch import make_batch
 from tacit.search.config import SearchConfig
 from tacit.search.leaves import ZeroLeaves
@@ -153,3 +155,42 @@ def test_leaves_are_valued_as_often_as_asked_and_once_where_nothing_is_hidden() 
         leaves = Counting()
         search_root(BatchSearch(search_space(compile_game(game), 2), leaves, config))
         assert leaves.calls == calls
+
+
+class Fixed:
+    """A policy that always proposes the same: a strategy of the whole game, looked up by class and private state."""
+
+    def __init__(self, shares: Tensor) -> None:
+        self.shares = shares
+        self.asked: list[Tensor] = []
+
+    def propose(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:
+        self.asked.append(beliefs)
+        weights = self.shares[: legal.shape[2]] * legal
+        return weights / weights.sum(2, keepdim=True).clamp_min(1e-9)
+
+
+def test_a_warm_start_begins_with_the_policy_and_ends_at_the_equilibrium() -> None:
+    """Appendix J: the policy counts as played for 15 iterations; what follows makes up for it."""
+    space = search_space(compile_game(load_game("kuhn_poker")), None)
+    t = space.tables
+    reaches = torch.zeros(1, 2, t.num_private_states)
+    for player in (0, 1):
+        reaches[0, player, : int(t.players[player].num_roots[0])] = 1.0
+    policy = Fixed(torch.tensor([0.9, 0.1, 0.0]))
+    losses = []
+    for iterations in (16, 600):
+        search = BatchSearch(space, ZeroLeaves(), SearchConfig("linear-cfr", iterations, None), policy=policy)
+        result = search.run(np.zeros(1, np.int64), reaches, np.ones(1, np.int64))
+        strategy = np.zeros(space.tree.num_entries)
+        strategy[space.subgames[0].entry_index] = result.average_strategy.numpy()
+        losses.append(evaluate(make_passes(space.tree), strategy).exploitability)
+        # The first iterations play what was proposed, so that is what a game that samples one of them plays.
+        torch.testing.assert_close(result.sampled_strategy, torch.tensor([0.9, 0.1]).repeat(12))
+    assert losses[1] < 0.02 < 0.1 < losses[0]
+    # Beliefs go down with the policy: everyone raises with every card alike, so nothing is learnt about the cards.
+    torch.testing.assert_close(torch.cat(policy.asked), torch.full((len(torch.cat(policy.asked)), 6), 1 / 3))
+    with pytest.raises(TacitError, match="15 iterations"):
+        BatchSearch(space, ZeroLeaves(), SearchConfig("cfr", 15, None), policy=policy).run(
+            np.zeros(1, np.int64), reaches, np.ones(1, np.int64)
+        )

@@ -187,7 +187,8 @@ def test_a_warm_start_begins_with_the_policy_and_ends_at_the_equilibrium() -> No
         losses.append(evaluate(make_passes(space.tree), strategy).exploitability)
         # The first iterations play what was proposed, so that is what a game that samples one of them plays.
         torch.testing.assert_close(result.sampled_strategy, torch.tensor([0.9, 0.1]).repeat(12))
-    assert losses[1] < 0.02 < 0.1 < losses[0]
+    assert losses[0] > 0.1
+    assert losses[1] < 0.02
     # Beliefs go down with the policy: everyone raises with every card alike, so nothing is learnt about the cards.
     torch.testing.assert_close(torch.cat(policy.asked), torch.full((len(torch.cat(policy.asked)), 6), 1 / 3))
     with pytest.raises(TacitError, match="15 iterations"):

@@ -4,8 +4,8 @@ The paper trains 1,000 epochs with 1,024 alternating search iterations on a GPU 
 the last three checkpoints, each judged by 1,024 playthroughs. Where we differ: training is shorter, searches less (DCFR, which
 needs fewer iterations, in the place of Linear CFR) and decays the learning rate by a cosine; playthroughs spread their sampled
 iterations evenly. At scale `gpu` the evaluation is as long as the paper's: 1,024 alternating iterations (512 here) of DCFR or
-FLOP, 1,024 playthroughs. Scale `cpu` judges with Linear CFR, which did better there, and averages 128 playthroughs, which makes its
-bounds looser; `smoke` searches less, too.
+FLOP, 1,024 playthroughs. Scale `cpu` judges with Linear CFR, which did better there, and averages 128 playthroughs, which makes
+its bounds looser; `smoke` searches less, too.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
     assert "going on after epoch" in err
     assert [progress.epoch for progress in folder.history()] == list(range(1, epochs + 1))
     assert list(folder.kept_networks()) == [50, 55, 60]
-    assert report["examples"] == folder.history()[-1].examples == 512 * epochs
+    # Eight steps of 64 games an epoch, each with two searches of openings: none is lost, none counted twice.
+    assert report["examples"] == folder.history()[-1].examples == 8 * (64 + 2) * epochs
     assert report["exploitability"] < 0.1  # uniform play: 0.458
     assert not list(folder.path.rglob("*.tmp"))
     assert folder.curve.read_bytes().startswith(b"\x89PNG")

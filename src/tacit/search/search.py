@@ -137,19 +137,20 @@ def make_kernels(space: SearchSpace, device: str) -> SearchKernels:
 def _replay(state: SearchState, evaluator: LeafEvaluator, iterations: int) -> None:
     """Runs some iterations, captures the next ones as a CUDA graph and replays it: nothing returns to Python inside.
 
-    As many are captured as leaf values are used for, so that the graph repeats.
+    As many are captured as leaf values are used for, so that a graph begins by asking for them; what is left over comes last.
     """
     period = state.period
-    first = iterations if iterations <= 2 * period else period + iterations % period
-    for _ in range(first):
+    windows = max(0, iterations // period - 1)
+    for _ in range(min(iterations, period)):
         state.iterate(evaluator)
-    if first == iterations:
-        return
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):  # capturing runs nothing
-        for _ in range(period):
-            state.iterate(evaluator)
-    for _ in range((iterations - first) // period):
-        graph.replay()
-    torch.cuda.synchronize()
+    if windows:
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):  # capturing runs nothing
+            for _ in range(period):
+                state.iterate(evaluator)
+        for _ in range(windows):
+            graph.replay()
+        torch.cuda.synchronize()
+    for _ in range(iterations - min(iterations, period) - windows * period):
+        state.iterate(evaluator)

@@ -71,6 +71,7 @@ class SearchState:
         # Where everyone's private state is known, nothing that is played can change a leaf's value.
         known = all((table.num_roots[batch.leaf_class] == 1).all() for table in space.tables.players)
         self._asks_once, self.period = known, 1 if known else config.recycle
+        self._iterated = 0
         for player in (0, 1):
             kernels.reach_down(batch, player, strategy, reach[player])
             kernels.leaf_beliefs(batch, player, reach[player], self.beliefs)
@@ -88,6 +89,7 @@ class SearchState:
         """Runs one iteration: both players answer once. All that depends on the iteration is read from tensors."""
         self.clock.iteration += 1
         self.clock.counter += 1
+        self._iterated += 1
         regrets = isinstance(self._schedule, RegretSchedule)
         if regrets:  # the average holds the strategies before their update
             self.kernels.take_samples(self.numbers, self.clock, self.numbers.strategy, self.sampled)
@@ -116,7 +118,7 @@ class SearchState:
     def _asks(self, player: int) -> bool:
         if self._asks_once:
             return self._values[player] is None
-        return self._values[player] is None or (self.clock.iteration - 1) % self.period == 0
+        return (self._iterated - 1) % self.period == 0
 
     def _ask(self, players: tuple[int, ...], evaluator: LeafEvaluator) -> None:
         """Has all leaves valued for the given players, or for both and good where the values cannot change."""

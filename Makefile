@@ -4,8 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# Two test processes that each use two threads for tiny tensors are many times slower than two with one each.
-ONE_THREAD := OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# Two test processes that each use two threads for tiny tensors are many times slower than two with one each. numba is not told:
+# what it compiles for one thread it keeps, and training would be half as fast from then on.
+ONE_THREAD := OMP_NUM_THREADS=1
 
 .PHONY: run test check lint types docs bench slow clean
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.search.config import CFR_D, SearchConfig
-from tacit.tree.rounds import ROUND
+from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
 

@@ -65,6 +65,10 @@ class Batch:
         """Returns a group's part of flat numbers as `[rows, entries or leaves, games]`."""
         return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
 
+    def rows(self, reach: list[Tensor], group: Group) -> list[Tensor]:
+        """Returns for both players `[rows, games]` a group's part of flat reaches."""
+        return [self.view(reach[player], self.row_offset[player], group) for player in (0, 1)]
+
 
 def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: int = 1) -> Batch:
     """Returns the layout of games that stand at the given classes, in groups of multiples of `alignment`."""

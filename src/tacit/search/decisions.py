@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tacit.games.base import TERMINAL
-from tacit.search.batch import Batch, Group
+from tacit.search.odds import normalised_reach
 from tacit.search.tables import SearchSpace
 from tacit.tree.public_tree import LEAF
 
@@ -40,8 +40,7 @@ class Decisions:
         for player in (0, 1):
             real = self.real[player][chosen][:, :, None]
             found = reach[player][self.rows[player][chosen]] * real
-            total = found.sum(1, keepdim=True)
-            halves.append(torch.where(total > 1e-20, found / total.clamp_min(1e-20), real / real.sum(1, keepdim=True)))
+            halves.append(normalised_reach(found, real, dim=1))
         return torch.cat(halves, dim=1).transpose(1, 2)
 
 
@@ -56,14 +55,6 @@ class DecisionTables:
     def __init__(self, space: SearchSpace, device: str | torch.device) -> None:
         self.num_actions = int(space.tables.num_entry_actions.max())
         self.by_class = [_decisions(space, c, self.num_actions, device) for c in range(len(space.classes))]
-
-    def of(self, group: Group) -> Decisions:
-        """Returns the decisions of a group of games."""
-        return self.by_class[group.public_class]
-
-    def reaches(self, batch: Batch, group: Group, reach: list[Tensor]) -> list[Tensor]:
-        """Returns for both players `[rows, games]` a group's part of a batch's reaches."""
-        return [batch.view(reach[player], batch.row_offset[player], group) for player in (0, 1)]
 
 
 def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: str | torch.device) -> Decisions:

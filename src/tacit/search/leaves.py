@@ -60,16 +60,15 @@ class ZeroLeaves:
 class RandomLeaves:
     """An untrained network: values are a fixed random function of class and beliefs, of order 1."""
 
-    def __init__(self, seed: int = 0, width: int = 64) -> None:
-        self._seed, self._width = seed, width
+    def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64) -> None:
+        generator, features = torch.Generator().manual_seed(seed), 2 * space.tables.num_private_states
+        self._first = torch.randn(width, features, generator=generator)
+        self._shift = torch.randn(width, len(space.classes), generator=generator)
+        self._last = torch.randn(features, width, generator=generator) / float(width) ** 0.5
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        generator = torch.Generator().manual_seed(self._seed)
-        outputs, classes = beliefs.shape[0], 1 + int(public_class.max())
-        first, last = (torch.randn(size, generator=generator) for size in ((self._width, outputs), (outputs, self._width)))
-        shift = torch.randn(2**12, self._width, generator=generator)[torch.arange(classes) % 2**12]
-        hidden = torch.tanh(first.to(beliefs) @ beliefs + shift.to(beliefs)[public_class].T)
-        return torch.mm(last.to(beliefs), hidden).div(float(self._width) ** 0.5)
+        first, shift, last = (weights.to(beliefs) for weights in (self._first, self._shift, self._last))
+        return torch.mm(last, torch.tanh(torch.mm(first, beliefs) + shift[:, public_class]))
 
 
 class OracleLeaves:

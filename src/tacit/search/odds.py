@@ -1,4 +1,4 @@
-"""How likely chance and a player make each private state of the other at the leaves of all games of a batch."""
+"""What reaches the leaves of all games of a batch: the players' own reaches, and how likely the other and chance make them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ class LeafOdds:
     def __init__(self, space: SearchSpace, batch: Batch, device: str | torch.device) -> None:
         t, H = space.tables, space.tables.num_private_states
         self._batch, self._num_states = batch, H
-        self._deals, self._rows = [], []
+        self._deals, self._rows, self._real = [], [], []
         for group in batch:
             leaves = slice(*t.leaf_start[group.public_class : group.public_class + 2])
             self._deals.append(torch.from_numpy(t.leaf_deals[leaves]).to(device))
-            rows = []
+            rows, exist = [], []
             for player in (0, 1):
-                last = np.diff(t.players[player].row_start)[group.public_class] - 1
-                # Rows beyond a leaf's private states meet chance weights of zero.
-                at = np.minimum(t.leaf_row[player][leaves, None] + np.arange(H), last)
+                real = np.arange(H) < t.players[player].num_roots[t.leaf_class[leaves]][:, None]
+                at = np.where(real, t.leaf_row[player][leaves, None] + np.arange(H), 0)
                 rows.append(torch.from_numpy(at.astype(np.int64)).to(device))
+                exist.append(torch.from_numpy(real[:, :, None]).to(device))
             self._rows.append(rows)
+            self._real.append(exist)
 
     def arrived(self, group: int, player: int, reach: Tensor) -> Tensor:
-        """Returns `[leaves, H, games]` a player's reach of its rows at the leaves of a group."""
+        """Returns `[leaves, H, games]` a player's reach of its rows at a group's leaves, zero beyond its private states."""
         batch = self._batch
         start, end = (int(x) for x in batch.row_offset[player][group : group + 2])
-        return reach[start:end].view(-1, int(batch.group_size[group]))[self._rows[group][player]]
+        return reach[start:end].view(-1, int(batch.group_size[group]))[self._rows[group][player]] * self._real[group][player]
 
     def of_rows(self, group: int, player: int, other_reach: Tensor) -> Tensor:
         """Returns `[leaves, H, games]` how likely chance and the other player make each private state of `player`."""
@@ -52,3 +53,10 @@ class LeafOdds:
             for group in range(len(self._batch.group_class))
         ]
         return torch.cat(parts, dim=1)
+
+
+def normalised_reach(reach: Tensor, real: Tensor, dim: int) -> Tensor:
+    """Returns reaches scaled to sum to 1 over private states: beliefs; uniform over the `real` ones where nothing reaches."""
+    total = reach.sum(dim, keepdim=True)
+    uniform = real / real.sum(dim, keepdim=True).clamp_min(1)
+    return torch.where(total > 1e-20, reach / total.clamp_min(1e-20), uniform)

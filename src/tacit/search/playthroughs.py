@@ -21,16 +21,16 @@ from torch import Tensor
 from tacit.evaluation import Quality, evaluate
 from tacit.games.base import TERMINAL
 from tacit.kernels import make_passes
-from tacit.search.batch import Batch
+from tacit.search.odds import LeafOdds, normalised_reach
 from tacit.search.search import BatchSearch, SearchResult
-from tacit.search.state import root_reach
 from tacit.search.tables import SearchSpace
-from tacit.tree.public_tree import LEAF, Floats, Nodes
-from tacit.tree.rounds import ROUND, begins_round
+from tacit.search.walk import reaches_below
+from tacit.tree.public_tree import LEAF, Floats
 from tacit.tree.strategy import normalise
+from tacit.tree.subgame import ROUND
 
-MAX_SEARCHES = {"cpu": 1_024}
-"""Searches in one batch by device, 32,768 elsewhere: a CPU gains nothing from more, and shows no progress inside a batch."""
+MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}
+"""Searches in one batch: a CPU gains nothing from more, and shows no progress inside a batch."""
 
 
 class _Leaf(NamedTuple):
@@ -79,7 +79,7 @@ def max_searches(space: SearchSpace) -> int:
     if isinstance(space.depth, int):
         starts = level % space.depth == 0
     else:
-        starts = (level == 0) | (begins_round(space.tree) if space.depth == ROUND else False)
+        starts = (level == 0) | (space.tree.begins_round & (space.depth == ROUND))
     return int((starts & (nodes.actor != TERMINAL)).sum())
 
 
@@ -97,13 +97,13 @@ class _PolicyAverage:
 
     def play(self, playthroughs: int) -> None:
         """Plays from the roots down, level by level."""
-        nodes, H = self.space.tree.require_nodes(), self.space.tables.num_private_states
+        nodes = self.space.tree.require_nodes()
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
-        reaches = (torch.arange(H) < torch.from_numpy(self._num_states(node))).float().to(self.device)
+        reaches = self._real_states(node).float()
         beliefs = reaches
         while len(node):
-            size = MAX_SEARCHES.get(str(self.device), 32_768)
+            size = MAX_SEARCHES[torch.device(self.device).type]
             chunks = [slice(start, start + size) for start in range(0, len(node), size)]
             quantile = self._quantiles(node)
             below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], beliefs[c], quantile[c])]
@@ -113,10 +113,7 @@ class _PolicyAverage:
 
     def _search(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor, quantile: np.ndarray) -> list[_Leaf]:
         """Searches at the given nodes, adds the policies that are played, and returns the leaves that can be reached."""
-        totals = beliefs.sum(2, keepdim=True)
-        possible = (torch.arange(reaches.shape[2]) < torch.from_numpy(self._num_states(node))).to(reaches.device)
-        uniform = possible / possible.sum(2, keepdim=True)
-        beliefs = torch.where(totals > 1e-20, beliefs / totals.clamp_min(1e-20), uniform)
+        beliefs = normalised_reach(beliefs, self._real_states(node), dim=2)
         sample = self.search.iterations_at(quantile)
         result = self.search.run(self.space.classes.of_node[node].astype(np.int64), beliefs, sample)
         self.done += len(node)
@@ -137,16 +134,15 @@ class _PolicyAverage:
 
     def _collect(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor, result: SearchResult) -> list[_Leaf]:
         """Adds what is played to the plan, weighted by own reaches; returns the nodes, reaches and beliefs below."""
-        batch, space = result.batch, self.space
+        batch, space, kernels = result.batch, self.space, self.search.kernels
         played, believed = result.played_and_believed(self.safe)
-        reach_below, beliefs_below = self._descend(batch, reaches, played), self._descend(batch, beliefs, believed)
-        leaves: list[_Leaf] = []
+        reach_below = reaches_below(space, kernels, batch, played, reaches)
+        beliefs_below = reaches_below(space, kernels, batch, believed, beliefs)
+        odds, leaves = LeafOdds(space, batch, self.device), []
         for group in batch:
             real_nodes, which = np.unique(node[batch.order[group.games]], return_inverse=True)
             subgames = [space.subgame_at(int(n)) for n in real_nodes]
-            tree, cut = space.subgames[group.public_class].tree, space.subgames[group.public_class].tree.require_nodes()
-            reach = [batch.view(reach_below[player], batch.row_offset[player], group) for player in (0, 1)]
-            belief = [batch.view(beliefs_below[player], batch.row_offset[player], group) for player in (0, 1)]
+            tree, reach = space.subgames[group.public_class].tree, batch.rows(reach_below, group)
             row = torch.from_numpy(tree.infostate_row[tree.entry_infostate].astype(np.int64)).to(self.device)
             first = torch.from_numpy(tree.entry_player == 0).to(self.device)
             own = torch.where(first[:, None], reach[0][row.where(first, 0)], reach[1][row.where(~first, 0)])
@@ -156,30 +152,18 @@ class _PolicyAverage:
             by_node.index_add_(1, torch.from_numpy(which).to(self.device), weights)
             entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
             self.plan.index_add_(0, entries.flatten(), by_node.flatten())
-            for leaf in np.flatnonzero(cut.actor == LEAF).tolist():
-                arrived, thought = self._at_leaf(cut, leaf, reach), self._at_leaf(cut, leaf, belief)
-                alive = (arrived.sum((1, 2)) > 0) & real
-                leaf_node = np.array([s.node_index[leaf] for s in subgames])[which][alive.cpu().numpy()]
-                leaves.append(_Leaf(leaf_node, arrived[alive], thought[alive]))
+            arrived, thought = (
+                torch.stack([odds.arrived(group.number, player, below[player]) for player in (0, 1)]).permute(1, 3, 0, 2)
+                for below in (reach_below, beliefs_below)
+            )  # [leaves, games, 2, H]
+            alive = (arrived.sum((2, 3)) > 0) & real
+            cut = np.flatnonzero(tree.require_nodes().actor == LEAF)
+            leaf_node = np.stack([subgame.node_index[cut] for subgame in subgames], axis=1)[:, which]
+            leaves.append(_Leaf(leaf_node[alive.cpu().numpy()], arrived[alive], thought[alive]))
         return leaves
 
-    def _descend(self, batch: Batch, reaches: Tensor, strategy: Tensor) -> list[Tensor]:
-        """Returns for each player the reach of all rows of a batch, from `[B, 2, H]` at the roots."""
-        order = torch.from_numpy(batch.order).to(self.device)
-        below = [root_reach(self.space, batch, reaches[order][:, player], player) for player in (0, 1)]
-        for player in (0, 1):
-            self.search.kernels.reach_down(batch, player, strategy, below[player])
-        return below
-
-    def _at_leaf(self, cut: Nodes, leaf: int, reach: list[Tensor]) -> Tensor:
-        """Returns `[games, 2, H]` the part of a group's reaches that belongs to a leaf."""
-        arrived = torch.zeros(reach[0].shape[1], 2, self.space.tables.num_private_states, device=self.device)
-        for player in (0, 1):
-            start, end = (int(x) for x in cut.row_start[player][leaf : leaf + 2])
-            arrived[:, player, : end - start] = reach[player][start:end].T
-        return arrived
-
-    def _num_states(self, node: np.ndarray) -> np.ndarray:
-        """Returns `[B, 2, 1]` each player's private states at the nodes."""
+    def _real_states(self, node: np.ndarray) -> Tensor:
+        """Returns `[B, 2, H]` which private states the players have at the nodes."""
         starts = self.space.tree.require_nodes().row_start
-        return np.stack([np.diff(starts[player])[node] for player in (0, 1)], axis=1)[:, :, None]
+        counts = np.stack([np.diff(starts[player])[node] for player in (0, 1)], axis=1)[:, :, None]
+        return torch.from_numpy(np.arange(self.space.tables.num_private_states) < counts).to(self.device)

@@ -14,7 +14,7 @@ from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
 from tacit.search.leaves import LeafEvaluator
 from tacit.search.numbers import SearchKernels
-from tacit.search.state import SearchState
+from tacit.search.state import SearchState, iteration_steps
 from tacit.search.tables import SearchSpace
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
 from tacit.solvers.schedules import RegretSchedule, find_schedule
@@ -86,10 +86,7 @@ class BatchSearch:
 
     def average_weights(self) -> np.ndarray:
         """Returns `[T]` the weight of each iteration in the average strategy."""
-        times = range(1, self.config.iterations + 1)
-        if isinstance(self._schedule, RegretSchedule):
-            return np.array([self._schedule.step(t).average_weight for t in times])
-        return np.array([self._schedule.average_weight(t) for t in times])
+        return iteration_steps(self._schedule, self.config.iterations)[:, -1].double().numpy()
 
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
         """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""

@@ -64,7 +64,7 @@ def solve_by_search(
         "oracle": lambda: OracleLeaves(space),
         "solved": lambda: SolvedLeaves(space),
         "zero": ZeroLeaves,
-        "random": lambda: RandomLeaves(seed),
+        "random": lambda: RandomLeaves(space, seed),
     }
     evaluator = evaluators[leaf]() if leaf in evaluators else load_network(leaf, space)
     search = BatchSearch(space, evaluator, config, device)

@@ -59,7 +59,7 @@ class SearchState:
             root_sum=[torch.zeros_like(rows) for rows in reach],
             sample_iteration=torch.from_numpy(sample_iteration.astype(np.int64))[order].to(device),
         )
-        steps = _steps(schedule, config.iterations).to(device)
+        steps = iteration_steps(schedule, config.iterations).to(device)
         self.clock = Clock(0, steps, torch.zeros(1, dtype=torch.int64, device=device))
         self._from_average = isinstance(schedule, ResponseSchedule) or config.decomposition != CFR_D
         self._alternating = config.alternating and schedule.alternating
@@ -245,7 +245,7 @@ def average_weight(schedule: Schedule, t: int) -> float:
     return schedule.step(t + 1).average_weight if isinstance(schedule, RegretSchedule) else schedule.average_weight(t)
 
 
-def _steps(schedule: Schedule, iterations: int) -> Tensor:
+def iteration_steps(schedule: Schedule, iterations: int) -> Tensor:
     """Returns `[T, 5]` the step of each iteration."""
     if isinstance(schedule, RegretSchedule):
         return torch.tensor([tuple(schedule.step(t)) for t in range(1, iterations + 1)], dtype=torch.float32)

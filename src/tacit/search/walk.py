@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tacit.search.batch import Batch
 from tacit.search.numbers import SearchKernels
-from tacit.search.odds import LeafOdds
+from tacit.search.odds import LeafOdds, normalised_reach
 from tacit.search.state import root_reach, uniform_strategy
 from tacit.search.tables import SearchSpace
 
@@ -33,6 +33,15 @@ def explore(space: SearchSpace, batch: Batch, strategy: Tensor, explorer: Tensor
     return mixed
 
 
+def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
+    """Returns for each player the reach of all rows of a batch's search trees, from `[B, 2, H]` at the roots."""
+    sorted_reaches = reaches[torch.from_numpy(batch.order).to(strategy.device)]
+    below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
+    for player in (0, 1):
+        kernels.reach_down(batch, player, strategy, below[player])
+    return below
+
+
 def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
     """Returns `[B, L]` how likely each game comes to each leaf of its subgame, counted within its class; the rest is its end.
 
@@ -45,9 +54,7 @@ def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strat
     """
     device, t = strategy.device, space.tables
     sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
-    below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
-    for player in (0, 1):
-        kernels.reach_down(batch, player, strategy, below[player])
+    below = reaches_below(space, kernels, batch, strategy, reaches)
     odds = LeafOdds(space, batch, device)
     chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
@@ -85,7 +92,7 @@ def leaf_states(
       game: `[D]` whose leaf each is; None where each game has one.
     """
     device, t = strategy.device, space.tables
-    sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
+    below = reaches_below(space, kernels, batch, strategy, reaches)
     place = torch.from_numpy(batch.place).to(device)
     place = place if game is None else place[game]
     playing = (leaf != GAME_OVER)[:, None]
@@ -101,14 +108,10 @@ def leaf_states(
     state = torch.arange(reaches.shape[2], device=device)
     new_reaches = torch.zeros(len(leaf), *reaches.shape[1:], device=device)
     for player in (0, 1):
-        below = root_reach(space, batch, sorted_reaches[:, player], player)
-        kernels.reach_down(batch, player, strategy, below)
         first_row = torch.from_numpy(np.append(t.leaf_row[player], 0)).to(device).long()[index]
         real = (state < torch.from_numpy(t.players[player].num_roots).to(device)[leaf_class][:, None]) & playing
         row = (first_row[:, None] + state) * of_group(batch.group_size)[:, None] + column
         position = of_group(batch.row_offset[player][:-1])[:, None] + row
-        found = torch.where(real, below[position.where(real, 0)], 0.0)
-        total = found.sum(1, keepdim=True)
-        uniform = real / real.sum(1, keepdim=True).clamp_min(1)
-        new_reaches[:, player] = torch.where(total > 1e-20, found / total.clamp_min(1e-20), uniform)
+        found = torch.where(real, below[player][position.where(real, 0)], 0.0)
+        new_reaches[:, player] = normalised_reach(found, real, dim=1)
     return leaf_class.where(playing[:, 0], 0), new_reaches

@@ -77,11 +77,11 @@ def follow_policy(state: SearchState, decisions: DecisionTables, policy: Policy)
         for player in (0, 1):
             state.kernels.reach_down(batch, player, s.strategy, s.reach[player])
         for group in batch:
-            table = decisions.of(group)
+            table = decisions.by_class[group.public_class]
             chosen = (table.level == level).nonzero()[:, 0]
             if not len(chosen):
                 continue
-            beliefs = table.beliefs(decisions.reaches(batch, group, s.reach), chosen).flatten(0, 1)
+            beliefs = table.beliefs(batch.rows(s.reach, group), chosen).flatten(0, 1)
             legal = table.legal[chosen].repeat_interleave(group.size, 0)
             found = policy.propose(table.public_class[chosen].repeat_interleave(group.size), beliefs, legal)
             found = found.view(len(chosen), group.size, *found.shape[1:]).permute(0, 2, 3, 1)  # [n, H, A, games]

@@ -197,6 +197,22 @@ class PublicTree:
         return path[::-1]
 
     @cached_property
+    def begins_round(self) -> NDArray[np.bool_]:
+        """`[N]` True at decisions before which chance moved, the first ones of a game aside: there betting rounds begin.
+
+        Without chance a pair of private states is as likely as the pair it comes from.
+        """
+        nodes, width = self.require_nodes(), len(self.rows[1])
+        node = np.repeat(np.arange(len(nodes)), np.diff(nodes.joint_start))
+        below = nodes.parent[node] != NO_PARENT
+        pair = nodes.joint_rows[0].astype(np.int64) * width + nodes.joint_rows[1]
+        order = np.argsort(pair)
+        above = [self.rows[player].parent[nodes.joint_rows[player]].astype(np.int64) for player in (0, 1)]
+        at = np.searchsorted(pair[order], np.where(below, above[0] * width + above[1], pair))
+        moved = below & (nodes.joint_chance < nodes.joint_chance[order[at]] * (1.0 - 1e-9))
+        return np.bincount(node, moved, minlength=len(nodes)) > 0
+
+    @cached_property
     def secret_action(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """For each player `[R]`, True where the own action that led to the row cannot be told from the public state."""
         flags = []

@@ -12,9 +12,9 @@ from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, relabel_acting_rows
-from tacit.tree.rounds import ROUND, begins_round
 
 Keep = NDArray[np.bool_]
+ROUND = "round"
 Depth = int | str | None
 """Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game."""
 
@@ -58,7 +58,7 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: Depth = Non
     if isinstance(depth, str) and depth != ROUND:
         raise TacitError(f"the depth of a subgame is a number of actions or {ROUND!r}, not {depth!r}")
     pbs.require_possible()
-    ends = begins_round(tree) if depth == ROUND else np.zeros(len(nodes), bool)
+    ends = tree.begins_round if depth == ROUND else np.zeros(len(nodes), bool)
     level = _levels_below(nodes, pbs.node, ends)
     node_index = np.flatnonzero((level >= 0) & (level <= (depth if isinstance(depth, int) else np.inf)))
     cut = (ends if depth == ROUND else level == depth) & (level > 0) & (nodes.actor != TERMINAL)

@@ -13,10 +13,12 @@ import numpy as np
 import torch
 
 from tacit.games import load_game
+from tacit.nets.forward import forward_pass
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.train import Trainer, make_search
+from tacit.rebel.train import Trainer
 from tacit.search.playthroughs import playthrough_quality
+from tacit.search.search import BatchSearch
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for number, job in enumerate(sys.argv[1:]):
@@ -29,7 +31,7 @@ for number, job in enumerate(sys.argv[1:]):
     while trainer.seconds < limit:
         progress = trainer.run_epoch()
         if trainer.seconds >= reports[0] * limit:
-            networks.append(copy.deepcopy(trainer.net))
+            networks.append(copy.deepcopy(trainer.values.net))
             reports.pop(0)
             found = trainer.evaluate(int(playthroughs), seed=trainer.epoch) if int(playthroughs) else float("nan")
             print(
@@ -43,7 +45,7 @@ for number, job in enumerate(sys.argv[1:]):
         other = config.with_settings({"solver": solver, "iterations": iterations})
         start, found = time.perf_counter(), []
         for net in networks[-int(os.environ.get("LAST", "3")) :]:
-            search = make_search(trainer.space, net, other, device)
+            search = BatchSearch(trainer.space, forward_pass(net), other.search(), device)
             found.append(playthrough_quality(search, int(count), np.random.default_rng(1)).exploitability)
         each = " ".join(f"{x:.4f}" for x in found)
         print(

@@ -5,19 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
-from tacit.rebel.agent import load_network, load_space
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import Protocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
 from tacit.rebel.run import open_run, train
+from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
-from tacit.search.leaves import OracleLeaves, ZeroLeaves
+from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import max_searches
 from tacit.search.tables import SearchSpace
 from tests.unit.test_search import space_of
@@ -54,49 +52,35 @@ def test_the_most_searches_are_the_public_states_where_searches_start(name: str,
     assert max(done for done, _ in seen) <= seen[0][1] == 8 * max_searches(space_of("kuhn_poker", 2))
 
 
-class Known:
-    """A leaf evaluator in the place of a network."""
-
-    scale = torch.tensor(1.0)
-
-    def __init__(self, leaves: OracleLeaves | ZeroLeaves) -> None:
-        self._leaves = leaves
-
-    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        return self._leaves.evaluate(public_class, beliefs)
-
-
-def measured(net: object, space: SearchSpace, samples: int, iterations: int = 2) -> NetworkError:
+def measured(leaves: LeafEvaluator, space: SearchSpace, samples: int, iterations: int = 2) -> NetworkError:
     config = preset("smoke").with_settings({"iterations": str(iterations), "depth": str(space.depth)})
-    return network_error(net, space, config, samples, np.random.default_rng(0))  # type: ignore[arg-type]
+    return network_error(leaves, space, config, samples, np.random.default_rng(0))
 
 
 def test_the_oracle_makes_no_error() -> None:
     space = space_of("kuhn_poker", 1)
-    exact = measured(Known(OracleLeaves(space)), space, 12)
+    exact = measured(OracleLeaves(space), space, 12)
     assert max(exact.absolute, exact.rms, exact.value) < 1e-6
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice=1,faces=3)"])
 def test_an_error_comes_with_an_interval_that_narrows(name: str) -> None:
     space = space_of(name, 1)
-    zero = measured(Known(ZeroLeaves()), space, 40)
+    zero = measured(ZeroLeaves(), space, 40)
     assert zero.absolute > 0.1
     assert zero.rms >= zero.absolute >= zero.value
     low, high = zero.interval
     assert 0 <= low < zero.absolute < high
-    more = measured(Known(ZeroLeaves()), space, 160)
+    more = measured(ZeroLeaves(), space, 160)
     assert more.interval[1] - more.interval[0] == pytest.approx((high - low) / 2, rel=0.4)  # as the root of the samples
 
 
 def test_a_shipped_network_is_close_to_the_truth() -> None:
-    space = load_space("pretrained:liars_dice_1x4f")
-    net, config = load_network("pretrained:liars_dice_1x4f", space)
-    config = replace(config, iterations=8)
-    generator = np.random.default_rng(0)
-    error = network_error(net, space, config, 40, generator)
+    trained = load_trained("pretrained:liars_dice_1x4f")
+    space, generator = trained.space(), np.random.default_rng(0)
+    error = network_error(trained.value_net(space), space, replace(trained.config, iterations=8), 40, generator)
     assert error.typical_return == pytest.approx(1.0)
-    assert error.absolute < 0.2 * measured(Known(ZeroLeaves()), space, 40).absolute
+    assert error.absolute < 0.2 * measured(ZeroLeaves(), space, 40).absolute
 
 
 def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

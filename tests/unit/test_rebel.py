@@ -12,30 +12,35 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
-from tacit.rebel.agent import load_search
 from tacit.rebel.config import PRESETS, preset
+from tacit.rebel.examples import ValueExamples, quantise, unquantise
 from tacit.rebel.folder import RunFolder
+from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.run import train
-from tacit.rebel.selfplay import Examples, SelfPlay
+from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.train import Trainer
+from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
+from tacit.search.decisions import DecisionTables
 from tacit.search.leaves import ZeroLeaves
 from tacit.search.playthroughs import playthrough_quality
-from tacit.search.search import BatchSearch
+from tacit.search.search import BatchSearch, make_kernels
+from tacit.search.state import SearchState
 from tacit.search.tables import search_space
+from tacit.search.warm import follow_policy
 from tacit.tree.compiler import compile_game
 from tests.random_games import RandomGame
 
 
-def examples(numbers: range) -> Examples:
+def examples(numbers: range) -> ValueExamples:
     values = torch.tensor([[float(n)] * 2 for n in numbers])
-    return Examples(torch.tensor(list(numbers)), values, values)
+    return ValueExamples(torch.tensor(list(numbers)), values, values)
 
 
 def test_the_buffer_is_a_circle_and_drops_its_older_half() -> None:
-    buffer = ReplayBuffer(8, 2)
+    buffer = ReplayBuffer(ValueExamples, 8)
     buffer.add(examples(range(5)))
     buffer.add(examples(range(5, 11)))
     assert (len(buffer), buffer.added) == (8, 11)
@@ -65,6 +70,8 @@ def test_settings_are_checked() -> None:
         preset("cpu").with_settings({"game": "12"})
     with pytest.raises(TacitError, match="games takes int"):
         preset("cpu").with_settings({"games": "many"})
+    with pytest.raises(TacitError, match="stands for 15 iterations"):
+        preset("smoke").with_settings({"warm_start_at": "1"})
     with pytest.raises(TacitError, match="unknown preset"):
         preset("laptop")
     assert {"cpu", "gpu", "paper", "smoke"} <= PRESETS.keys()
@@ -132,9 +139,67 @@ def test_random_beliefs_are_where_searches_start() -> None:
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 2, 2))
     drawn = RandomBeliefs(search, 2_000, np.random.default_rng(0))
     starts = {0} | set(space.tables.leaf_class[: space.tables.leaf_start[1]].tolist())
-    examples = drawn.advance()
+    examples, _ = drawn.advance()
     assert set(examples.public_class.tolist()) == starts  # player 0 acts there: other classes lie inside searches
     torch.testing.assert_close(examples.beliefs.view(-1, 2, 4).sum(2), torch.ones(2_000, 2))
     # Uniform over the simplex: each belief has mean 1/4 and variance 3/80.
     assert float(examples.beliefs.mean()) == pytest.approx(0.25, abs=1e-6)
     assert float(examples.beliefs.var()) == pytest.approx(3 / 80, rel=0.1)
+
+
+def test_policies_are_kept_in_bytes() -> None:
+    policy = torch.rand(1_000, 3, 4, generator=torch.Generator().manual_seed(0))
+    kept = quantise(policy)
+    assert kept.dtype == torch.uint8
+    assert float((unquantise(kept) - policy).abs().max()) <= 0.5 / 255 + 1e-6
+    exact = torch.tensor([0.0, 1.0, 0.2, 0.6])
+    torch.testing.assert_close(unquantise(quantise(exact)), exact)
+
+
+def test_policy_examples_are_what_search_would_play_there() -> None:
+    """A search that sees all of Kuhn poker: its policy at the bet, with the beliefs that the bet gives."""
+    space = search_space(compile_game(load_game("kuhn_poker")), None)
+    search = BatchSearch(space, ZeroLeaves(), SearchConfig("dcfr", 300, None))
+    reaches = torch.full((200, 2, 3), 1 / 3)
+    result = search.run(np.zeros(200, np.int64), reaches, np.ones(200, np.int64))
+    found = policy_examples(search, result, reaches, np.random.default_rng(0))
+    strategy = np.zeros(space.tree.num_entries)
+    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
+    assert evaluate(make_passes(space.tree), strategy).exploitability < 0.005
+    bet_share = strategy.reshape(-1, 2)[:3, 1]  # of the first player's cards at the start: pass or bet
+    root = found.public_class == 0
+    assert 20 < int(root.sum()) < 80  # four decisions, each as likely
+    torch.testing.assert_close(
+        unquantise(found.policy[root][0])[:, 1], torch.from_numpy(bet_share).float(), atol=0.003, rtol=0.0
+    )
+    expected = torch.from_numpy(bet_share / bet_share.sum()).float()
+    gaps = (found.beliefs[:, :3] - expected).abs().amax(1)
+    after_the_bet = found.public_class[gaps < 1e-3]
+    assert len(after_the_bet) > 20
+    assert len(set(after_the_bet.tolist())) == 1
+    torch.testing.assert_close(found.beliefs[:, 3:][gaps < 1e-3], torch.full((len(after_the_bet), 3), 1 / 3))
+
+
+def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path: Path) -> None:
+    """The network alone, without any search, must already play far better than at random."""
+    settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
+    config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
+    trainer = Trainer(load_game("kuhn_poker"), config)
+    last = train(trainer, RunFolder(tmp_path))
+    assert trainer.search.policy is not None
+    assert last.policy_loss is not None
+    assert last.policy_loss < 0.02
+    assert trainer.evaluate(64) < 0.06
+
+    search = load_search(tmp_path, "dcfr", 32)
+    assert search.policy is not None
+    whole = search_space(trainer.space.tree, None)
+    state = SearchState(
+        whole, make_kernels(whole, "cpu"), SearchConfig("cfr", 1, None), np.zeros(1, np.int64), torch.full((1, 2, 3), 1 / 3),
+        np.ones(1, np.int64),
+    )  # fmt: skip
+    follow_policy(state, DecisionTables(whole, "cpu"), search.policy)
+    strategy = np.zeros(whole.tree.num_entries)
+    strategy[whole.subgames[0].entry_index] = state.numbers.strategy.numpy()
+    uniform = evaluate(make_passes(whole.tree), whole.tree.uniform_strategy()).exploitability
+    assert evaluate(make_passes(whole.tree), strategy).exploitability < 0.35 * uniform

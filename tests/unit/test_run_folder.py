@@ -22,7 +22,7 @@ def small(epochs: int, **changes: str) -> RebelConfig:
 
 
 def weights(trainer: Trainer) -> torch.Tensor:
-    return torch.cat([tensor.flatten() for tensor in trainer.net.state_dict().values()])
+    return torch.cat([tensor.flatten() for tensor in trainer.weights().values()])
 
 
 def stop_after(epochs: int) -> Callable[[], bool]:
@@ -35,20 +35,21 @@ def stop_after(epochs: int) -> Callable[[], bool]:
     return should_stop
 
 
-@pytest.mark.parametrize("stopped_at", [1, 2, 3])
-def test_a_stopped_run_goes_on_exactly(stopped_at: int, tmp_path: Path) -> None:
-    straight = open_run(RunFolder(tmp_path / "straight"), DICE, small(4))
+@pytest.mark.parametrize(("stopped_at", "settings"), [(1, {}), (2, {}), (3, {"warm_start_at": "2", "iterations": "16"})])
+def test_a_stopped_run_goes_on_exactly(stopped_at: int, settings: dict[str, str], tmp_path: Path) -> None:
+    config = small(4, **settings)
+    straight = open_run(RunFolder(tmp_path / "straight"), DICE, config)
     train(straight, RunFolder(tmp_path / "straight"))
     folder = RunFolder(tmp_path / "stopped")
-    first = open_run(folder, DICE, small(4))
+    first = open_run(folder, DICE, config)
     train(first, folder, should_stop=stop_after(stopped_at))
     assert first.epoch == stopped_at
-    second = open_run(folder, DICE, small(4))
+    second = open_run(folder, DICE, config)
     assert second.epoch == stopped_at
     train(second, folder)
     torch.testing.assert_close(weights(straight), weights(second), rtol=0, atol=1e-6)
     assert [progress.epoch for progress in folder.history()] == [1, 2, 3, 4]
-    assert folder.history()[-1].examples == straight.replay.added
+    assert folder.history()[-1].examples == straight.examples
 
 
 def test_what_is_newer_than_the_checkpoint_is_run_again(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
 
 
 def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
-    from tacit.rebel.agent import load_search
+    from tacit.rebel.trained import load_search
 
     folder = RunFolder(tmp_path)
     trainer = open_run(folder, DICE, small(3, evaluate_every="1"))
@@ -179,6 +180,6 @@ def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
     for path in (tmp_path, folder.kept_networks()[3]):
         search = load_search(path, "dcfr", 4)
         assert str(search.space.tree.game) == str(load_game(DICE))
-        torch.testing.assert_close(search.evaluator.net.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
+        torch.testing.assert_close(search.evaluator.net.out.weight, trainer.values.net.out.weight)  # type: ignore[attr-defined]
     older = load_search(folder.kept_networks()[1], "dcfr", 4)
-    assert not torch.equal(older.evaluator.net.out.weight, trainer.net.out.weight)  # type: ignore[attr-defined]
+    assert not torch.equal(older.evaluator.net.out.weight, trainer.values.net.out.weight)  # type: ignore[attr-defined]

@@ -158,7 +158,7 @@ def test_leaves_are_valued_as_often_as_asked_and_once_where_nothing_is_hidden() 
 
 
 class Fixed:
-    """A policy that always proposes the same: a strategy of the whole game, looked up by class and private state."""
+    """A policy that proposes the same shares of the actions everywhere, and remembers the beliefs it was asked about."""
 
     def __init__(self, shares: Tensor) -> None:
         self.shares = shares

@@ -14,7 +14,7 @@ from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
-from tacit.rebel.agent import load_search, pretrained_for
+from tacit.rebel.trained import load_search, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
 from tacit.tree.compiler import has_direct_builder

@@ -65,10 +65,11 @@ def _exploitability(
     """Returns the report and what people read of it."""
     from tacit.games import load_game
     from tacit.rebel.judge import Protocol, judge, last_networks
+    from tacit.rebel.trained import load_trained
 
     protocol = Protocol(solver, iterations, playthroughs, seed)
     networks: Sequence[str | Path] = [run] if last is None else last_networks(run, last)
-    judged = []
+    space, judged = load_trained(networks[0]).space(), []
     with progress_bar("searches") as progress:
         for number, network in enumerate(networks, 1):
             which = "evaluating" if last is None else f"evaluating network {number} of {last}"
@@ -77,7 +78,7 @@ def _exploitability(
             def show(done: int, most: int, task: Any = task) -> None:
                 progress.update(task, completed=done, total=most)
 
-            judged.append(judge(network, protocol, device, show))
+            judged.append(judge(network, protocol, device, show, space))
             progress.remove_task(task)
     game = judged[0].game
     mean = sum(one.quality.exploitability for one in judged) / len(judged)
@@ -103,15 +104,17 @@ def _network_error(run: str, samples: int, seed: int) -> tuple[dict[str, Any], l
     """Returns the report and what people read of it."""
     import numpy as np
 
-    from tacit.rebel.agent import load_network, load_space
+    from tacit.nets.forward import forward_pass
     from tacit.rebel.network_error import network_error
+    from tacit.rebel.trained import load_trained
 
-    space = load_space(run)
-    net, config = load_network(run, space)
+    trained = load_trained(run)
+    space = trained.space()
+    forward, generator = forward_pass(trained.value_net(space)), np.random.default_rng(seed)
     with progress_bar("belief states") as progress:
         task = progress.add_task("solving exactly", total=samples, rate="", note="")
         error = network_error(
-            net, space, config, samples, np.random.default_rng(seed), lambda done: progress.update(task, completed=done)
+            forward, space, trained.config, samples, generator, lambda done: progress.update(task, completed=done)
         )
     game, typical = str(space.tree.game), error.typical_return
     report = {

@@ -146,14 +146,15 @@ def _parse_depth(depth: str) -> int | str:
 def _search(
     rules: Any, config: SearchConfig, leaf: str, device: str, seed: int, progress: Callable[[int], None]
 ) -> SolveResult:
-    from tacit.rebel.agent import load_network
+    from tacit.nets.forward import forward_pass
+    from tacit.rebel.trained import load_trained
     from tacit.search.solve import solve_by_search
 
     return solve_by_search(
         rules,
         config,
         leaf=leaf,
-        load_network=lambda path, space: load_network(path, space, device)[0],
+        load_network=lambda path, space: forward_pass(load_trained(path).value_net(space, device)),
         device=device,
         seed=seed,
         progress=progress,

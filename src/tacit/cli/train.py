@@ -77,7 +77,7 @@ def train(
     draw_curve(folder, name, paper)
     report = {
         "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
-        "finished": trainer.epoch >= trainer.config.epochs, "examples": trainer.replay.added, "loss": last.loss,
+        "finished": trainer.epoch >= trainer.config.epochs, "examples": trainer.examples, "loss": last.loss,
         "seconds": trainer.seconds, "exploitability": last.exploitability, "kind": "upper bound",
         "playthroughs": last.playthroughs, "published": paper, "plot": str(folder.curve),
     }  # fmt: skip

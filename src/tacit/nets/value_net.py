@@ -61,6 +61,9 @@ class ValueNet(BeliefNet):
         values: Tensor = self(public_class, beliefs.T)
         return values.T.contiguous()
 
+    def refresh(self) -> None:
+        """Does nothing: the weights are the network's own (see `ForwardPass`)."""
+
 
 class PolicyNet(BeliefNet):
     """Probabilities of the acting player's actions in each of its private states."""

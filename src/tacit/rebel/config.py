@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.search.config import CFR_D, SearchConfig
+from tacit.search.warm import WARM_ITERATIONS
 from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
@@ -34,6 +35,7 @@ class RebelConfig:
       replay_size: examples kept.
       epoch_examples: new examples an epoch.
       epochs: length of the run.
+      warm_start_at: epoch after which searches start from a policy network, trained beside the value network; 0 has none.
       drop_half_at: epoch after which the older half of the buffer, made with a poor network, is dropped; 0 never.
       evaluate_every: epochs between evaluations; 0 evaluates at the end only.
       playthroughs: of an evaluation on the way.
@@ -57,6 +59,7 @@ class RebelConfig:
     replay_size: int = 2_000_000
     epoch_examples: int = 6_400
     epochs: int = 1_000
+    warm_start_at: int = 0
     drop_half_at: int = 20
     evaluate_every: int = 50
     playthroughs: int = 64
@@ -87,6 +90,8 @@ class RebelConfig:
         config = replace(self, **changes)
         if config.beliefs not in BELIEFS:
             raise TacitError(f"unknown beliefs {config.beliefs!r}: choose one of {', '.join(BELIEFS)}")
+        if config.warm_start_at and config.iterations <= WARM_ITERATIONS:
+            raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: set iterations to more than that")
         config.search()  # refuses what search does not know
         return config
 

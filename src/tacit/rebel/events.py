@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tacit.rebel.train import Progress
 
-_SCALARS = ("loss", "exploitability", "examples_per_second", "seconds")
+_SCALARS = ("loss", "policy_loss", "exploitability", "examples_per_second", "seconds")
 
 
 class EventWriter:

@@ -1,18 +1,14 @@
-"""Fitting a value network to examples: Adam on a Huber loss. On a GPU a step is captured once and replayed."""
+"""Fitting a network to examples by Adam. On a GPU a step is captured once and replayed."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn import functional
+from torch import Tensor, nn
 
-from tacit.nets.value_net import ValueNet
-from tacit.rebel.selfplay import Examples
-
-HUBER_DELTA = 0.1
-"""In units of the game's typical return: larger errors count linearly."""
 MAX_GRADIENT = 5.0
 
 
@@ -21,17 +17,18 @@ class Fitter:
 
     Args:
       net: what learns.
-      mask: `[C, 2 * H]` 1 where a class has a private state, 0 beyond.
+      loss: of a batch, which is an object whose attributes are tensors.
+      device: of everything.
     """
 
-    def __init__(self, net: ValueNet, mask: Tensor) -> None:
-        self.net, self._mask = net, mask
-        self._rate = torch.tensor(0.0, device=mask.device)
-        on_gpu = mask.device.type == "cuda"
+    def __init__(self, net: nn.Module, loss: Callable[[Any], Tensor], device: torch.device) -> None:
+        self.net, self._error, self._device = net, loss, device
+        self._rate = torch.tensor(0.0, device=device)
+        on_gpu = device.type == "cuda"
         self._optimizer = torch.optim.Adam(net.parameters(), lr=self._rate, capturable=on_gpu, foreach=on_gpu or None)
         self._graph: torch.cuda.CUDAGraph | None = None
-        self._batch: Examples | None = None
-        self._loss = torch.zeros((), device=mask.device)
+        self._batch: Any = None
+        self._loss = torch.zeros((), device=device)
 
     @property
     def learning_rate(self) -> float:
@@ -42,11 +39,11 @@ class Fitter:
     def learning_rate(self, rate: float) -> None:
         self._rate.fill_(rate)  # in place: a captured step reads it
 
-    def step(self, batch: Examples) -> Tensor:
+    def step(self, batch: Any) -> Tensor:
         """Returns the loss of a batch after one step on it."""
-        if self._mask.device.type == "cpu":
+        if self._device.type == "cpu":
             return self._step(batch)
-        if self._graph is None or self._batch is None:
+        if self._graph is None:
             return self._capture(batch)
         for kept, new in zip(vars(self._batch).values(), vars(batch).values(), strict=True):
             kept.copy_(new)
@@ -70,7 +67,7 @@ class Fitter:
             group["lr"] = self._rate
         self._graph = None
 
-    def _step(self, batch: Examples) -> Tensor:
+    def _step(self, batch: Any) -> Tensor:
         self._optimizer.zero_grad(set_to_none=True)
         loss = self._error(batch)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -78,16 +75,9 @@ class Fitter:
         self._optimizer.step()
         return loss.detach()
 
-    def _error(self, batch: Examples) -> Tensor:
-        """Returns the mean Huber loss over the private states that have a value."""
-        mask = self._mask[batch.public_class] * ~batch.values.isnan()
-        found, wanted = self.net(batch.public_class, batch.beliefs), batch.values.nan_to_num(0.0)
-        error = functional.huber_loss(found / self.net.scale, wanted / self.net.scale, reduction="none", delta=HUBER_DELTA)
-        return (error * mask).sum() / mask.sum() / HUBER_DELTA
-
-    def _capture(self, batch: Examples) -> Tensor:
+    def _capture(self, batch: Any) -> Tensor:
         """Returns the loss of a first step, made as usual, and captures the next."""
-        self._batch = Examples(*(tensor.clone() for tensor in vars(batch).values()))
+        self._batch = copy.deepcopy(batch)
         aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):

@@ -116,9 +116,9 @@ class RunFolder:
 
     def save_network(self, trainer: Trainer, keep: bool) -> None:
         """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay."""
-        save_tensors(self.network, trainer.net.state_dict(), trainer.header())
+        save_tensors(self.network, trainer.weights(), trainer.header())
         if keep:
-            save_tensors(self._kept(trainer.epoch), trainer.net.state_dict(), trainer.header())
+            save_tensors(self._kept(trainer.epoch), trainer.weights(), trainer.header())
             for epoch in list(self.kept_networks())[:-KEPT_NETWORKS]:
                 self._kept(epoch).unlink(missing_ok=True)
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
-from tacit.nets.checkpoint import load_tensors
-from tacit.rebel.agent import load_search, network_file
 from tacit.rebel.folder import RunFolder
+from tacit.rebel.trained import Trained, load_trained
 from tacit.search.playthroughs import max_searches, playthrough_quality
+from tacit.search.tables import SearchSpace
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,27 @@ class Judged:
 
 
 def judge(
-    network: str | Path, protocol: Protocol, device: str = "cpu", on_search: Callable[[int, int], None] = lambda *_: None
+    network: str | Path | Trained,
+    protocol: Protocol,
+    device: str = "cpu",
+    on_search: Callable[[int, int], None] = lambda *_: None,
+    space: SearchSpace | None = None,
 ) -> Judged:
     """Returns the quality of search with a network.
 
     Args:
-      network: a run folder, a network file, or `pretrained:NAME`.
+      network: what was trained, or where it is: a run folder, a network file, or `pretrained:NAME`.
       protocol: how it is judged.
       device: `cpu` or `cuda`.
       on_search: called with the number of searches done and the most there can be.
+      space: its game, where that has been prepared before.
     """
-    header = load_tensors(network_file(network))[1]
-    search = load_search(network, protocol.solver, protocol.iterations, device)
+    trained = network if isinstance(network, Trained) else load_trained(network)
+    search = trained.search(space or trained.space(), protocol.solver, protocol.iterations, device)
     most = max_searches(search.space) * protocol.playthroughs
     generator = np.random.default_rng(protocol.seed)
     quality = playthrough_quality(search, protocol.playthroughs, generator, lambda done: on_search(done, most))
-    return Judged(header["game"], header["epoch"], quality)
+    return Judged(trained.game, trained.epoch, quality)
 
 
 def last_networks(run: str | Path, count: int) -> list[Path]:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
-from tacit.rebel.train import make_search
-from tacit.search.leaves import exact_values
+from tacit.rebel.train import typical_return
+from tacit.search.leaves import LeafEvaluator, exact_values
+from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace
 from tacit.tree.public_tree import Floats
 
@@ -50,7 +50,7 @@ class NetworkError:
 
 
 def network_error(
-    net: ValueNet,
+    evaluator: LeafEvaluator,
     space: SearchSpace,
     config: RebelConfig,
     samples: int,
@@ -60,7 +60,7 @@ def network_error(
     """Returns how far a network is from exact values.
 
     Args:
-      net: the network, on the CPU.
+      evaluator: the network's forward pass, on the CPU.
       space: its game.
       config: of its training: the search and the exploration of self-play.
       samples: public belief states, from as many independent games of self-play; those at which the players' beliefs exclude
@@ -68,9 +68,9 @@ def network_error(
       generator: for self-play.
       on_sample: called with the number of belief states done.
     """
-    classes, reaches = _sample_belief_states(net, space, config, samples, generator)
+    classes, reaches = _sample_belief_states(evaluator, space, config, samples, generator)
     samples = len(classes)
-    found = net.evaluate(torch.from_numpy(classes), torch.from_numpy(reaches.reshape(samples, -1)).T)
+    found = evaluator.evaluate(torch.from_numpy(classes), torch.from_numpy(reaches.reshape(samples, -1)).T)
     values = found.T.double().numpy().reshape(reaches.shape)
     absolute, square, value = np.zeros(samples), np.zeros(samples), np.zeros(samples)
     for sample, (public_class, reach) in enumerate(zip(classes, reaches.astype(np.float64), strict=True)):
@@ -88,16 +88,16 @@ def network_error(
         interval=(max(0.0, mean - spread), mean + spread),
         rms=float(np.sqrt(square.mean())),
         value=float(value.mean()),
-        typical_return=float(net.scale),
+        typical_return=typical_return(space.tree),
         samples=samples,
     )
 
 
 def _sample_belief_states(
-    net: ValueNet, space: SearchSpace, config: RebelConfig, samples: int, generator: np.random.Generator
+    evaluator: LeafEvaluator, space: SearchSpace, config: RebelConfig, samples: int, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns `[S]` classes and `[S, 2, H]` reaches, each from a game of its own at a random moment of self-play."""
-    play = SelfPlay(make_search(space, net, config, "cpu"), samples, config.exploration, generator)
+    play = SelfPlay(BatchSearch(space, evaluator, config.search()), samples, config.exploration, generator)
     step = config.depth if isinstance(config.depth, int) else 1
     longest = -(-len(space.tree.require_nodes().level_start) // step)  # searches from the root to the end
     moment = generator.integers(longest, 2 * longest, samples)  # late enough that games no longer start together

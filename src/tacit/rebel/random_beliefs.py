@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tacit.rebel.selfplay import Examples
-from tacit.search.search import BatchSearch
+from tacit.rebel.examples import ValueExamples
+from tacit.search.search import BatchSearch, SearchResult
 
 
 class RandomBeliefs:
@@ -30,13 +30,14 @@ class RandomBeliefs:
         self._classes = np.array(sorted(found))
         self._draw(num_games)
 
-    def advance(self) -> Examples:
-        """Returns one example from each search, and draws the next states."""
+    def advance(self) -> tuple[ValueExamples, SearchResult]:
+        """Returns one example from each search, and the searches; draws the next states."""
         count = len(self.game_class)
         result = self.search.run(self.game_class, self.reaches, np.ones(count, np.int64))
-        examples = Examples(torch.from_numpy(self.game_class), self.reaches.flatten(1), result.values.flatten(1))
+        classes = torch.from_numpy(self.game_class).to(self.reaches.device)
+        examples = ValueExamples(classes, self.reaches.flatten(1), result.values.flatten(1))
         self._draw(count)
-        return examples
+        return examples, result
 
     def _draw(self, count: int) -> None:
         tables = self.search.space.tables

@@ -103,7 +103,7 @@ def _train(
 ) -> Progress:
     folder.forget_after(trainer.epoch)
     history, config = folder.history(), trainer.config
-    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.replay.added, math.nan, 0.0)
+    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.examples, math.nan, 0.0)
     start = saved = clock()
     trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
     while trainer.epoch < config.epochs:

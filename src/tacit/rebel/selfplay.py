@@ -10,33 +10,17 @@ step from a leaf of one of these, chosen at random, and a place in the batch is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from tacit.games.base import TERMINAL
+from tacit.rebel.examples import ValueExamples
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 
 OPENINGS = 32
 """Of so many searches, one starts at the beginning of the game."""
-
-
-@dataclass
-class Examples:
-    """Training examples for a value network.
-
-    Attributes:
-      public_class: `[B]`.
-      beliefs: `[B, 2 * H]` both players' normalised reaches.
-      values: `[B, 2 * H]` both players' infostate values.
-    """
-
-    public_class: Tensor
-    beliefs: Tensor
-    values: Tensor
 
 
 class SelfPlay:
@@ -65,15 +49,15 @@ class SelfPlay:
         self.game_class, self.reaches = self._openings(num_games)
         self.started = num_games
 
-    def advance(self) -> Examples:
-        """Returns one example from each search; games move on, and new ones replace those that ended."""
+    def advance(self) -> tuple[ValueExamples, SearchResult]:
+        """Returns one example from each search, and the searches; games move on, and new ones replace those that ended."""
         opening_class, opening_reaches = self._openings(self._num_openings)
         classes = np.concatenate([opening_class, self.game_class])
         reaches = torch.cat([opening_reaches, self.reaches])
         sample = self.generator.integers(1, self.search.config.iterations + 1, len(classes))
         result = self.search.run(classes, reaches, sample)
         self._move_on(result, reaches)
-        return Examples(torch.from_numpy(classes), reaches.flatten(1), result.values.flatten(1))
+        return ValueExamples(torch.from_numpy(classes).to(reaches.device), reaches.flatten(1), result.values.flatten(1)), result
 
     def _move_on(self, result: SearchResult, reaches: Tensor) -> None:
         """Takes every game to a leaf of its subgame; where it is over, to a leaf of an opening instead."""

@@ -17,14 +17,14 @@ from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import prefixed, unprefixed
-from tacit.nets.numba_mlp import NumbaValueNet
-from tacit.nets.value_net import ValueNet
+from tacit.nets.forward import forward_pass
+from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.fitter import Fitter
+from tacit.rebel.examples import PolicyExamples
+from tacit.rebel.learner import Learner, policy_learner, value_learner
+from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
-from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
-from tacit.search.leaves import LeafEvaluator
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
@@ -44,6 +44,7 @@ class Progress:
       examples_per_second: in this epoch.
       exploitability: of `playthroughs` averaged playthroughs (an upper bound), where it was evaluated.
       playthroughs: their number.
+      policy_loss: of the policy network, where there is one.
     """
 
     epoch: int
@@ -53,19 +54,32 @@ class Progress:
     examples_per_second: float
     exploitability: float | None = None
     playthroughs: int = 0
+    policy_loss: float | None = None
 
 
 class Trainer:
-    """Self-play, replay buffer, network and optimizer; `state` and `restore` make them survive a kill."""
+    """Self-play and the networks that learn from it; `state` and `restore` make them survive a kill.
+
+    Attributes:
+      values: the value network.
+      policies: the policy network, if there is one.
+    """
 
     def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
         self.game, self.config, self.device = game, config, device
         self.space: SearchSpace = search_space(compile_game(game), config.depth)
-        H = self.space.tables.num_private_states
+        C, H = len(self.space.classes), self.space.tables.num_private_states
         torch.manual_seed(config.seed)
         scale = typical_return(self.space.tree)
-        self.net = ValueNet(len(self.space.classes), H, config.hidden, config.layers, scale).to(device)
-        self.search = make_search(self.space, self.net, config, device)
+        net = ValueNet(C, H, config.hidden, config.layers, scale).to(device)
+        self._forward = forward_pass(net)
+        self.values = value_learner(net, self.space, config, device)
+        self.search = BatchSearch(self.space, self._forward, config.search(), device)
+        self.policies: Learner[PolicyNet, PolicyExamples] | None = None
+        if config.warm_start_at:
+            decisions = self.search.decisions
+            policy = PolicyNet(C, H, decisions.num_actions, config.hidden, config.layers).to(device)
+            self.policies = policy_learner(policy, decisions, config, device)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
         self.selfplay: SelfPlay | RandomBeliefs
@@ -73,48 +87,59 @@ class Trainer:
             self.selfplay = RandomBeliefs(self.search, config.games, self._numpy)
         else:
             self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
-        self.replay = ReplayBuffer(config.replay_size, 2 * H, device)
-        self._fitter = Fitter(self.net, _real_values(self.space).to(device))
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None  # seconds after which the run ends, if that comes before the last epoch
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> Progress:
         """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on."""
         config, start, made = self.config, clock(), 0
-        self._set_learning_rate()
-        losses = []
+        rate, losses, policy_losses = self._learning_rate(), [], []
         while made < config.epoch_examples:
-            examples = self.selfplay.advance()
-            self.replay.add(examples)
+            examples, result = self.selfplay.advance()
             made += len(examples.public_class)
-            steps = max(1, round(config.ratio * len(examples.public_class) / config.batch_size))
-            losses.append(self._train(steps))
-            _refresh(self.search.evaluator)
+            losses.append(self.values.learn(examples, rate, self._torch))
+            self._forward.refresh()
+            if self.policies is not None:
+                reaches = examples.beliefs.view(len(examples.beliefs), 2, -1)
+                found = policy_examples(self.search, result, reaches, self._numpy)
+                policy_losses.append(self.policies.learn(found, rate, self._torch))
         self.epoch += 1
         if self.epoch == config.drop_half_at:
-            self.replay.drop_oldest_half()
+            self.values.replay.drop_oldest_half()
+            if self.policies is not None:
+                self.policies.replay.drop_oldest_half()
+        self._start_warm()
         took = clock() - start
         self.seconds += took
         loss = float(np.mean(losses))
         if not math.isfinite(loss):
             raise TacitError(f"the loss became {loss}: lower learning_rate; the checkpoint of epoch {self.epoch - 1} is kept")
-        return Progress(self.epoch, self.seconds, self.replay.added, loss, made / took)
+        policy_loss = float(np.mean(policy_losses)) if policy_losses else None
+        return Progress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
+
+    @property
+    def examples(self) -> int:
+        """Examples made so far."""
+        return self.values.replay.added
 
     def evaluate(self, playthroughs: int, seed: int = 0, progress: Callable[[int], None] = lambda _: None) -> float:
         """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units."""
-        self.net.eval()
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
         return {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
 
+    def weights(self) -> dict[str, Tensor]:
+        """Returns the networks' weights: all that playing needs."""
+        policy = {} if self.policies is None else prefixed("policy", self.policies.net.state_dict())
+        return {**self.values.net.state_dict(), **policy}
+
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Returns the tensors and the header that `restore` needs: weights, optimizer, replay, games in play, generators."""
+        """Returns the tensors and the header that `restore` needs: networks, optimizers, replay, games in play, generators."""
         tensors = {
-            **prefixed("net", self.net.state_dict()),
-            **prefixed("optimizer", self._fitter.state()),
-            **prefixed("replay", self.replay.state()),
+            **prefixed("values", self.values.state()),
+            **({} if self.policies is None else prefixed("policies", self.policies.state())),
             "selfplay.class": torch.from_numpy(self.selfplay.game_class),
             "selfplay.reaches": self.selfplay.reaches,
             "generator": self._torch.get_state(),
@@ -129,24 +154,23 @@ class Trainer:
         """
         if header["game"] != str(self.game):
             raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
-        self.net.load_state_dict(unprefixed("net", tensors))
-        self._fitter.restore(unprefixed("optimizer", tensors))
-        self.replay.restore(unprefixed("replay", tensors))
+        self.values.restore(unprefixed("values", tensors))
+        if self.policies is not None:
+            self.policies.restore(unprefixed("policies", tensors))
         self.selfplay.game_class = tensors["selfplay.class"].numpy()
         self.selfplay.reaches = tensors["selfplay.reaches"].to(self.device)
         self._torch.set_state(tensors["generator"])
         self._numpy.bit_generator.state = header["numpy"]
         self.epoch, self.seconds = header["epoch"], header["seconds"]
-        _refresh(self.search.evaluator)
+        self._forward.refresh()
+        self._start_warm()
 
-    def _train(self, steps: int) -> float:
-        """Returns the mean loss of so many steps."""
-        total = torch.zeros((), device=self.device)
-        for _ in range(steps):
-            total += self._fitter.step(self.replay.sample(self.config.batch_size, self._torch))
-        return float(total) / steps
+    def _start_warm(self) -> None:
+        """Has searches begin with the policy network once it has learnt enough."""
+        if self.policies is not None and self.epoch >= self.config.warm_start_at:
+            self.search.policy = self.policies.net
 
-    def _set_learning_rate(self) -> None:
+    def _learning_rate(self) -> float:
         config = self.config
         if config.halve_every:
             factor = 0.5 ** (self.epoch // config.halve_every)
@@ -155,17 +179,7 @@ class Trainer:
             if self.finish_by is not None:
                 done = max(done, self.seconds / max(self.finish_by, 1e-9))
             factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
-        self._fitter.learning_rate = config.learning_rate * factor
-
-
-def make_search(space: SearchSpace, net: ValueNet, config: RebelConfig, device: str) -> BatchSearch:
-    """Returns the search of a run, with the fastest forward pass of its network that the device has."""
-    evaluator: Any = NumbaValueNet(net) if device == "cpu" and isinstance(net, ValueNet) else net
-    if device != "cpu" and config.layers == 2 and config.hidden in (16, 32, 64, 128, 256):
-        from tacit.nets.triton_mlp import FusedValueNet
-
-        evaluator = FusedValueNet(net)
-    return BatchSearch(space, evaluator, config.search(), device)
+        return config.learning_rate * factor
 
 
 def typical_return(tree: PublicTree) -> float:
@@ -174,20 +188,6 @@ def typical_return(tree: PublicTree) -> float:
     uniform = passes.uniform()
     first, second = (passes.rows_to_numpy(player, passes.reach(player, uniform)) for player in (0, 1))
     return float((np.abs(tree.payoff) * first[tree.payoff_rows[0]] * second[tree.payoff_rows[1]]).sum()) or 1.0
-
-
-def _refresh(evaluator: LeafEvaluator) -> None:
-    """Tells a fused network that the weights have changed."""
-    refresh = getattr(evaluator, "refresh", None)
-    if refresh is not None:
-        refresh()
-
-
-def _real_values(space: SearchSpace) -> torch.Tensor:
-    """Returns `[C, 2 * H]`: 1 where a class has the private state, 0 beyond."""
-    H = space.tables.num_private_states
-    masks = [torch.arange(H) < torch.from_numpy(table.num_roots)[:, None] for table in space.tables.players]
-    return torch.cat(masks, dim=1).float()
 
 
 def _jsonable(state: Any) -> Any:

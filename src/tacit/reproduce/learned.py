@@ -21,7 +21,9 @@ from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import KEPT_NETWORKS, RunFolder
 from tacit.rebel.judge import Protocol, judge, last_networks
+from tacit.rebel.trained import load_trained
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
+from tacit.search.tables import SearchSpace
 
 ROWS = tuple(PAPER_LEARNED)
 """`cfr-d` and `fp`."""
@@ -177,6 +179,7 @@ def judge_run(job: Job, on_search: Callable[[int, int], None] = lambda *_: None)
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
     known = _read(kept, job.protocol)
     networks = last_networks(job.folder.path, KEPT_NETWORKS)
+    space: SearchSpace | None = None
     found: dict[int, float] = {}
     for number, network in enumerate(networks):
         epoch = int(network.stem.removeprefix("network-"))
@@ -185,7 +188,9 @@ def judge_run(job: Job, on_search: Callable[[int, int], None] = lambda *_: None)
             def share(done: int, most: int, before: int = number) -> None:
                 on_search(before * most + done, len(networks) * most)
 
-            known[epoch] = judge(network, job.protocol, job.device, share).quality.exploitability
+            trained = load_trained(network)
+            space = space or trained.space()
+            known[epoch] = judge(trained, job.protocol, job.device, share, space).quality.exploitability
             content = {**asdict(job.protocol), "exploitability": known}
             write_whole(kept, json.dumps(content, indent=1).encode())
         found[epoch] = known[epoch]

@@ -34,14 +34,20 @@ class Decisions:
     entries: Tensor
     legal: Tensor
 
-    def beliefs(self, reach: list[Tensor], chosen: Tensor) -> Tensor:
-        """Returns `[n, games, 2 * H]` both players' normalised reaches at `n` decisions, from `[rows, games]` of each."""
+    def beliefs(self, reach: list[Tensor], chosen: Tensor, games: Tensor) -> Tensor:
+        """Returns `[n, 2 * H]` both players' normalised reaches at decisions `[n]` of games `[n]`.
+
+        Args:
+          reach: both players' reaches of all rows, `[rows, games]`.
+          chosen: the decisions.
+          games: whose they are.
+        """
         halves = []
         for player in (0, 1):
-            real = self.real[player][chosen][:, :, None]
-            found = reach[player][self.rows[player][chosen]] * real
+            real = self.real[player][chosen]
+            found = reach[player][self.rows[player][chosen], games[:, None]] * real
             halves.append(normalised_reach(found, real, dim=1))
-        return torch.cat(halves, dim=1).transpose(1, 2)
+        return torch.cat(halves, dim=1)
 
 
 class DecisionTables:
@@ -50,11 +56,13 @@ class DecisionTables:
     Attributes:
       num_actions: `A`: the most actions anyone has anywhere.
       by_class: each class's decisions.
+      legal: `[C, H, A]` which private states and actions of the acting player exist at each class.
     """
 
     def __init__(self, space: SearchSpace, device: str | torch.device) -> None:
         self.num_actions = int(space.tables.num_entry_actions.max())
         self.by_class = [_decisions(space, c, self.num_actions, device) for c in range(len(space.classes))]
+        self.legal = torch.stack([decisions.legal[0] for decisions in self.by_class])  # a search tree's root comes first
 
 
 def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: str | torch.device) -> Decisions:

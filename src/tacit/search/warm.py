@@ -81,9 +81,10 @@ def follow_policy(state: SearchState, decisions: DecisionTables, policy: Policy)
             chosen = (table.level == level).nonzero()[:, 0]
             if not len(chosen):
                 continue
-            beliefs = table.beliefs(batch.rows(s.reach, group), chosen).flatten(0, 1)
-            legal = table.legal[chosen].repeat_interleave(group.size, 0)
-            found = policy.propose(table.public_class[chosen].repeat_interleave(group.size), beliefs, legal)
+            decision = chosen.repeat_interleave(group.size)
+            games = torch.arange(group.size, device=decision.device).repeat(len(chosen))
+            beliefs = table.beliefs(batch.rows(s.reach, group), decision, games)
+            found = policy.propose(table.public_class[decision], beliefs, table.legal[decision])
             found = found.view(len(chosen), group.size, *found.shape[1:]).permute(0, 2, 3, 1)  # [n, H, A, games]
             view = batch.view(s.strategy, batch.entry_offset, group)
             view[table.entries[chosen][table.legal[chosen]]] = found[table.legal[chosen]]

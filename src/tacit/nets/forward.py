@@ -1,0 +1,36 @@
+"""The fastest forward pass of a value network that its device has: what search asks at its leaves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import Tensor
+
+from tacit.nets.numba_mlp import NumbaValueNet
+from tacit.nets.value_net import ValueNet
+
+FUSED_WIDTHS = (16, 32, 64, 128, 256)
+"""Hidden units that the fused GPU kernel takes, in two layers."""
+
+
+class ForwardPass(Protocol):
+    """A way to evaluate a network; it keeps weights of its own."""
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
+        ...
+
+    def refresh(self) -> None:
+        """Takes over the network's present weights, after training steps."""
+        ...
+
+
+def forward_pass(net: ValueNet) -> ForwardPass:
+    """Returns the forward pass of a network, on the device of its weights."""
+    if net.out.weight.device.type == "cpu":
+        return NumbaValueNet(net)
+    if len(net.rest) == 1 and net.out.in_features in FUSED_WIDTHS:
+        from tacit.nets.triton_mlp import FusedValueNet
+
+        return FusedValueNet(net)
+    return net

@@ -1,0 +1,147 @@
+"""Trained networks as they are used: read from a file, with their game and their search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.games import AnyGame, load_game
+from tacit.nets.checkpoint import load_tensors, unprefixed
+from tacit.nets.forward import forward_pass
+from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.rebel.config import RebelConfig
+from tacit.rebel.folder import RunFolder
+from tacit.search.search import BatchSearch
+from tacit.search.tables import SearchSpace, search_space
+from tacit.search.warm import WARM_ITERATIONS
+from tacit.tree.compiler import compile_game
+
+_SHIPPED = Path(__file__).parents[1] / "pretrained"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run trained.
+
+    Attributes:
+      name: the run folder, the file, or `pretrained:NAME`.
+      game: the game it is of.
+      config: of its training.
+      epoch: finished epochs.
+      tensors: the networks' weights.
+    """
+
+    name: str
+    game: str
+    config: RebelConfig
+    epoch: int
+    tensors: dict[str, Tensor]
+
+    def space(self, game: AnyGame | None = None) -> SearchSpace:
+        """Returns the game, prepared for searches of the depth it was trained for.
+
+        Args:
+          game: the game; needed for one in a file of one's own, which its name alone does not find.
+
+        Raises:
+          TacitError: it is another game.
+        """
+        if game is not None:
+            self._require(game)
+        return search_space(compile_game(load_game(self.game) if game is None else game), self.config.depth)
+
+    def value_net(self, space: SearchSpace, device: str = "cpu") -> ValueNet:
+        """Returns the value network.
+
+        Raises:
+          TacitError: it is of another game or another depth.
+        """
+        self._require(space.tree.game)
+        depth = self.config.depth
+        fits = isinstance(space.depth, int) and isinstance(depth, int) and space.depth % depth == 0
+        if space.depth not in (None, depth) and not fits:
+            raise TacitError(f"{self.name} was trained with searches of depth {depth}: --depth must be a multiple of that")
+        net = ValueNet(len(space.classes), space.tables.num_private_states, self.config.hidden, self.config.layers)
+        self._fill(net, {name: tensor for name, tensor in self.tensors.items() if not name.startswith("policy.")})
+        return net.to(device).eval()
+
+    def policy_net(self, space: SearchSpace, num_actions: int, device: str = "cpu") -> PolicyNet | None:
+        """Returns the policy network, if one was trained."""
+        weights = unprefixed("policy", self.tensors)
+        if not weights:
+            return None
+        config = self.config
+        net = PolicyNet(len(space.classes), space.tables.num_private_states, num_actions, config.hidden, config.layers)
+        self._fill(net, weights)
+        return net.to(device).eval()
+
+    def search(self, space: SearchSpace, solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
+        """Returns the search of the trained networks.
+
+        Args:
+          space: the game.
+          solver: the search algorithm, which need not be the one of the training.
+          iterations: search iterations.
+          device: `cpu` or `cuda`.
+        """
+        config = replace(self.config, solver=solver, iterations=iterations)
+        search = BatchSearch(space, forward_pass(self.value_net(space, device)), config.search(), device)
+        if iterations > WARM_ITERATIONS:
+            search.policy = self.policy_net(space, search.decisions.num_actions, device)
+        return search
+
+    def _require(self, game: AnyGame) -> None:
+        if str(game) != self.game:
+            raise TacitError(f"{self.name} was trained on {self.game}, not on {game}")
+
+    def _fill(self, net: BeliefNet, weights: dict[str, Tensor]) -> None:
+        try:
+            net.load_state_dict(weights)
+        except RuntimeError:
+            raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version") from None
+
+
+def load_trained(path: str | Path) -> Trained:
+    """Returns what a run trained.
+
+    Args:
+      path: a run folder, a network file, or `pretrained:NAME`.
+
+    Raises:
+      TacitError: there is no network, or it is damaged.
+    """
+    tensors, header = load_tensors(network_file(path))
+    try:
+        return Trained(str(path), str(header["game"]), RebelConfig(**header["config"]), int(header["epoch"]), tensors)
+    except (KeyError, TypeError):
+        raise TacitError(f"{path} is no network of this version") from None
+
+
+def load_search(
+    path: str | Path, solver: str, iterations: int, device: str = "cpu", game: AnyGame | None = None
+) -> BatchSearch:
+    """Returns the search of a trained network, in one step (see `load_trained`, `Trained.space` and `Trained.search`)."""
+    trained = load_trained(path)
+    return trained.search(trained.space(game), solver, iterations, device)
+
+
+def pretrained_for(game: AnyGame) -> str | None:
+    """Returns the name of the shipped network for a game, if there is one."""
+    names = (f"pretrained:{file.stem}" for file in sorted(_SHIPPED.glob("*.safetensors")))
+    return next((name for name in names if load_trained(name).game == str(game)), None)
+
+
+def network_file(agent: str | Path) -> Path:
+    """Returns the file behind a run folder, a network file, or the name of a shipped network, `pretrained:NAME`."""
+    name = str(agent)
+    if name.startswith("pretrained:"):
+        shipped = {file.stem: file for file in sorted(_SHIPPED.glob("*.safetensors"))}
+        wanted = name.removeprefix("pretrained:")
+        if wanted not in shipped:
+            raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
+        return shipped[wanted]
+    path = Path(agent)
+    return RunFolder(path).network if path.is_dir() else path

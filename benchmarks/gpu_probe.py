@@ -44,9 +44,9 @@ def speed(name: str, games: int, iterations: int) -> None:
 
     play.advance()
     start = time.perf_counter()
-    examples = play.advance()
+    examples, _ = play.advance()
     torch.cuda.synchronize()
-    report("in self-play", examples.public_class.numpy(), time.perf_counter() - start)
+    report("in self-play", examples.public_class.cpu().numpy(), time.perf_counter() - start)
     openings = int(share * games)
     classes = np.concatenate([np.repeat(play._root_class[:1], openings), play.game_class[openings:]])
     reaches = torch.cat([play._root_reaches[:1].repeat(openings, 1, 1), play.reaches[openings:]])

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from tacit.games import load_game
-from tacit.nets.value_net import ValueNet
+from tacit.nets.value_net import PolicyNet, ValueNet
+from tacit.rebel.config import preset
+from tacit.rebel.train import Trainer
 from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
@@ -17,24 +19,37 @@ from tacit.tree.compiler import compile_game
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
 
 
-@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=4)", "leduc_poker", "goofspiel(cards=4)"])
-@pytest.mark.parametrize("solver", ["linear-cfr", "flop"])
-def test_triton_searches_like_numba(name: str, solver: str) -> None:
-    space = search_space(compile_game(load_game(name)), 2)
+DICE, LEDUC, GOOFSPIEL = "liars_dice(dice=1,faces=4)", "leduc_poker", "goofspiel(cards=4)"
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "warm"),
+    [
+        *((name, SearchConfig(solver, 6, 2), False) for name in (DICE, LEDUC, GOOFSPIEL) for solver in ("linear-cfr", "flop")),
+        (DICE, SearchConfig("dcfr", 6, 2, alternating=False), False),
+        (DICE, SearchConfig("dcfr", 7, 2, recycle=3), False),
+        (LEDUC, SearchConfig("linear-cfr", 6, "round", decomposition="modified-cfr-ave"), False),
+        (DICE, SearchConfig("dcfr", 19, 2), True),
+    ],
+)
+def test_triton_searches_like_numba(name: str, config: SearchConfig, warm: bool) -> None:
+    space = search_space(compile_game(load_game(name)), config.depth)
     H, C = space.tables.num_private_states, len(space.classes)
     generator = np.random.default_rng(0)
     torch.manual_seed(0)
     net = ValueNet(C, H)
     with torch.no_grad():
         net.out.weight.mul_(100)
-    classes, sample = generator.integers(0, C, 300), generator.integers(1, 7, 300)
+    policy = PolicyNet(C, H, int(space.tables.num_entry_actions.max())) if warm else None
+    classes, sample = generator.integers(0, C, 300), generator.integers(1, config.iterations + 1, 300)
     counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
     reaches = torch.rand(300, 2, H) * (torch.arange(H) < counts[:, :, None])
-    config = SearchConfig(solver, 6, 2)
-    on_cpu = BatchSearch(space, net, config)
+    on_cpu = BatchSearch(space, net, config, policy=policy)
     on_cpu.kernels.alignment = 64  # the layout of the GPU's results
     cpu = on_cpu.run(classes, reaches, sample)
-    gpu = BatchSearch(space, copy.deepcopy(net).cuda(), config, "cuda").run(classes, reaches.cuda(), sample)
+    there = copy.deepcopy(policy).cuda() if policy is not None else None
+    on_gpu = BatchSearch(space, copy.deepcopy(net).cuda(), config, "cuda", there)
+    gpu = on_gpu.run(classes, reaches.cuda(), sample)
     # Where actions tie, rounding decides, above all in goofspiel: a tiny change of the beliefs moves as much on the CPU alone.
     shaken = on_cpu.run(classes, reaches * (1.0 + 1e-6 * torch.randn(reaches.shape)), sample)
     for field in ("values", "sampled_strategy", "belief_strategy", "average_strategy"):
@@ -42,6 +57,16 @@ def test_triton_searches_like_numba(name: str, solver: str) -> None:
         assert torch.equal(ours.isnan(), theirs.isnan())
         allowed = ((getattr(shaken, field) - theirs).abs() > 1e-3).float().mean()
         assert float(((ours - theirs).abs() > 1e-3).float().mean()) <= float(allowed) < 0.1
+
+
+def test_values_and_policies_are_learnt_on_the_gpu() -> None:
+    settings = {"games": "1024", "epoch_examples": "8192", "iterations": "32", "warm_start_at": "10", "epochs": "25"}
+    trainer = Trainer(load_game("kuhn_poker"), preset("gpu").with_settings({**settings, "batch_size": "512"}), "cuda")
+    losses = [trainer.run_epoch() for _ in range(25)]
+    assert losses[-1].policy_loss is not None
+    assert losses[0].policy_loss is not None
+    assert losses[-1].policy_loss < 0.5 * losses[0].policy_loss
+    assert trainer.evaluate(256) < 0.05  # uniform play: 0.458
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=6)", 256), ("leduc_poker", 64)])

@@ -153,8 +153,10 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 3, 2))
     reaches = root_reaches(space, games)
     result = search.run(np.zeros(games, np.int64), reaches, np.full(games, 2))
-    played = explore(space, result.batch, result.sampled_strategy, torch.zeros(games, dtype=torch.int64), 0.5)
-    played = explore(space, result.batch, played, torch.ones(games, dtype=torch.int64), 0.5)  # so that some games end in a fold
+    played = explore(space, result.batch, *[result.sampled_strategy] * 2, torch.zeros(games, dtype=torch.int64), 0.5)
+    played = explore(
+        space, result.batch, played, played, torch.ones(games, dtype=torch.int64), 0.5
+    )  # so that some games end in a fold
     draws = torch.from_numpy(np.random.default_rng(0).random(games, np.float32))
     leaf = sample_leaves(leaf_chances(space, search.kernels, result.batch, played, reaches), draws)
     new_class, new_reaches = leaf_states(space, search.kernels, result.batch, played, reaches, leaf)
@@ -184,14 +186,14 @@ def test_exploration_leans_to_uniform_for_one_player() -> None:
     space = space_of("kuhn_poker", None)
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 5, None))
     result = search.run(np.zeros(2, np.int64), root_reaches(space, 2), np.full(2, 5))
-    mixed = explore(space, result.batch, result.sampled_strategy, torch.tensor([0, 1]), 0.25).view(-1, 2)
-    plain = result.sampled_strategy.view(-1, 2)
+    plain, others = result.sampled_strategy.view(-1, 2), result.average_strategy.view(-1, 2)
+    mixed = explore(space, result.batch, plain.flatten(), others.flatten(), torch.tensor([0, 1]), 0.25).view(-1, 2)
     owner = space.subgames[0].tree.entry_player
     uniform = torch.from_numpy(space.subgames[0].tree.uniform_strategy()).float()
     for game in (0, 1):
         explored = owner == game
         np.testing.assert_allclose(mixed[explored, game], 0.75 * plain[explored, game] + 0.25 * uniform[explored], atol=1e-6)
-        np.testing.assert_array_equal(mixed[~explored, game], plain[~explored, game])
+        np.testing.assert_array_equal(mixed[~explored, game], others[~explored, game])
 
 
 def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:

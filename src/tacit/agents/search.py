@@ -9,9 +9,9 @@ Unsafe search goes through the same subgames, but plays the average strategy and
 that is a search at every decision. What it plays is a best answer to its beliefs and nothing more: an opponent who knows
 them does something else.
 
-With fictitious play the beliefs are those of the average up to the picked iteration, from which leaves were valued. It is not
-safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong shares, because
-player 0 responds to the latest answer at the leaf and not to their mean (see docs/LOG.md).
+With fictitious play it is the average up to the picked iteration that is played and believed, at which leaves were valued. That
+is not safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
+shares, because player 0 responds to the latest answer at the leaf and not to their mean (see docs/LOG.md).
 """
 
 from __future__ import annotations
@@ -41,14 +41,12 @@ class _Plan:
     Attributes:
       root: where it started.
       leaves: public states where the next search starts.
-      played: `[E]` of the whole tree, set within the subgame: what is played there, and
-      believed: `[E]`, what everyone is believed to play.
+      strategy: `[E]` of the whole tree, set within the subgame: what is played there, and what everyone is believed to play.
     """
 
     root: PublicBeliefState
     leaves: frozenset[int]
-    played: Floats
-    believed: Floats
+    strategy: Floats
 
 
 class SearchAgent:
@@ -71,15 +69,15 @@ class SearchAgent:
             self._spot = follow(self._navigator, self._player, self._spot, sight)
 
     def act(self) -> int:
-        return draw_action(self._tree, self._follow_plan().played, self._player, self._spot.row, self._generator)
+        return draw_action(self._tree, self._follow_plan().strategy, self._player, self._spot.row, self._generator)
 
     def view(self) -> View | None:
         node = self._spot.node
         if node == NO_PARENT:
             return None
         plan = self._follow_plan()
-        pbs = descend(plan.root, plan.believed, node).rescaled()
-        return make_view(pbs, plan.played, values_in_subgame(self._search, plan.root.node, pbs, plan.played))
+        pbs = descend(plan.root, plan.strategy, node).rescaled()
+        return make_view(pbs, plan.strategy, values_in_subgame(self._search, plan.root.node, pbs, plan.strategy))
 
     def _follow_plan(self) -> _Plan:
         """Returns the plan for the present public state, after searching at every leaf on the way there."""
@@ -89,7 +87,7 @@ class SearchAgent:
             if plan is None:
                 plan = self._make_plan(initial_belief_state(self._tree, node))
             elif node in plan.leaves:
-                plan = self._make_plan(descend(plan.root, plan.believed, node))
+                plan = self._make_plan(descend(plan.root, plan.strategy, node))
         assert plan is not None
         self._plan, self._reached = plan, self._spot.node
         return plan
@@ -104,12 +102,9 @@ class SearchAgent:
         with one_thread():  # a single game's queries are far too small to share
             result = search.run(space.classes.of_node[[root.node]].astype(np.int64), beliefs.to(search.kernels.device), sample)
         subgame = space.subgame_at(root.node)
-        played, believed = (
-            self._spread(subgame, strategy.view(-1, len(result.batch.order))[:, 0])
-            for strategy in result.played_and_believed(self._safe)
-        )
+        strategy = self._spread(subgame, result.to_play(self._safe).view(-1, len(result.batch.order))[:, 0])
         leaves = frozenset(subgame.node_index[subgame.tree.require_nodes().actor == LEAF].tolist())
-        return _Plan(root, leaves, played, believed)
+        return _Plan(root, leaves, strategy)
 
     def _spread(self, subgame: Subgame, strategy: Tensor) -> Floats:
         """Returns `[E]` of the whole tree with a subgame's strategy in its place, zero elsewhere."""

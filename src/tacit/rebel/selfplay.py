@@ -2,7 +2,8 @@
 
 Every search yields a training example, the root's public belief state with its values. Then each game moves to a leaf of its
 subgame, sampled with the strategies of a random iteration while one random player explores, and the beliefs there
-are those of that iteration without exploration.
+are those of that iteration without exploration. In fictitious play the explorer plays its response of that iteration, the other
+player its average (ReBeL, footnote 6).
 
 A search from the start of the game is the same for every game, so a few of them serve all: each new game takes its first
 step from a leaf of one of these, chosen at random, and a place in the batch is hardly ever spent on the same search again.
@@ -68,7 +69,8 @@ class SelfPlay:
             return torch.from_numpy(values).to(device)
 
         explorer = random(self.generator.integers(0, 2, len(reaches)))
-        explored = explore(space, batch, result.sampled_strategy, explorer, self.exploration)
+        believed = result.followed_strategy
+        explored = explore(space, batch, result.sampled_strategy, believed, explorer, self.exploration)
         chances = leaf_chances(space, kernels, batch, explored, reaches)
         leaf = sample_leaves(chances[self._num_openings :], random(self.generator.random(games, np.float32)))
         over = leaf == GAME_OVER
@@ -77,7 +79,7 @@ class SelfPlay:
         first_leaf = sample_leaves(going_on.nan_to_num(0.0), random(self.generator.random(games, np.float32)))
         leaf = torch.where(over, first_leaf, leaf)
         game = torch.where(over, opening, torch.arange(games, device=device) + self._num_openings)
-        new_class, new_reaches = leaf_states(space, kernels, batch, result.belief_strategy, reaches, leaf, game)
+        new_class, new_reaches = leaf_states(space, kernels, batch, believed, reaches, leaf, game)
         # Where a search sees the whole game there is no leaf to start from but the beginning itself.
         stuck = leaf == GAME_OVER
         self.started = int(over.sum())

@@ -5,7 +5,6 @@ At play time every search follows the strategies of one random iteration down to
 mean of the policies of `n` playthroughs, in realisation weights, is a policy whose exploitability is computed exactly; it
 is an upper bound on the agent's own, which is the limit of large `n`. All searches of a level of the game run as one batch.
 
-What is played and what is believed are followed apart: in fictitious play the one is a best response, the other the average.
 Unsafe search, which plays averages and passes their beliefs down, draws nothing: one playthrough is its policy.
 """
 
@@ -34,11 +33,10 @@ MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}
 
 
 class _Leaf(NamedTuple):
-    """The games that go on at one leaf: `[B]` nodes, `[B, 2, H]` the reaches of what was played, and of what is believed."""
+    """The games that go on at one leaf: `[B]` nodes and `[B, 2, H]` the players' reaches."""
 
     node: np.ndarray
     reaches: Tensor
-    beliefs: Tensor
 
 
 def playthrough_quality(
@@ -101,24 +99,22 @@ class _PolicyAverage:
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
         reaches = self._real_states(node).float()
-        beliefs = reaches
         while len(node):
             size = MAX_SEARCHES[torch.device(self.device).type]
             chunks = [slice(start, start + size) for start in range(0, len(node), size)]
             quantile = self._quantiles(node)
-            below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], beliefs[c], quantile[c])]
+            below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], quantile[c])]
             node = np.concatenate([node[:0], *(leaf.node for leaf in below)])
             reaches = torch.cat([reaches[:0], *(leaf.reaches for leaf in below)])
-            beliefs = torch.cat([beliefs[:0], *(leaf.beliefs for leaf in below)])
 
-    def _search(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor, quantile: np.ndarray) -> list[_Leaf]:
+    def _search(self, node: np.ndarray, reaches: Tensor, quantile: np.ndarray) -> list[_Leaf]:
         """Searches at the given nodes, adds the policies that are played, and returns the leaves that can be reached."""
-        beliefs = normalised_reach(beliefs, self._real_states(node), dim=2)
+        beliefs = normalised_reach(reaches, self._real_states(node), dim=2)
         sample = self.search.iterations_at(quantile)
         result = self.search.run(self.space.classes.of_node[node].astype(np.int64), beliefs, sample)
         self.done += len(node)
         self.progress(self.done)
-        return self._collect(node, reaches, beliefs, result)
+        return self._collect(node, reaches, result)
 
     def _quantiles(self, node: np.ndarray) -> np.ndarray:
         """Returns `[B]` uniform random numbers, spread evenly over those of all searches at the same node.
@@ -132,17 +128,15 @@ class _PolicyAverage:
         quantile[order] = (rank + self.generator.random(len(node))) / np.repeat(count, count)
         return quantile
 
-    def _collect(self, node: np.ndarray, reaches: Tensor, beliefs: Tensor, result: SearchResult) -> list[_Leaf]:
-        """Adds what is played to the plan, weighted by own reaches; returns the nodes, reaches and beliefs below."""
-        batch, space, kernels = result.batch, self.space, self.search.kernels
-        played, believed = result.played_and_believed(self.safe)
-        reach_below = reaches_below(space, kernels, batch, played, reaches)
-        beliefs_below = reaches_below(space, kernels, batch, believed, beliefs)
+    def _collect(self, node: np.ndarray, reaches: Tensor, result: SearchResult) -> list[_Leaf]:
+        """Adds what is played to the plan, weighted by own reaches; returns the nodes and reaches below."""
+        batch, space, played = result.batch, self.space, result.to_play(self.safe)
+        below = reaches_below(space, self.search.kernels, batch, played, reaches)
         odds, leaves = LeafOdds(space, batch, self.device), []
         for group in batch:
             real_nodes, which = np.unique(node[batch.order[group.games]], return_inverse=True)
             subgames = [space.subgame_at(int(n)) for n in real_nodes]
-            tree, reach = space.subgames[group.public_class].tree, batch.rows(reach_below, group)
+            tree, reach = space.subgames[group.public_class].tree, batch.rows(below, group)
             row = torch.from_numpy(tree.infostate_row[tree.entry_infostate].astype(np.int64)).to(self.device)
             first = torch.from_numpy(tree.entry_player == 0).to(self.device)
             own = torch.where(first[:, None], reach[0][row.where(first, 0)], reach[1][row.where(~first, 0)])
@@ -152,14 +146,12 @@ class _PolicyAverage:
             by_node.index_add_(1, torch.from_numpy(which).to(self.device), weights)
             entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
             self.plan.index_add_(0, entries.flatten(), by_node.flatten())
-            arrived, thought = (
-                torch.stack([odds.arrived(group.number, player, below[player]) for player in (0, 1)]).permute(1, 3, 0, 2)
-                for below in (reach_below, beliefs_below)
-            )  # [leaves, games, 2, H]
+            arrived = torch.stack([odds.arrived(group.number, player, below[player]) for player in (0, 1)])
+            arrived = arrived.permute(1, 3, 0, 2)  # [leaves, games, 2, H]
             alive = (arrived.sum((2, 3)) > 0) & real
             cut = np.flatnonzero(tree.require_nodes().actor == LEAF)
             leaf_node = np.stack([subgame.node_index[cut] for subgame in subgames], axis=1)[:, which]
-            leaves.append(_Leaf(leaf_node[alive.cpu().numpy()], arrived[alive], thought[alive]))
+            leaves.append(_Leaf(leaf_node[alive.cpu().numpy()], arrived[alive]))
         return leaves
 
     def _real_states(self, node: np.ndarray) -> Tensor:

@@ -37,8 +37,11 @@ class SearchResult:
         self.sampled_strategy: Tensor = state.sampled
 
     @property
-    def belief_strategy(self) -> Tensor:
-        """The strategies that define beliefs below the root: the sampled ones, or the averages of that iteration."""
+    def followed_strategy(self) -> Tensor:
+        """The strategies of each game's sampled iteration that leaves were valued at: those that define beliefs below the root.
+
+        In CFR-D they are the sampled ones; in fictitious play and CFR-AVE they are the averages up to that iteration.
+        """
         state = self._state
         return state.sampled if state.believed is state.sampled else state.normalised(state.believed)
 
@@ -47,15 +50,13 @@ class SearchResult:
         """The average strategies at the end."""
         return self._state.normalised(self._state.numbers.average)
 
-    def played_and_believed(self, safe: bool) -> tuple[Tensor, Tensor]:
-        """Returns the strategies to play with and those that define beliefs below the root.
+    def to_play(self, safe: bool) -> Tensor:
+        """Returns the strategies to play with, which define the beliefs below the root, too.
 
-        Safe search follows one random iteration in both, so that the opponent cannot know the beliefs it is answered with;
-        unsafe search plays the average and believes that everyone does (ReBeL, section 6).
+        Safe search follows one random iteration, so that the opponent cannot know the beliefs it is answered with; unsafe
+        search plays the average and believes that everyone does (ReBeL, section 6).
         """
-        if safe:
-            return self.sampled_strategy, self.belief_strategy
-        return self.average_strategy, self.average_strategy
+        return self.followed_strategy if safe else self.average_strategy
 
 
 class BatchSearch:

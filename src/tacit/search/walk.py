@@ -20,16 +20,26 @@ GAME_OVER = -1
 """The leaf of a game that ended before the depth limit."""
 
 
-def explore(space: SearchSpace, batch: Batch, strategy: Tensor, explorer: Tensor, exploration: float) -> Tensor:
-    """Returns strategies in which each game's explorer `[B]` leans to uniform play by `exploration`."""
+def explore(space: SearchSpace, batch: Batch, strategy: Tensor, others: Tensor, explorer: Tensor, exploration: float) -> Tensor:
+    """Returns what games go on with.
+
+    Args:
+      space: the game.
+      batch: the layout of both strategies.
+      strategy: what each game's explorer plays, leaning to uniform play, and
+      others: what the other player plays.
+      explorer: `[B]` the players who explore.
+      exploration: how much they lean.
+    """
     device = strategy.device
-    mixed, uniform = strategy.clone(), uniform_strategy(space, batch, device)
+    mixed, uniform = others.clone(), uniform_strategy(space, batch, device)
     player_of = torch.from_numpy(space.tables.entry_player).to(device)
     explorer = explorer[torch.from_numpy(batch.order).to(device)]
     for group in batch:
         start, end = space.tables.entry_start[group.public_class : group.public_class + 2]
-        share = exploration * (player_of[start:end, None] == explorer[group.games]).float()
-        batch.view(mixed, batch.entry_offset, group).lerp_(batch.view(uniform, batch.entry_offset, group), share)
+        own, played, leaning = (batch.view(numbers, batch.entry_offset, group) for numbers in (strategy, mixed, uniform))
+        explores = player_of[start:end, None] == explorer[group.games]
+        played.copy_(torch.where(explores, own.lerp(leaning, exploration), played))
     return mixed
 
 

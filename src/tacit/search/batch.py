@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.search.tables import SearchTables
+from tacit.tree.public_tree import in_ranges
 
 Offsets = NDArray[np.int64]
 
@@ -65,6 +66,15 @@ class Batch:
         """Returns a group's part of flat numbers as `[rows, entries or leaves, games]`."""
         return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
 
+    def spread(self, start: NDArray[np.int32], numbers: NDArray[Any]) -> NDArray[Any]:
+        """Returns numbers of rows, entries or leaves, class after class from `start` on, for every game: laid out flat."""
+        return _spread(self.group_class, self.group_size, start, numbers)
+
+    def games_at(self, offsets: Offsets) -> Offsets:
+        """Returns the place of the game that each flat number belongs to."""
+        lines = np.diff(offsets) // self.group_size
+        return in_ranges(self.game_offset, np.repeat(np.arange(len(lines)), lines))
+
     def rows(self, reach: list[Tensor], group: Group) -> list[Tensor]:
         """Returns for both players `[rows, games]` a group's part of flat reaches."""
         return [self.view(reach[player], self.row_offset[player], group) for player in (0, 1)]
@@ -85,7 +95,6 @@ def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: i
     def offsets(starts: NDArray[np.int32]) -> Offsets:
         return np.concatenate([[0], np.cumsum(np.diff(starts)[group_class].astype(np.int64) * size)])
 
-    leaves = [tables.leaf_class[tables.leaf_start[c] : tables.leaf_start[c + 1]] for c in group_class]
     return Batch(
         order=order,
         place=place,
@@ -96,5 +105,10 @@ def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: i
         row_offset=(offsets(tables.players[0].row_start), offsets(tables.players[1].row_start)),
         entry_offset=offsets(tables.entry_start),
         leaf_offset=offsets(tables.leaf_start),
-        leaf_class=np.concatenate([np.repeat(part, n) for part, n in zip(leaves, size, strict=True)]).astype(np.int64),
+        leaf_class=_spread(group_class, size, tables.leaf_start, tables.leaf_class).astype(np.int64),
     )
+
+
+def _spread(group_class: NDArray[Any], size: NDArray[Any], start: NDArray[np.int32], numbers: NDArray[Any]) -> NDArray[Any]:
+    counts = start[group_class + 1] - start[group_class]
+    return np.repeat(numbers[in_ranges(start, group_class)], np.repeat(size, counts))

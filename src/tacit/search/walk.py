@@ -22,15 +22,10 @@ GAME_OVER = -1
 
 def explore(space: SearchSpace, batch: Batch, strategy: Tensor, explorer: Tensor, exploration: float) -> Tensor:
     """Returns strategies in which each game's explorer `[B]` leans to uniform play by `exploration`."""
-    device = strategy.device
-    mixed, uniform = strategy.clone(), uniform_strategy(space, batch, device)
-    player_of = torch.from_numpy(space.tables.entry_player).to(device)
-    explorer = explorer[torch.from_numpy(batch.order).to(device)]
-    for group in batch:
-        start, end = space.tables.entry_start[group.public_class : group.public_class + 2]
-        share = exploration * (player_of[start:end, None] == explorer[group.games]).float()
-        batch.view(mixed, batch.entry_offset, group).lerp_(batch.view(uniform, batch.entry_offset, group), share)
-    return mixed
+    device, t = strategy.device, space.tables
+    player = torch.from_numpy(batch.spread(t.entry_start, t.entry_player)).to(device)
+    of_entry = explorer[torch.from_numpy(batch.order[batch.games_at(batch.entry_offset)]).to(device)]
+    return strategy.lerp(uniform_strategy(space, batch, device), exploration * (player == of_entry).float())
 
 
 def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
@@ -58,8 +53,8 @@ def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strat
     odds = LeafOdds(space, batch, device)
     chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
-        deals = torch.from_numpy(t.deals[group.public_class]).to(device)
-        total = torch.einsum("gi,ij,gj->g", sorted_reaches[group.games, 0], deals, sorted_reaches[group.games, 1])
+        first, second = sorted_reaches[group.games, 0], sorted_reaches[group.games, 1]
+        total = ((first @ torch.from_numpy(t.deals[group.public_class]).to(device)) * second).sum(1)
         found = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
         chances[group.games, : len(found)] = found.T / total.clamp_min(1e-30)[:, None]
     return chances[torch.from_numpy(batch.place).to(device)]

@@ -176,8 +176,8 @@ class SearchState:
 
     def entries_of(self, player: int) -> Tensor:
         """Returns 1.0 at a player's entries, 0.0 at the other's."""
-        t = self.space.tables
-        return torch.from_numpy(self.batch.spread(t.entry_start, t.entry_player) == player).to(self.numbers.strategy)
+        t, like = self.space.tables, self.numbers.strategy
+        return (self.batch.spread(t.entry_start, t.entry_player, like.device) == player).to(like)
 
     def _move(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its average, and its beliefs at the leaves."""
@@ -263,7 +263,7 @@ def infostate_sums(state: SearchState, weights: Tensor) -> Tensor:
 def uniform_strategy(space: SearchSpace, batch: Batch, device: str | torch.device) -> Tensor:
     """Returns the uniform strategy of every game of a batch."""
     per_entry = (1.0 / space.tables.num_entry_actions).astype(np.float32)
-    return torch.from_numpy(batch.spread(space.tables.entry_start, per_entry)).to(device)
+    return batch.spread(space.tables.entry_start, per_entry, device)
 
 
 def root_reach(space: SearchSpace, batch: Batch, reaches: Tensor, player: int) -> Tensor:

@@ -23,9 +23,9 @@ GAME_OVER = -1
 def explore(space: SearchSpace, batch: Batch, strategy: Tensor, explorer: Tensor, exploration: float) -> Tensor:
     """Returns strategies in which each game's explorer `[B]` leans to uniform play by `exploration`."""
     device, t = strategy.device, space.tables
-    player = torch.from_numpy(batch.spread(t.entry_start, t.entry_player)).to(device)
-    of_entry = explorer[torch.from_numpy(batch.order[batch.games_at(batch.entry_offset)]).to(device)]
-    return strategy.lerp(uniform_strategy(space, batch, device), exploration * (player == of_entry).float())
+    sorted_explorer = explorer[torch.from_numpy(batch.order).to(device)]
+    explores = batch.spread(t.entry_start, t.entry_player, device) == sorted_explorer[batch.places(t.entry_start, device)]
+    return strategy.lerp(uniform_strategy(space, batch, device), exploration * explores.float())
 
 
 def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:

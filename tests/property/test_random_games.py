@@ -116,7 +116,7 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
 def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
     whole = compile_game(game)
     pbs = belief_state(whole, random_strategy(whole, seed), int(decision_nodes(whole)[0]))
-    tree = extract_subgame(whole, pbs, depth=1).tree
+    tree = extract_subgame(pbs, depth=1).tree
     nodes, strategy = tree.require_nodes(), random_strategy(tree, seed)
     results = []
     for passes in all_passes(tree):
@@ -171,7 +171,7 @@ def test_subgames_continue_the_game(game: Game, seed: int) -> None:
         pbs = belief_state(tree, strategy, int(node))
         start = tree.require_nodes().row_start[0]
         expected.append(float(pbs.beliefs[0] @ values[start[node] : start[node + 1]]))
-        subgames.append(extract_subgame(tree, pbs))
+        subgames.append(extract_subgame(pbs))
         small = evaluate(make_passes(subgames[-1].tree), strategy[subgames[-1].entry_index])
         assert small.value == pytest.approx(expected[-1], abs=1e-12)
     forest = plant_forest([subgame.tree for subgame in subgames])
@@ -183,12 +183,33 @@ def test_subgames_continue_the_game(game: Game, seed: int) -> None:
         np.testing.assert_allclose(by_tree, expected, atol=1e-12)
 
 
+@few
+@given(GAMES, st.integers(0, 1000), st.sampled_from([1, 2, None, "round"]))
+def test_a_subgame_within_a_subgame_or_a_forest_is_the_subgame(game: Game, seed: int, depth: int | str | None) -> None:
+    tree = compile_game(game)
+    strategy = random_strategy(tree, seed)
+    outer = extract_subgame(belief_state(tree, strategy, int(decision_nodes(tree)[0])))
+    forest = plant_forest([outer.tree, outer.tree])
+    node = int(decision_nodes(outer.tree)[-1])
+    direct = extract_subgame(belief_state(tree, strategy, int(outer.node_index[node])), depth)
+    inner = extract_subgame(belief_state(outer.tree, strategy[outer.entry_index], node), depth)
+    np.testing.assert_array_equal(outer.node_index[inner.node_index], direct.node_index)
+    np.testing.assert_array_equal(outer.entry_index[inner.entry_index], direct.entry_index)
+    twice = np.tile(strategy[outer.entry_index], 2)
+    last = int(decision_nodes(forest.tree)[-1])  # the same node, in the second of the two trees
+    planted = extract_subgame(belief_state(forest.tree, twice, last), depth)
+    np.testing.assert_array_equal(planted.entry_index - outer.tree.num_entries, inner.entry_index)
+    value = evaluate(make_passes(direct.tree), strategy[direct.entry_index]).value
+    for subgame in (inner.tree, planted.tree):
+        assert evaluate(make_passes(subgame), strategy[direct.entry_index]).value == pytest.approx(value, abs=1e-12)
+
+
 @settings(max_examples=10, deadline=None)
 @given(GAMES, st.integers(0, 1000))
 def test_solving_a_forest_equals_solving_each_tree(game: Game, seed: int) -> None:
     tree = compile_game(game)
     strategy = random_strategy(tree, seed)
-    trees = [extract_subgame(tree, belief_state(tree, strategy, int(n))).tree for n in decision_nodes(tree)[:4]]
+    trees = [extract_subgame(belief_state(tree, strategy, int(n))).tree for n in decision_nodes(tree)[:4]]
     forest = plant_forest(trees)
     for name in ("linear-cfr", "flop"):
         for make in (make_passes, RowPasses, TorchPasses):
@@ -223,7 +244,7 @@ def test_depth_limits_cut_at_decisions(game: Game, seed: int, depth: int) -> Non
     tree = compile_game(game)
     nodes = tree.require_nodes()
     pbs = belief_state(tree, random_strategy(tree, seed), int(decision_nodes(tree)[0]))
-    small = extract_subgame(tree, pbs, depth)
+    small = extract_subgame(pbs, depth)
     cut = small.tree.require_nodes()
     assert len(cut.level_start) - 1 <= depth + 1
     for n, original in enumerate(small.node_index):

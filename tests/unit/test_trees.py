@@ -192,20 +192,20 @@ def test_a_subgame_from_impossible_beliefs_is_refused() -> None:
     tree = compile_game(load_game("kuhn_poker"))
     jack = np.array([1.0, 0.0, 0.0])
     with pytest.raises(TacitError, match="exclude each other"):
-        extract_subgame(tree, PublicBeliefState(tree, 0, (jack, jack)))
+        extract_subgame(PublicBeliefState(tree, 0, (jack, jack)))
     with pytest.raises(TacitError, match="exclude each other"):
         _ = PublicBeliefState(tree, 0, (jack, jack)).beliefs
     terminal = int(np.flatnonzero(tree.require_nodes().actor == -2)[0])
     with pytest.raises(TacitError, match="the game is over"):
-        extract_subgame(tree, PublicBeliefState(tree, terminal, (np.ones(3), np.ones(3))))
+        extract_subgame(PublicBeliefState(tree, terminal, (np.ones(3), np.ones(3))))
     with pytest.raises(TacitError, match="at least 1"):
-        extract_subgame(tree, initial_belief_state(tree), depth=0)
+        extract_subgame(initial_belief_state(tree), depth=0)
 
 
 def test_the_subgame_at_the_root_is_the_game() -> None:
     tree = compile_game(load_game("leduc_poker"))
     strategy = random_strategy(tree, 1)
-    subgame = extract_subgame(tree, initial_belief_state(tree))
+    subgame = extract_subgame(initial_belief_state(tree))
     assert evaluate(make_passes(subgame.tree), strategy[subgame.entry_index]) == evaluate(make_passes(tree), strategy)
     np.testing.assert_array_equal(subgame.entry_index, np.arange(tree.num_entries))
 
@@ -214,5 +214,5 @@ def test_subgames_of_poker_stay_in_lanes() -> None:
     tree = compile_game(load_game("leduc_poker"))
     strategy = random_strategy(tree, 1)
     node = int(np.flatnonzero(tree.require_nodes().actor >= 0)[50])
-    subgame = extract_subgame(tree, belief_state(tree, strategy, node), depth=2)
+    subgame = extract_subgame(belief_state(tree, strategy, node), depth=2)
     assert lane_layout(subgame.tree) is not None

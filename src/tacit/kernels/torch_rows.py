@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.kernels.base import Passes, RegretStep
-from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree
+from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree, in_ranges
 
 
 class _Level(NamedTuple):
@@ -148,7 +148,6 @@ def _levels(tree: PublicTree, player: int, device: str) -> list[_Level]:
     for start, end in zip(rows.level_start[:-1], rows.level_start[1:], strict=True):
         acting = rows.infostate[start:end][rows.infostate[start:end] != NOT_ACTING]
         counts = np.diff(tree.entry_start)[acting]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         levels.append(
             _Level(
                 start=int(start),
@@ -156,7 +155,7 @@ def _levels(tree: PublicTree, player: int, device: str) -> list[_Level]:
                 parent=to_device(rows.parent[start:end]),
                 entry=to_device(rows.entry[start:end]),
                 moved=to_device(rows.entry[start:end]) < tree.num_entries,
-                acting_entry=to_device(np.repeat(tree.entry_start[acting], counts) + within),
+                acting_entry=to_device(in_ranges(tree.entry_start, acting)),
                 acting_row=to_device(np.repeat(tree.infostate_row[acting], counts)),
                 acting_infostate=to_device(np.repeat(np.arange(len(acting)), counts)),
                 num_acting=len(acting),

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.search.tables import SearchTables
+from tacit.tree.public_tree import in_ranges
 
 Offsets = NDArray[np.int64]
 
@@ -65,6 +67,20 @@ class Batch:
         """Returns a group's part of flat numbers as `[rows, entries or leaves, games]`."""
         return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
 
+    def spread(self, start: NDArray[np.int32], numbers: NDArray[Any], device: str | torch.device) -> Tensor:
+        """Returns numbers of rows, entries or leaves, class after class from `start` on, for every game: laid out flat."""
+        lines, counts = in_ranges(start, self.group_class), start[self.group_class + 1] - start[self.group_class]
+        sizes = torch.from_numpy(np.repeat(self.group_size, counts)).to(device)
+        return torch.from_numpy(numbers[lines]).to(device).repeat_interleave(sizes)
+
+    def places(self, start: NDArray[np.int32], device: str | torch.device) -> Tensor:
+        """Returns the place of the game that each of such flat numbers belongs to."""
+        counts = start[self.group_class + 1] - start[self.group_class]
+        sizes = np.repeat(self.group_size, counts)
+        before = torch.from_numpy(np.repeat(self.game_offset[:-1], counts) - np.cumsum(sizes) + sizes).to(device)
+        shifts = before.repeat_interleave(torch.from_numpy(sizes).to(device))
+        return shifts + torch.arange(len(shifts), device=device)
+
     def rows(self, reach: list[Tensor], group: Group) -> list[Tensor]:
         """Returns for both players `[rows, games]` a group's part of flat reaches."""
         return [self.view(reach[player], self.row_offset[player], group) for player in (0, 1)]
@@ -85,7 +101,7 @@ def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: i
     def offsets(starts: NDArray[np.int32]) -> Offsets:
         return np.concatenate([[0], np.cumsum(np.diff(starts)[group_class].astype(np.int64) * size)])
 
-    leaves = [tables.leaf_class[tables.leaf_start[c] : tables.leaf_start[c + 1]] for c in group_class]
+    leaf_sizes = np.repeat(size, np.diff(tables.leaf_start)[group_class])
     return Batch(
         order=order,
         place=place,
@@ -96,5 +112,5 @@ def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: i
         row_offset=(offsets(tables.players[0].row_start), offsets(tables.players[1].row_start)),
         entry_offset=offsets(tables.entry_start),
         leaf_offset=offsets(tables.leaf_start),
-        leaf_class=np.concatenate([np.repeat(part, n) for part, n in zip(leaves, size, strict=True)]).astype(np.int64),
+        leaf_class=np.repeat(tables.leaf_class[in_ranges(tables.leaf_start, group_class)], leaf_sizes).astype(np.int64),
     )

@@ -110,7 +110,7 @@ def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tupl
     pbs = PublicBeliefState(space.tree, node, (first, second))
     if pbs.probability <= 0.0:  # the beliefs exclude each other; private states that do not still need values
         pbs = PublicBeliefState(space.tree, node, (first + _DOUBT / counts[0], second + _DOUBT / counts[1]))
-    subgame = extract_subgame(space.tree, pbs)
+    subgame = extract_subgame(pbs)
     strategy, _ = solve_lp(subgame.tree)
     passes, joint = make_passes(subgame.tree), subgame.tree.require_nodes().joint(0)
     values = []

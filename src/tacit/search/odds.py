@@ -22,28 +22,25 @@ class LeafOdds:
     def __init__(self, space: SearchSpace, batch: Batch, device: str | torch.device) -> None:
         t, H = space.tables, space.tables.num_private_states
         self._batch, self._num_states = batch, H
-        self._deals, self._rows, self._real = [], [], []
-        for group in batch:
-            leaves = slice(*t.leaf_start[group.public_class : group.public_class + 2])
-            self._deals.append(torch.from_numpy(t.leaf_deals[leaves]).to(device))
-            rows, exist = [], []
-            for player in (0, 1):
-                real = np.arange(H) < t.players[player].num_roots[t.leaf_class[leaves]][:, None]
-                at = np.where(real, t.leaf_row[player][leaves, None] + np.arange(H), 0)
-                rows.append(torch.from_numpy(at.astype(np.int64)).to(device))
-                exist.append(torch.from_numpy(real[:, :, None]).to(device))
-            self._rows.append(rows)
-            self._real.append(exist)
+        self._leaves = [slice(*t.leaf_start[c : c + 2]) for c in batch.group_class]
+        self._deals = torch.from_numpy(t.leaf_deals).to(device)
+        self._rows, self._real = [], []
+        for player in (0, 1):
+            real = np.arange(H) < t.players[player].num_roots[t.leaf_class][:, None]
+            rows = np.where(real, t.leaf_row[player][:, None] + np.arange(H), 0)
+            self._rows.append(torch.from_numpy(rows).to(device))
+            self._real.append(torch.from_numpy(real[:, :, None]).to(device))
 
     def arrived(self, group: int, player: int, reach: Tensor) -> Tensor:
         """Returns `[leaves, H, games]` a player's reach of its rows at a group's leaves, zero beyond its private states."""
-        batch = self._batch
+        batch, leaves = self._batch, self._leaves[group]
         start, end = (int(x) for x in batch.row_offset[player][group : group + 2])
-        return reach[start:end].view(-1, int(batch.group_size[group]))[self._rows[group][player]] * self._real[group][player]
+        by_row = reach[start:end].view(-1, int(batch.group_size[group]))
+        return by_row[self._rows[player][leaves]] * self._real[player][leaves]
 
     def of_rows(self, group: int, player: int, other_reach: Tensor) -> Tensor:
         """Returns `[leaves, H, games]` how likely chance and the other player make each private state of `player`."""
-        deals = self._deals[group]
+        deals = self._deals[self._leaves[group]]
         return torch.bmm(deals if player == 0 else deals.transpose(1, 2), self.arrived(group, 1 - player, other_reach))
 
     def of_columns(self, player: int, other_reach: Tensor) -> Tensor:

@@ -176,12 +176,8 @@ class SearchState:
 
     def entries_of(self, player: int) -> Tensor:
         """Returns 1.0 at a player's entries, 0.0 at the other's."""
-        owner = torch.zeros_like(self.numbers.strategy)
-        for group in self.batch:
-            start, end = self.space.tables.entry_start[group.public_class : group.public_class + 2]
-            mine = torch.from_numpy(self.space.tables.entry_player[start:end] == player).to(owner)
-            self.batch.view(owner, self.batch.entry_offset, group).copy_(mine[:, None].expand(-1, group.size))
-        return owner
+        t, like = self.space.tables, self.numbers.strategy
+        return (self.batch.spread(t.entry_start, t.entry_player, like.device) == player).to(like)
 
     def _move(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its average, and its beliefs at the leaves."""
@@ -266,12 +262,8 @@ def infostate_sums(state: SearchState, weights: Tensor) -> Tensor:
 
 def uniform_strategy(space: SearchSpace, batch: Batch, device: str | torch.device) -> Tensor:
     """Returns the uniform strategy of every game of a batch."""
-    strategy = torch.empty(int(batch.entry_offset[-1]), device=device)
-    per_entry = torch.from_numpy(1.0 / space.tables.num_entry_actions).float().to(device)
-    for group in batch:
-        start, end = space.tables.entry_start[group.public_class : group.public_class + 2]
-        batch.view(strategy, batch.entry_offset, group).copy_(per_entry[start:end, None].expand(-1, group.size))
-    return strategy
+    per_entry = (1.0 / space.tables.num_entry_actions).astype(np.float32)
+    return batch.spread(space.tables.entry_start, per_entry, device)
 
 
 def root_reach(space: SearchSpace, batch: Batch, reaches: Tensor, player: int) -> Tensor:

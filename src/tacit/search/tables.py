@@ -138,7 +138,7 @@ def search_space(tree: PublicTree, depth: Depth) -> SearchSpace:
 
 def _subgame(tree: PublicTree, node: int, depth: Depth) -> Subgame:
     first, second = (np.ones(int(start[node + 1] - start[node])) for start in tree.require_nodes().row_start)
-    return extract_subgame(tree, PublicBeliefState(tree, node, (first, second)), depth)
+    return extract_subgame(PublicBeliefState(tree, node, (first, second)), depth)
 
 
 def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTables:
@@ -180,7 +180,7 @@ def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
     target = np.where(entry >= 0, len(rows) + entry, rows.parent)
     opens = np.zeros(len(rows), np.int32)
     opens[len(rows) - 1 - np.unique(target[::-1], return_index=True)[1]] = 1
-    node = np.repeat(np.arange(len(nodes)), np.diff(nodes.row_start[player]))
+    node = nodes.of_row[player]
     leaf_number = np.cumsum(nodes.actor == LEAF) - 1
     at_leaf = nodes.actor[node] == LEAF
 

@@ -31,16 +31,10 @@ def explore(space: SearchSpace, batch: Batch, strategy: Tensor, others: Tensor, 
       explorer: `[B]` the players who explore.
       exploration: how much they lean.
     """
-    device = strategy.device
-    mixed, uniform = others.clone(), uniform_strategy(space, batch, device)
-    player_of = torch.from_numpy(space.tables.entry_player).to(device)
-    explorer = explorer[torch.from_numpy(batch.order).to(device)]
-    for group in batch:
-        start, end = space.tables.entry_start[group.public_class : group.public_class + 2]
-        own, played, leaning = (batch.view(numbers, batch.entry_offset, group) for numbers in (strategy, mixed, uniform))
-        explores = player_of[start:end, None] == explorer[group.games]
-        played.copy_(torch.where(explores, own.lerp(leaning, exploration), played))
-    return mixed
+    device, t = strategy.device, space.tables
+    sorted_explorer = explorer[torch.from_numpy(batch.order).to(device)]
+    explores = batch.spread(t.entry_start, t.entry_player, device) == sorted_explorer[batch.places(t.entry_start, device)]
+    return torch.where(explores, strategy.lerp(uniform_strategy(space, batch, device), exploration), others)
 
 
 def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
@@ -68,8 +62,8 @@ def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strat
     odds = LeafOdds(space, batch, device)
     chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
-        deals = torch.from_numpy(t.deals[group.public_class]).to(device)
-        total = torch.einsum("gi,ij,gj->g", sorted_reaches[group.games, 0], deals, sorted_reaches[group.games, 1])
+        first, second = sorted_reaches[group.games, 0], sorted_reaches[group.games, 1]
+        total = ((first @ torch.from_numpy(t.deals[group.public_class]).to(device)) * second).sum(1)
         found = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
         chances[group.games, : len(found)] = found.T / total.clamp_min(1e-30)[:, None]
     return chances[torch.from_numpy(batch.place).to(device)]

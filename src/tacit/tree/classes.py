@@ -10,11 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.games.base import TERMINAL
-from tacit.tree.public_tree import Ints, PublicTree
+from tacit.tree.public_tree import Floats, Ints, Nodes, PublicTree
+
+Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -36,27 +41,53 @@ class PublicClasses:
 def public_classes(tree: PublicTree) -> PublicClasses:
     """Returns the classes of a tree, found by comparing what follows each node, from the leaves up."""
     nodes = tree.require_nodes()
+    actor, first_child = nodes.actor.tolist(), nodes.first_child.tolist()
+    details = _details(tree)
     number: dict[Hashable, int] = {}
-    kind = np.zeros(len(nodes), np.int64)
-    first_child = np.searchsorted(nodes.parent[nodes.num_roots :], np.arange(len(nodes) + 1)) + nodes.num_roots
-    payoff_start = _payoff_starts(tree)
+    kind = [0] * len(nodes)
     for node in range(len(nodes) - 1, -1, -1):
-        starts = [int(start[node]) for start in nodes.row_start]
-        counts = [int(start[node + 1]) - starts[player] for player, start in enumerate(nodes.row_start)]
-        if nodes.actor[node] == TERMINAL:
-            pairs = slice(payoff_start[node], payoff_start[node + 1])
-            after: Hashable = _pairs(tree.payoff_rows[:, pairs], starts, tree.payoff[pairs])
-        else:
-            pairs = slice(nodes.joint_start[node], nodes.joint_start[node + 1])
-            children = range(first_child[node], first_child[node + 1])
-            after = (
-                _pairs(nodes.joint_rows[:, pairs], starts, nodes.joint_chance[pairs]),
-                _actions(tree, node, starts),
-                tuple((int(kind[child]), _links(tree, child, starts, node)) for child in children),
-            )
-        key = (int(nodes.actor[node]), *counts, after)
+        parts = [content[start[node] : start[node + 1]] for content, start in details]
+        key = (actor[node], tuple(kind[first_child[node] : first_child[node + 1]]), *parts)
         kind[node] = number.setdefault(key, len(number))
-    return _number_from_the_root(tree, kind)
+    return _number_from_the_root(tree, np.array(kind))
+
+
+def _details(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
+    """Returns what tells nodes apart, children aside: bytes, and where those of each node start.
+
+    Rows are counted from the first of their node, so that nodes that play alike have the same bytes.
+    """
+    nodes = tree.require_nodes()
+    action = np.append(tree.entry_action, -1)
+    legal = _legal_actions(tree)
+    details = [_pairs(nodes, nodes.joint_rows, nodes.joint_chance, nodes.joint_start)]
+    details.append(_pairs(nodes, tree.payoff_rows, tree.payoff, tree.payoff_start))
+    for player, rows in enumerate(tree.rows):
+        row_start, node = nodes.row_start[player], nodes.of_row[player]
+        details.append(_as_bytes(legal[rows.infostate], row_start))
+        links = np.stack([rows.parent - row_start[nodes.parent[node]], action[rows.entry]], axis=1)
+        details.append(_as_bytes(links, row_start[nodes.first_child]))
+    return details
+
+
+def _pairs(nodes: Nodes, rows: Ints, weight: Floats, start: Index) -> tuple[bytes, list[int]]:
+    """Returns the pairs of rows that meet at a node, which are sorted, with their weights, bit by bit."""
+    node = np.repeat(np.arange(len(nodes)), np.diff(start))
+    local = [rows[player] - nodes.row_start[player][node] for player in (0, 1)]
+    return _as_bytes(np.stack([*local, weight.view(np.int64)], axis=1), start)
+
+
+def _legal_actions(tree: PublicTree) -> Index:
+    """Returns `[S + 1]` a number for the legal actions of each infostate, -1 at last for rows that do not act."""
+    number: dict[bytes, int] = {}
+    content, start = _as_bytes(tree.entry_action, tree.entry_start)
+    legal = [number.setdefault(content[i:j], len(number)) for i, j in pairwise(start)]
+    return np.array([*legal, -1])
+
+
+def _as_bytes(numbers: NDArray[Any], start: NDArray[Any]) -> tuple[bytes, list[int]]:
+    """Returns numbers as bytes, and where each range `start[i]:start[i + 1]` of them starts there."""
+    return numbers.tobytes(), (start.astype(np.int64) * numbers[:1].nbytes).tolist()
 
 
 def _number_from_the_root(tree: PublicTree, kind: np.ndarray) -> PublicClasses:
@@ -69,36 +100,3 @@ def _number_from_the_root(tree: PublicTree, kind: np.ndarray) -> PublicClasses:
     of_node = np.full(len(kind), -1, np.int32)
     of_node[decisions] = new[kind[decisions]]
     return PublicClasses(of_node, decisions[first[order]].astype(np.int32))
-
-
-def _payoff_starts(tree: PublicTree) -> np.ndarray:
-    """Returns `[N + 1]` where each node's payoffs start; they are sorted by node."""
-    nodes = tree.require_nodes()
-    node = np.searchsorted(nodes.row_start[0], tree.payoff_rows[0], side="right") - 1
-    return np.searchsorted(node, np.arange(len(nodes) + 1))
-
-
-def _pairs(rows: np.ndarray, starts: list[int], weight: np.ndarray) -> Hashable:
-    local = np.stack([rows[0] - starts[0], rows[1] - starts[1]])
-    order = np.lexsort(local)
-    return local[:, order].tobytes(), weight[order].tobytes()
-
-
-def _actions(tree: PublicTree, node: int, starts: list[int]) -> Hashable:
-    """The legal actions of the acting rows."""
-    nodes = tree.require_nodes()
-    actor = int(nodes.actor[node])
-    acting = tree.rows[actor].infostate[starts[actor] : nodes.row_start[actor][node + 1]]
-    return tuple(tree.entry_action[tree.entry_start[s] : tree.entry_start[s + 1]].tobytes() for s in acting)
-
-
-def _links(tree: PublicTree, child: int, starts: list[int], node: int) -> Hashable:
-    """How a child's rows hang below the node's: parent rows, and the actor's own actions."""
-    nodes = tree.require_nodes()
-    actor, links = int(nodes.actor[node]), []
-    for player, rows in enumerate(tree.rows):
-        chosen = slice(nodes.row_start[player][child], nodes.row_start[player][child + 1])
-        links.append((rows.parent[chosen] - starts[player]).tobytes())
-        if player == actor:
-            links.append(tree.entry_action[rows.entry[chosen]].tobytes())
-    return tuple(links)

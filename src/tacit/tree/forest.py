@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, Nodes, PlayerRows, PublicTree, relabel_acting_rows
+from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, Nodes, PlayerRows, PublicTree
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,9 @@ def plant_forest(trees: Sequence[PublicTree]) -> Forest:
     new_node = _interleave([tree.require_nodes().level_start for tree in trees])
     new_row = [_interleave([tree.rows[player].level_start for tree in trees]) for player in (0, 1)]
     rows = [_merge_rows(trees, player, new_row[player], infostates, entries) for player in (0, 1)]
-    payoff_rows = [_relabelled([t.payoff_rows[p] for t in trees], new_row[p]) for p in (0, 1)]
-    infostate_row = [relabel_acting_rows(tree, (new_row[0][b], new_row[1][b])) for b, tree in enumerate(trees)]
+    payoff_rows = np.stack([_relabelled([t.payoff_rows[p] for t in trees], new_row[p]) for p in (0, 1)])
+    by_node = np.argsort(payoff_rows[0], kind="stable")
+    infostate_row = [_relabel_acting_rows(tree, (new_row[0][b], new_row[1][b])) for b, tree in enumerate(trees)]
     starts = [tree.entry_start[:-1] + entries[b] for b, tree in enumerate(trees)]
     merged = PublicTree(
         game=trees[0].game,
@@ -47,8 +48,8 @@ def plant_forest(trees: Sequence[PublicTree]) -> Forest:
         infostate_row=np.concatenate(infostate_row).astype(np.int32),
         entry_start=np.concatenate([*starts, entries[-1:]]).astype(np.int32),
         entry_action=np.concatenate([tree.entry_action for tree in trees]),
-        payoff_rows=np.stack(payoff_rows).astype(np.int32),
-        payoff=np.concatenate([tree.payoff for tree in trees]),
+        payoff_rows=payoff_rows[:, by_node].astype(np.int32),
+        payoff=np.concatenate([tree.payoff for tree in trees])[by_node],
         nodes=_merge_nodes([tree.require_nodes() for tree in trees], new_node, new_row),
     )
     roots = [_offsets([int(tree.rows[player].level_start[1]) for tree in trees]) for player in (0, 1)]
@@ -100,6 +101,15 @@ def _merge_nodes(tables: list[Nodes], new_node: list[NDArray[np.int64]], new_row
         joint_chance=np.concatenate([t.joint_chance for t in tables])[pair_order],
         token=[tokens[i] for i in order],
     )
+
+
+def _relabel_acting_rows(tree: PublicTree, new_row: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Returns `[S]` the row of each infostate under a new numbering of each player's rows."""
+    rows = np.zeros(tree.num_infostates, np.int64)
+    for player in (0, 1):
+        mine = tree.infostate_player == player
+        rows[mine] = new_row[player][tree.infostate_row[mine]]
+    return rows
 
 
 def _interleave(level_starts: list[NDArray[np.int32]]) -> list[NDArray[np.int64]]:

@@ -53,7 +53,7 @@ def lane_layout(tree: PublicTree) -> LaneLayout | None:
     num_lanes = max(int(np.diff(start).max()) for start in nodes.row_start)
     if num_lanes > MAX_LANES:
         return None
-    row_node = [np.repeat(np.arange(len(nodes)), np.diff(start)) for start in nodes.row_start]
+    row_node = nodes.of_row
     first, second = (_lanes(tree, player, row_node[player]) for player in (0, 1))
     slots = _public_action_slots(tree, nodes, row_node)
     num_actions = _num_actions(tree, nodes, row_node)
@@ -99,7 +99,7 @@ def _lanes(tree: PublicTree, player: int, row_node: NDArray[np.int64]) -> NDArra
     return lane if len(np.unique(places)) == len(places) else None
 
 
-def _public_action_slots(tree: PublicTree, nodes: Nodes, row_node: list[NDArray[np.int64]]) -> Ints | None:
+def _public_action_slots(tree: PublicTree, nodes: Nodes, row_node: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Ints | None:
     """Returns `[N]` the place among the parent's actions of the one that led to each node, or None if it is not public."""
     slots = np.zeros(len(nodes), np.int32)
     for player in (0, 1):
@@ -112,7 +112,7 @@ def _public_action_slots(tree: PublicTree, nodes: Nodes, row_node: list[NDArray[
     return slots
 
 
-def _num_actions(tree: PublicTree, nodes: Nodes, row_node: list[NDArray[np.int64]]) -> Ints | None:
+def _num_actions(tree: PublicTree, nodes: Nodes, row_node: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Ints | None:
     """Returns `[N]` how many actions each node has, or None if that depends on the private state."""
     counts = np.zeros(len(nodes), np.int32)
     actions = np.diff(tree.entry_start)

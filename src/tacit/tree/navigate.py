@@ -119,7 +119,7 @@ class NameNavigator:
                 node = np.full(len(rows), NO_PARENT)
                 named = rows.infostate != NOT_ACTING
             else:
-                node = np.repeat(np.arange(len(tree.nodes)), np.diff(tree.nodes.row_start[player]))
+                node = tree.nodes.of_row[player]
                 named = tree.nodes.actor[node] != TERMINAL
             for row in np.flatnonzero(named).tolist():
                 key = (bool(rows.infostate[row] != NOT_ACTING), rows.token[row])

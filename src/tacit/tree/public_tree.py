@@ -45,6 +45,14 @@ def join_observations(observations: Iterable[str]) -> str:
     return _SEPARATOR.join(observations)
 
 
+def in_ranges(start: NDArray[Any], index: NDArray[Any]) -> NDArray[np.int64]:
+    """Returns the numbers of all ranges `start[i]:start[i + 1]`, one range after the other, for i in `index`."""
+    first = start[index].astype(np.int64)
+    counts: NDArray[np.int64] = start[index + 1] - first
+    skipped: NDArray[np.int64] = np.repeat(first - np.cumsum(counts) + counts, counts)
+    return skipped + np.arange(len(skipped))
+
+
 def _readable(tokens: Iterable[str]) -> str:
     return " ".join(filter(None, tokens)).replace(_SEPARATOR, " ")
 
@@ -75,7 +83,7 @@ class PlayerRows:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The public states in breadth-first order.
+    """The public states in breadth-first order, siblings next to each other in the order of their parents.
 
     Attributes:
       parent: `[N]` the public state above, `NO_PARENT` at roots.
@@ -105,6 +113,17 @@ class Nodes:
         """Several when the game opens with a public chance event, or in a forest."""
         return int(self.level_start[1])
 
+    @cached_property
+    def first_child(self) -> NDArray[np.int64]:
+        """`[N + 1]`; the children of node n are `first_child[n]:first_child[n + 1]`."""
+        return self.num_roots + np.searchsorted(self.parent[self.num_roots :], np.arange(len(self) + 1))
+
+    @cached_property
+    def of_row(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each player `[R]`, the node of each row."""
+        first, second = (np.repeat(np.arange(len(self)), np.diff(start)) for start in self.row_start)
+        return first, second
+
     def joint(self, node: int) -> Floats:
         """Returns the chance weights `[H0, H1]` of the pairs of private states at a node."""
         chosen = slice(self.joint_start[node], self.joint_start[node + 1])
@@ -126,7 +145,7 @@ class PublicTree:
       infostate_row: `[S]` the row (of that player) where the infostate acts.
       entry_start: `[S + 1]` entries of infostate s are `entry_start[s]:entry_start[s + 1]`.
       entry_action: `[E]` the game's action of each entry.
-      payoff_rows: `[2, Z]` row of player 0, row of player 1.
+      payoff_rows: `[2, Z]` row of player 0, row of player 1; sorted by node.
       payoff: `[Z]` player 0's return times the chance of the pair.
       nodes: the public states, or None where the player to act is not public.
     """
@@ -165,6 +184,11 @@ class PublicTree:
     def entry_player(self) -> NDArray[np.int8]:
         """`[E]` the player of each entry."""
         return self.infostate_player[self.entry_infostate]
+
+    @cached_property
+    def payoff_start(self) -> NDArray[np.int64]:
+        """`[N + 1]`; the payoffs of node n are `payoff_start[n]:payoff_start[n + 1]`."""
+        return np.searchsorted(self.payoff_rows[0], self.require_nodes().row_start[0])
 
     def require_nodes(self) -> Nodes:
         """Returns the nodes, or explains why this game has no public belief states."""
@@ -222,7 +246,7 @@ class PublicTree:
                 moved = rows.entry < self.num_entries
                 action = np.where(moved, self.entry_action[np.where(moved, rows.entry, 0)], -1)
                 first = action[self.nodes.row_start[player][:-1].clip(max=len(rows) - 1)]
-                node = np.repeat(np.arange(len(self.nodes)), np.diff(self.nodes.row_start[player]))
+                node = self.nodes.of_row[player]
                 mixed = np.zeros(len(self.nodes), bool)
                 mixed[node[action != first[node]]] = True
                 secret = moved & mixed[node]
@@ -255,12 +279,3 @@ class PublicTree:
         player, row = int(self.infostate_player[infostate]), int(self.infostate_row[infostate])
         public = "" if self.nodes is None else self.public_label(self.node_of_row(player, row))
         return player, public, self.private_label(player, row)
-
-
-def relabel_acting_rows(tree: PublicTree, new_row: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Returns `[S]` the row of each infostate under a new numbering of each player's rows."""
-    rows = np.zeros(tree.num_infostates, np.int64)
-    for player in (0, 1):
-        mine = tree.infostate_player == player
-        rows[mine] = new_row[player][tree.infostate_row[mine]]
-    return rows

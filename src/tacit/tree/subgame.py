@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.tree.beliefs import PublicBeliefState
-from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, relabel_acting_rows
+from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, in_ranges
 
-Keep = NDArray[np.bool_]
+Index = NDArray[np.int64]
 ROUND = "round"
 Depth = int | str | None
 """Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game."""
@@ -28,29 +28,28 @@ class Subgame:
 
     Attributes:
       tree: the subgame; its root reaches are the beliefs' reaches.
-      node_index: `[N]` its nodes in the whole tree.
+      node_index: `[N]` its nodes in the whole tree, ascending like all that follows.
       row_index: for each player `[R]`, its rows in the whole tree.
       entry_index: `[E]` its entries in the whole tree.
     """
 
     tree: PublicTree
-    node_index: NDArray[np.int64]
-    row_index: tuple[NDArray[np.int64], NDArray[np.int64]]
-    entry_index: NDArray[np.int64]
+    node_index: Index
+    row_index: tuple[Index, Index]
+    entry_index: Index
 
 
-def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
-    """Returns the subgame rooted at a public belief state.
+def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
+    """Returns the subgame rooted at a public belief state, in time proportional to its size.
 
     Args:
-      tree: the whole game (or a larger subgame).
-      pbs: the root node of `tree` and both players' reaches there.
+      pbs: a node of the whole game (or of a larger subgame) and both players' reaches there.
       depth: actions after which decision nodes become leaves; `round` cuts where chance has moved, None at the end of the game.
 
     Raises:
       TacitError: the game has no public states, the root is no decision, or the beliefs exclude each other.
     """
-    nodes = tree.require_nodes()
+    tree, nodes = pbs.tree, pbs.tree.require_nodes()
     if nodes.actor[pbs.node] in (TERMINAL, LEAF):
         raise TacitError("a subgame starts at a decision; the game is over at the given public state")
     if isinstance(depth, int) and depth < 1:
@@ -58,121 +57,90 @@ def extract_subgame(tree: PublicTree, pbs: PublicBeliefState, depth: Depth = Non
     if isinstance(depth, str) and depth != ROUND:
         raise TacitError(f"the depth of a subgame is a number of actions or {ROUND!r}, not {depth!r}")
     pbs.require_possible()
-    ends = tree.begins_round if depth == ROUND else np.zeros(len(nodes), bool)
-    level = _levels_below(nodes, pbs.node, ends)
-    node_index = np.flatnonzero((level >= 0) & (level <= (depth if isinstance(depth, int) else np.inf)))
-    cut = (ends if depth == ROUND else level == depth) & (level > 0) & (nodes.actor != TERMINAL)
-
-    in_subgame = np.zeros(len(nodes), bool)
-    in_subgame[node_index] = True
-    row_node = [np.repeat(np.arange(len(nodes)), np.diff(start)) for start in nodes.row_start]
-    keep_rows = [in_subgame[row_node[player]] for player in (0, 1)]
-    infostate_node = np.zeros(tree.num_infostates, np.int64)
-    for player in (0, 1):
-        mine = tree.infostate_player == player
-        infostate_node[mine] = row_node[player][tree.infostate_row[mine]]
-    keep_infostate = in_subgame[infostate_node] & ~cut[infostate_node]
-    entry_index = np.flatnonzero(keep_infostate[tree.entry_infostate])
-
-    new_row = [_renumber(keep) for keep in keep_rows]
-    infostate_row = relabel_acting_rows(tree, (new_row[0], new_row[1]))
-    paying = keep_rows[0][tree.payoff_rows[0]]
-    counts = np.diff(tree.entry_start)[keep_infostate]
+    levels = _levels_below(tree, pbs.node, depth)
+    node_index = np.concatenate(levels)
+    rows = in_ranges(nodes.row_start[0], node_index), in_ranges(nodes.row_start[1], node_index)
+    small_nodes = _cut_nodes(pbs, levels, rows, depth)
+    infostates = np.sort(np.concatenate([_acting(tree, small_nodes, player, rows[player]) for player in (0, 1)]))
+    entries, payoffs = in_ranges(tree.entry_start, infostates), in_ranges(tree.payoff_start, node_index)
+    acting_row, second = tree.infostate_row[infostates], tree.infostate_player[infostates] == 1
     small = PublicTree(
         game=tree.game,
         rows=(
-            _cut_rows(tree, 0, pbs, keep_rows[0], level[row_node[0]], keep_infostate, entry_index),
-            _cut_rows(tree, 1, pbs, keep_rows[1], level[row_node[1]], keep_infostate, entry_index),
+            _cut_rows(pbs, small_nodes, 0, rows[0], infostates, entries),
+            _cut_rows(pbs, small_nodes, 1, rows[1], infostates, entries),
         ),
-        infostate_player=tree.infostate_player[keep_infostate],
-        infostate_row=infostate_row[keep_infostate].astype(np.int32),
-        entry_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        entry_action=tree.entry_action[entry_index],
-        payoff_rows=np.stack([new_row[player][tree.payoff_rows[player, paying]] for player in (0, 1)]).astype(np.int32),
-        payoff=tree.payoff[paying] / pbs.probability,
-        nodes=_cut_nodes(tree, nodes, node_index, level, cut, new_row, pbs),
+        infostate_player=tree.infostate_player[infostates],
+        infostate_row=np.where(second, _renumber(rows[1], acting_row), _renumber(rows[0], acting_row)),
+        entry_start=_cut_starts(tree.entry_start, infostates),
+        entry_action=tree.entry_action[entries],
+        payoff_rows=np.stack([_renumber(rows[player], tree.payoff_rows[player, payoffs]) for player in (0, 1)]),
+        payoff=tree.payoff[payoffs] / pbs.probability,
+        nodes=small_nodes,
     )
-    rows = tuple(np.flatnonzero(keep) for keep in keep_rows)
-    return Subgame(small, node_index, (rows[0], rows[1]), entry_index)
+    return Subgame(small, node_index, rows, entries)
 
 
-def _levels_below(nodes: Nodes, root: int, ends: Keep) -> NDArray[np.int64]:
-    """Returns `[N]` the number of actions from `root` to each node, -1 for nodes that are not below it or below an end."""
-    level = np.full(len(nodes), -1, np.int64)
-    level[root] = 0
-    for start, end in zip(nodes.level_start[1:-1], nodes.level_start[2:], strict=True):
-        above = level[nodes.parent[start:end]]
-        goes_on = (above == 0) | ((above > 0) & ~ends[nodes.parent[start:end]])
-        below = np.where(goes_on, above + 1, -1)
-        level[start:end] = np.where(np.arange(start, end) == root, 0, below)
-    return level
+def _levels_below(tree: PublicTree, root: int, depth: Depth) -> list[Index]:
+    """Returns for each number of actions from `root`, up to `depth`, the nodes so far below it."""
+    first_child = tree.require_nodes().first_child
+    levels, level = [], np.array([root])
+    while len(level):
+        levels.append(level)
+        if len(levels) - 1 == depth:
+            break
+        goes_on = level if depth != ROUND or level[0] == root else level[~tree.begins_round[level]]
+        level = in_ranges(first_child, goes_on)
+    return levels
+
+
+def _cut_nodes(pbs: PublicBeliefState, levels: list[Index], rows: tuple[Index, Index], depth: Depth) -> Nodes:
+    nodes, index = pbs.tree.require_nodes(), np.concatenate(levels)
+    level = np.repeat(np.arange(len(levels)), [len(level) for level in levels])
+    ends = pbs.tree.begins_round[index] & (level > 0) if depth == ROUND else level == depth
+    pairs = in_ranges(nodes.joint_start, index)
+    return Nodes(
+        parent=np.where(level == 0, NO_PARENT, _renumber(index, nodes.parent[index])),
+        actor=np.where(ends & (nodes.actor[index] != TERMINAL), LEAF, nodes.actor[index]).astype(np.int8),
+        level_start=np.searchsorted(level, np.arange(len(levels) + 1)).astype(np.int32),
+        row_start=(_cut_starts(nodes.row_start[0], index), _cut_starts(nodes.row_start[1], index)),
+        joint_start=_cut_starts(nodes.joint_start, index),
+        joint_rows=np.stack([_renumber(rows[player], nodes.joint_rows[player, pairs]) for player in (0, 1)]),
+        joint_chance=nodes.joint_chance[pairs] / pbs.probability,
+        token=[pbs.tree.public_label(pbs.node), *(nodes.token[n] for n in index[1:])],
+    )
+
+
+def _acting(tree: PublicTree, small_nodes: Nodes, player: int, rows: Index) -> Ints:
+    """Returns the infostates of a player in a subgame with the given nodes and rows, leaves not counted."""
+    acting = rows[small_nodes.actor[small_nodes.of_row[player]] == player]
+    infostates: Ints = tree.rows[player].infostate[acting]
+    return infostates
 
 
 def _cut_rows(
-    tree: PublicTree,
-    player: int,
-    pbs: PublicBeliefState,
-    keep: Keep,
-    row_level: NDArray[np.int64],
-    keep_infostate: Keep,
-    entry_index: NDArray[np.int64],
+    pbs: PublicBeliefState, small_nodes: Nodes, player: int, index: Index, infostates: Ints, entries: Index
 ) -> PlayerRows:
-    rows, index, level = tree.rows[player], np.flatnonzero(keep), row_level[keep]
-    new_row, new_infostate = _renumber(keep), _renumber(keep_infostate)
-    new_entry = np.full(tree.num_entries + 1, len(entry_index))
-    new_entry[entry_index] = np.arange(len(entry_index))
-    root = level == 0
-    acting = rows.infostate[index]
-    kept = (acting != NOT_ACTING) & keep_infostate[acting]
-    tokens = [
-        tree.private_label(player, int(row)) if is_root else rows.token[row] for row, is_root in zip(index, root, strict=True)
-    ]
+    rows, num_roots = pbs.tree.rows[player], len(pbs.reaches[player])
+    acting = small_nodes.actor[small_nodes.of_row[player]] == player
+    parent, entry = _renumber(index, rows.parent[index]), _renumber(entries, rows.entry[index])
+    parent[:num_roots], entry[:num_roots] = NO_PARENT, len(entries)
+    labels = (pbs.tree.private_label(player, row) for row in index[:num_roots].tolist())
     return PlayerRows(
-        parent=np.where(root, NO_PARENT, new_row[rows.parent[index]]).astype(np.int32),
-        entry=np.where(root, len(entry_index), new_entry[rows.entry[index]]).astype(np.int32),
-        infostate=np.where(kept, new_infostate[acting], NOT_ACTING).astype(np.int32),
-        level_start=_level_start(level),
+        parent=parent,
+        entry=entry,  # the number of all entries, where another moved, becomes that of the subgame
+        infostate=np.where(acting, _renumber(infostates, rows.infostate[index]), NOT_ACTING),
+        level_start=small_nodes.row_start[player][small_nodes.level_start],
         root_reach=pbs.reaches[player].astype(np.float64),
-        token=tokens,
+        token=[*labels, *(rows.token[row] for row in index[num_roots:].tolist())],
     )
 
 
-def _cut_nodes(
-    tree: PublicTree,
-    nodes: Nodes,
-    index: NDArray[np.int64],
-    level: NDArray[np.int64],
-    cut: Keep,
-    new_row: list[NDArray[np.int64]],
-    pbs: PublicBeliefState,
-) -> Nodes:
-    new_node = np.full(len(nodes), NO_PARENT, np.int64)
-    new_node[index] = np.arange(len(index))
-    counts = np.diff(nodes.joint_start)[index]
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    pairs = np.repeat(nodes.joint_start[index], counts) + within
-    row_counts = [np.diff(start)[index] for start in nodes.row_start]
-    parent = np.where(index == pbs.node, NO_PARENT, new_node[nodes.parent[index]])
-    return Nodes(
-        parent=parent.astype(np.int32),
-        actor=np.where(cut[index], LEAF, nodes.actor[index]).astype(np.int8),
-        level_start=_level_start(level[index]),
-        row_start=(_cumulative(row_counts[0]), _cumulative(row_counts[1])),
-        joint_start=_cumulative(counts).astype(np.int64),
-        joint_rows=np.stack([new_row[player][nodes.joint_rows[player, pairs]] for player in (0, 1)]).astype(np.int32),
-        joint_chance=nodes.joint_chance[pairs] / pbs.probability,
-        token=[tree.public_label(n) if n == pbs.node else nodes.token[n] for n in index],
-    )
+def _renumber(kept: NDArray[Any], old: NDArray[Any]) -> Ints:
+    """Returns the new numbers of what is kept, `kept` in ascending order (and something harmless for the rest)."""
+    return np.searchsorted(kept, old).astype(np.int32)
 
 
-def _renumber(keep: Keep) -> NDArray[np.int64]:
-    """Returns the new number of everything kept (and something harmless for the rest)."""
-    return np.cumsum(keep) - 1
-
-
-def _level_start(level: NDArray[np.int64]) -> Ints:
-    return np.searchsorted(level, np.arange(int(level.max()) + 2)).astype(np.int32)
-
-
-def _cumulative(counts: NDArray[Any]) -> Ints:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+def _cut_starts(start: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """Returns where ranges start when only those of `index` are kept."""
+    return np.concatenate([[0], np.cumsum(start[index + 1] - start[index])]).astype(start.dtype)

@@ -14,7 +14,7 @@ from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
-from tacit.rebel.trained import load_search, pretrained_for
+from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
 from tacit.tree.compiler import has_direct_builder
@@ -32,12 +32,12 @@ class SearchOptions:
     """How an agent with a network searches.
 
     Attributes:
-      solver: the search algorithm.
+      solver: the search algorithm; None takes that of the training.
       iterations: search iterations; each updates both players.
       safe: whether it plays random iterations (an equilibrium in expectation) or averages (see `agents/search.py`).
     """
 
-    solver: str = "linear-cfr"
+    solver: str | None = None
     iterations: int = 512
     safe: bool = True
 
@@ -66,7 +66,8 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
         )
     if path.is_file() and is_saved_solve(path):
         return TabularAgent(load_result(path, game).strategy, generator, name)
-    search = load_search(name, options.solver, options.iterations, game=game)
+    trained = load_trained(name)
+    search = trained.search(trained.space(game), options.solver or trained.config.solver, options.iterations)
     return SearchAgent(search, generator, safe=options.safe, name=name)
 
 

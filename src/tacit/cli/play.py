@@ -33,6 +33,9 @@ def play(
     seat: Annotated[str, typer.Option(help="Where you sit: 0 (first), 1 or random.")] = "random",
     games: Annotated[int | None, typer.Option(min=1, help="How many games. [default: until you stop]")] = None,
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
+    solver: Annotated[
+        str | None, typer.Option(help="Search algorithm of an agent with a network. [default: that of its training]")
+    ] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations of an agent with a network.")] = 512,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="A network's agent plays averages: easier to exploit.")] = False,
     as_json: JsonOption = False,
@@ -66,7 +69,7 @@ def play(
     start(seed)
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
-    options = SearchOptions(iterations=iterations, safe=not unsafe)
+    options = SearchOptions(solver, iterations, safe=not unsafe)
     if agent is None:
         opponent = default_agent(rules, own, options, lambda note: print(note, file=sys.stderr, flush=True))
     else:

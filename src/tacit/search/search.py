@@ -54,8 +54,11 @@ class SearchResult:
         """Returns the strategies to play with, which define the beliefs below the root, too.
 
         Safe search follows one random iteration, so that the opponent cannot know the beliefs it is answered with; unsafe
-        search plays the average and believes that everyone does (ReBeL, section 6).
+        search plays the average and believes that everyone does (ReBeL, section 6). Where nothing is hidden there is nothing
+        to mix for, and the likeliest action of the average is played.
         """
+        if self._state.space.perfect_information:
+            return self._state.greedy(self.average_strategy)
         return self.followed_strategy if safe else self.average_strategy
 
 

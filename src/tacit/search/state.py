@@ -226,9 +226,13 @@ class SearchState:
 
     def normalised(self, weights: Tensor) -> Tensor:
         """Returns entries scaled to sum to 1 at each infostate; uniform where they are all zero."""
-        totals = infostate_sums(self, weights)
+        totals = over_infostates(self, weights)
         uniform = uniform_strategy(self.space, self.batch, weights.device)
         return torch.where(totals > 0, weights / totals.where(totals > 0, 1.0), uniform)
+
+    def greedy(self, strategy: Tensor) -> Tensor:
+        """Returns strategies that play the likeliest action alone, or evenly those that tie."""
+        return self.normalised((strategy == over_infostates(self, strategy, "amax")).float())
 
     def _count_uniform_strategy(self, weight: float) -> None:
         before = Clock(1, torch.full_like(self.clock.steps[:1], weight), torch.ones_like(self.clock.counter))
@@ -248,16 +252,15 @@ def iteration_steps(schedule: Schedule, iterations: int) -> Tensor:
     return torch.tensor([[0.0, 0.0, 0.0, 0.0, schedule.average_weight(t)] for t in range(1, iterations + 1)])
 
 
-def infostate_sums(state: SearchState, weights: Tensor) -> Tensor:
-    """Returns for every entry the sum of the entries of its infostate."""
-    batch, sums = state.batch, torch.empty_like(weights)
+def over_infostates(state: SearchState, numbers: Tensor, how: str = "sum") -> Tensor:
+    """Returns for every entry the sum, or with `amax` the largest (if positive), of the entries of its infostate."""
+    batch, reduced = state.batch, torch.empty_like(numbers)
     for group in batch:
-        tree = state.space.subgames[group.public_class].tree
-        infostate = torch.from_numpy(tree.entry_infostate.astype(np.int64)).to(weights.device)
-        totals = torch.zeros(tree.num_infostates, group.size, device=weights.device)
-        totals.index_add_(0, infostate, batch.view(weights, batch.entry_offset, group))
-        batch.view(sums, batch.entry_offset, group).copy_(totals[infostate])
-    return sums
+        tree, view = state.space.subgames[group.public_class].tree, batch.view(numbers, batch.entry_offset, group)
+        infostate = torch.from_numpy(tree.entry_infostate.astype(np.int64)).to(numbers.device)[:, None].expand_as(view)
+        found = torch.zeros(tree.num_infostates, group.size, device=numbers.device).scatter_reduce_(0, infostate, view, how)
+        batch.view(reduced, batch.entry_offset, group).copy_(found.gather(0, infostate))
+    return reduced
 
 
 def uniform_strategy(space: SearchSpace, batch: Batch, device: str | torch.device) -> Tensor:

@@ -118,6 +118,11 @@ class SearchSpace:
     subgames: list[Subgame]
     tables: SearchTables
 
+    @property
+    def perfect_information(self) -> bool:
+        """Whether nobody ever has more than one private state."""
+        return self.tables.num_private_states == 1
+
     def subgame_at(self, node: int) -> Subgame:
         """Returns the subgame at any decision node, from unit reaches; its rows and entries lie as in its class's."""
         if node not in self._at_node:

@@ -14,7 +14,7 @@ from torch import Tensor
 from tacit.search.decisions import DecisionTables
 from tacit.search.leaves import LeafEvaluator
 from tacit.search.numbers import Clock
-from tacit.search.state import SearchState, infostate_sums
+from tacit.search.state import SearchState, over_infostates
 from tacit.solvers.schedules import RegretSchedule
 
 WARM_ITERATIONS = 15
@@ -60,7 +60,7 @@ def warm_start(
         state.kernels.best_response(s, player, s.reach[1 - player], values, looked)
         s.strategy.copy_(proposed)
         mine = state.entries_of(player)
-        instant = s.edge_value - infostate_sums(state, proposed * s.edge_value)
+        instant = s.edge_value - over_infostates(state, proposed * s.edge_value)
         regrets += mine * torch.where(instant > 0, gained * instant, -lost * instant)
     s.regret.copy_(regrets)
     state.sampled.copy_(proposed)  # the strategy of each of these iterations

@@ -50,13 +50,15 @@ def test_triton_searches_like_numba(name: str, config: SearchConfig, warm: bool)
     there = copy.deepcopy(policy).cuda() if policy is not None else None
     on_gpu = BatchSearch(space, copy.deepcopy(net).cuda(), config, "cuda", there)
     gpu = on_gpu.run(classes, reaches.cuda(), sample)
-    # Where actions tie, rounding decides, above all in goofspiel: a tiny change of the beliefs moves as much on the CPU alone.
-    shaken = on_cpu.run(classes, reaches * (1.0 + 1e-6 * torch.randn(reaches.shape)), sample)
+    # Where actions tie, rounding decides, above all in goofspiel: tiny changes of the beliefs move as much on the CPU alone.
+    shaken = [on_cpu.run(classes, reaches * (1.0 + 1e-6 * torch.randn(reaches.shape)), sample) for _ in range(4)]
     for field in ("values", "sampled_strategy", "followed_strategy", "average_strategy"):
         ours, theirs = getattr(gpu, field).cpu(), getattr(cpu, field)
         assert torch.equal(ours.isnan(), theirs.isnan())
-        allowed = ((getattr(shaken, field) - theirs).abs() > 1e-3).float().mean()
-        assert float(((ours - theirs).abs() > 1e-3).float().mean()) <= float(allowed) < 0.1
+        moved, *allowed = (
+            ((other - theirs).abs() > 1e-3).float().mean() for other in (ours, *(getattr(s, field) for s in shaken))
+        )
+        assert float(moved) <= float(max(allowed)) < 0.1
 
 
 def test_values_and_policies_are_learnt_on_the_gpu() -> None:

@@ -107,8 +107,8 @@ PRESETS: dict[str, RebelConfig] = {
         replay_size=300_000, epoch_examples=4_096, epochs=80, drop_half_at=0, evaluate_every=10, playthroughs=16,
     ),
     "gpu": RebelConfig(
-        solver="dcfr", iterations=128, games=32_768, learning_rate=3e-3, halve_every=0, batch_size=4_096, ratio=8.0,
-        epoch_examples=131_072, epochs=100, drop_half_at=0, evaluate_every=10, playthroughs=128,
+        solver="dcfr", iterations=256, games=32_768, learning_rate=3e-3, halve_every=0, batch_size=4_096, ratio=24.0,
+        replay_size=4_000_000, epoch_examples=131_072, epochs=80, drop_half_at=0, evaluate_every=5, playthroughs=128,
     ),
     "smoke": RebelConfig(
         solver="dcfr", iterations=8, games=64, hidden=32, learning_rate=2e-3, halve_every=0, batch_size=64, replay_size=4_096,

@@ -70,7 +70,7 @@ SCALES = {
         128,
     ),
     "gpu": Scale(
-        dict.fromkeys(VARIANTS, 100),  # expected on one H200: 75 s for 1x4f, 165 s for 1x6f
+        {"1x4f": 40, "1x5f": 55, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
         "gpu",
         {},
         {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},

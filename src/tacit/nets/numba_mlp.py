@@ -63,8 +63,8 @@ def _fine_gelu(y):  # type: ignore[no-untyped-def]
 def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     """GeLU to 1.1e-4, for units that are rounded to bfloat16 anyway.
 
-    What it lacks to the positive part of y depends on |y| alone and vanishes for large ones. The polynomial is the one of degree
-    7 with the smallest largest error up to 3.8.
+    What it lacks to the positive part of y depends on |y| alone and vanishes for large ones: the polynomial is the one of
+    degree 7 with the smallest largest error up to 3.8.
     """
     zero = splat(_F(0.0), VECTOR)
     size = _min(_max(y, zero - y), splat(_F(3.8), VECTOR))

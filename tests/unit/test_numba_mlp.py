@@ -71,18 +71,22 @@ def test_gelu(gelu, error: float) -> None:
 @pytest.mark.parametrize("panel", [ONE_VECTOR, PANEL])
 def test_products_of_tiles(panel: tuple[None, ...], pairs: bool) -> None:
     @njit
-    def add_product(rows, weights, sums):
+    def set_product(rows, weights, bias, sums):
         for p in range(len(weights)):
-            product(rows, weights, p, sums, panel)
+            product(rows, weights, p, bias, sums, panel)
 
     rows, weights = torch.randn(ROWS, 10), torch.randn(10, 37)
     if pairs:  # both kinds are exact in bfloat16
         rows, weights = rows.bfloat16().float(), weights.bfloat16().float()
     packed = pack(weights, pairs, panel)
-    sums = np.ones((ROWS, len(packed) * packed.shape[2]), np.float32)
-    add_product(rows.bfloat16().view(torch.int32).numpy().view(np.uint32) if pairs else rows.numpy(), packed, sums)
-    np.testing.assert_allclose(sums[:, :37], 1.0 + (rows.double() @ weights.double()).numpy(), rtol=1e-4, atol=1e-5)
-    np.testing.assert_array_equal(sums[:, 37:], 1.0)
+    factors = rows.bfloat16().view(torch.int32).numpy().view(np.uint32) if pairs else rows.numpy()
+    shape = (ROWS, len(packed) * packed.shape[2])
+    for bias in torch.randn(shape[1]).numpy(), torch.randn(shape).numpy():
+        sums = np.empty(shape, np.float32)
+        set_product(factors, packed, bias, sums)
+        expected = np.zeros(shape)
+        expected[:, :37] = (rows.double() @ weights.double()).numpy()
+        np.testing.assert_allclose(sums, expected + bias, rtol=1e-4, atol=1e-5)
 
 
 def test_the_sum_of_a_vectors_lanes() -> None:

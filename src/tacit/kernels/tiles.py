@@ -67,17 +67,18 @@ def pack(matrix: Tensor, pairs: bool, panel: tuple[None, ...]) -> NDArray[Any]:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def product(_context: Any, rows: Any, weights: Any, number: Any, sums: Any, panel: Any) -> Any:
-    """`product(rows, weights, p, sums, PANEL)` adds `rows @ weights[p]` to the panel's columns of `sums`.
+def product(_context: Any, rows: Any, weights: Any, number: Any, bias: Any, sums: Any, panel: Any) -> Any:
+    """`product(rows, weights, p, bias, sums, PANEL)` sets the panel's columns of `sums` to those of `rows @ weights + bias`.
 
-    `rows` is `[ROWS, K]` and `weights` is `[P, K, lanes]`, both float32 or both pairs; `sums` is float32 `[ROWS, P * lanes]`.
+    `rows` is `[ROWS, K]` and `weights` is `[P, K, lanes]`, both float32 or both pairs; `sums` is float32 `[ROWS, P * lanes]`,
+    and so is `bias`, or `[P * lanes]` if all rows have the same.
     """
     pairs, vectors = rows.dtype == types.uint32, len(panel)
     element = _INT if pairs else _FLOAT
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row_array, weight_array, sum_array = (
-            cgutils.create_struct_proxy(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 3)
+        row_array, weight_array, bias_array, sum_array = (
+            cgutils.create_struct_proxy(signature.args[i])(context, builder, arguments[i]) for i in (0, 1, 3, 4)
         )
         inner, columns = (builder.extract_value(array.shape, 1) for array in (row_array, sum_array))
         lanes = ir.Constant(_INDEX, vectors * LANES)
@@ -93,7 +94,10 @@ def product(_context: Any, rows: Any, weights: Any, number: Any, sums: Any, pane
         first_sum = builder.mul(arguments[2], lanes)
         sum_starts = [builder.add(first_sum, builder.mul(ir.Constant(_INDEX, row), columns)) for row in range(ROWS)]
         places = [vector(sum_array.data, start, v, _SUMS) for start in sum_starts for v in range(vectors)]
-        before = [builder.load(place, align=4) for place in places]
+        bias_starts = [first_sum] * ROWS if bias.ndim == 1 else sum_starts
+        before = [
+            builder.load(vector(bias_array.data, start, v, _SUMS), align=4) for start in bias_starts for v in range(vectors)
+        ]
         entry, loop, done = builder.block, builder.append_basic_block("inner"), builder.append_basic_block("done")
         builder.branch(loop)
         builder.position_at_end(loop)
@@ -118,7 +122,7 @@ def product(_context: Any, rows: Any, weights: Any, number: Any, sums: Any, pane
             builder.store(value, place, align=4)
         return context.get_dummy_value()
 
-    return types.void(rows, weights, types.intp, sums, panel), generate
+    return types.void(rows, weights, types.intp, bias, sums, panel), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

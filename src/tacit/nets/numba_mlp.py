@@ -124,18 +124,14 @@ def _forward(beliefs, public_class, public, first, hidden, bias, norms, last, la
                     inputs[i, feature] = beliefs[feature, start + i]
                 _copy_row(public, public_class[start + i], sums, i)
             for p in range(len(first)):
-                product(inputs, first, p, sums, PANEL)
+                product(inputs, first, p, sums, sums, PANEL)
             _norm_gelu(sums, norms[0, 0], norms[0, 1], width, factors, units)
             for layer in range(len(hidden)):
-                for i in range(ROWS):
-                    _copy_row(bias, layer, sums, i)
                 for p in range(hidden.shape[1]):
-                    product(paired, hidden[layer], p, sums, PANEL)
+                    product(paired, hidden[layer], p, bias[layer], sums, PANEL)
                 _norm_gelu(sums, norms[layer + 1, 0], norms[layer + 1, 1], width, factors, units)
-            for i in range(ROWS):
-                _copy_row(last_bias, 0, outputs, i)
             for p in range(len(last)):
-                product(paired, last, p, outputs, ONE_VECTOR)
+                product(paired, last, p, last_bias, outputs, ONE_VECTOR)
             for feature in range(features):
                 for i in range(size):
                     values[feature, start + i] = outputs[i, feature]

@@ -21,7 +21,7 @@ LANES = 16
 """Games in a vector."""
 _VECTOR = width(LANES)
 _F = np.float32
-# The passes make no arrays, so references need not be counted: that alone took a third of the regret update.
+# The passes make no arrays, so references need not be counted: that alone took a quarter of the regret update.
 _compiled = njit(cache=True, _nrt=False)
 _inlined = njit(cache=True, _nrt=False, inline="always")
 

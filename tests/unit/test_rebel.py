@@ -10,8 +10,6 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nets.numba_mlp import NumbaValueNet
-from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.examples import ValueExamples, quantise, unquantise
 from tacit.rebel.folder import RunFolder
@@ -114,23 +112,6 @@ def test_self_play_starts_from_every_public_deal_as_often_as_it_happens() -> Non
     for _ in range(3):  # games go on, end and start anew with proper beliefs
         play.advance()
         np.testing.assert_allclose(play.reaches.sum(2), 1.0, atol=1e-4)
-
-
-@pytest.mark.parametrize(("hidden", "layers", "leaves"), [(256, 2, 5_000), (48, 3, 7), (16, 1, 1)])
-def test_the_fast_forward_pass_is_the_network(hidden: int, layers: int, leaves: int) -> None:
-    torch.manual_seed(0)
-    net = ValueNet(5, 3, hidden, layers, scale=7.0)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.add_(0.3 * torch.randn(parameter.shape))
-    classes, beliefs = torch.randint(0, 5, (leaves,)), torch.rand(6, leaves)
-    fast = NumbaValueNet(net)
-    for _ in range(2):
-        ours, torchs = fast.evaluate(classes, beliefs), net.evaluate(classes, beliefs)
-        assert float((ours - torchs).abs().max()) < 1e-5 * float(torchs.abs().max())
-        with torch.no_grad():
-            net.out.bias.add_(1.0)
-        fast.refresh()
 
 
 def test_random_beliefs_are_where_searches_start() -> None:

@@ -95,6 +95,75 @@ def where_greater(_context: Any, left: Any, right: Any, then: Any, otherwise: An
     return then(left, right, then, otherwise), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def load_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> Any:
+    """`load_some(array, start, count, width(H))` is a flat array's next `count` numbers, or H if there are more, then zeros."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, start, count, _ = arguments
+        vector = context.get_data_type(signature.return_type)
+        pointer = _flat_pointer(context, builder, signature.args[0], array, start, vector)
+        name = f"llvm.masked.load.v{vector.count}f{signature.args[0].dtype.bitwidth}.p0"
+        operands = [
+            pointer,
+            ir.Constant(ir.IntType(32), 4),
+            _first_lanes(builder, count, vector.count),
+            ir.Constant(vector, None),
+        ]
+        kind = ir.FunctionType(vector, [operand.type for operand in operands])
+        with builder.if_else(_are_all(builder, count, vector.count)) as (whole, part):
+            with whole:
+                every = builder.load(pointer, align=4)
+                whole_end = builder.block
+            with part:
+                some = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+                part_end = builder.block
+        value = builder.phi(vector)
+        value.add_incoming(every, whole_end)
+        value.add_incoming(some, part_end)
+        return value
+
+    return Lanes(len(lanes), array.dtype)(array, types.intp, types.intp, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> Any:
+    """`store_some(array, start, count, lanes)` writes the first `count` lanes, or all, to a flat array from `start` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, start, count, value = arguments
+        pointer = _flat_pointer(context, builder, signature.args[0], array, start, value.type)
+        name = f"llvm.masked.store.v{value.type.count}f{signature.args[0].dtype.bitwidth}.p0"
+        operands = [value, pointer, ir.Constant(ir.IntType(32), 4), _first_lanes(builder, count, value.type.count)]
+        kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+        with builder.if_else(_are_all(builder, count, value.type.count)) as (whole, part):
+            with whole:
+                builder.store(value, pointer, align=4)
+            with part:
+                builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp, lanes), generate
+
+
+def _are_all(builder: Any, count: Any, lanes: int) -> Any:
+    return builder.icmp_signed(">=", count, ir.Constant(count.type, lanes))
+
+
+def _flat_pointer(context: Any, builder: Any, array_type: Any, array: Any, start: Any, vector: Any) -> Any:
+    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [start], inbounds=True), vector.as_pointer())
+
+
+def _first_lanes(builder: Any, count: Any, lanes: int) -> Any:
+    """Returns a mask of the first `count` lanes."""
+    kind = ir.VectorType(count.type, lanes)
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, count, ir.Constant(ir.IntType(32), 0))
+    counts = builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+    return builder.icmp_signed("<", ir.Constant(kind, list(range(lanes))), counts)
+
+
 def _row_pointer(context: Any, builder: Any, array_type: Any, array: Any, row: Any, count: int) -> Any:
     data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
     vector = ir.VectorType(context.get_data_type(array_type.dtype), count)

@@ -1,109 +1,201 @@
-"""The value network's forward pass on a CPU: matrix products by torch, everything between them in one pass over each row."""
+"""The value network's forward pass on a CPU: a thread takes a few leaves at a time through all layers, in its cache.
+
+Products are of bfloat16 with float32 sums where the processor has instructions for them, else of float32; the first layer,
+LayerNorm and GeLU are float32 everywhere. (Products by torch between passes by numba are slower than either: each has threads
+of its own, and those that wait for work take the cores from those that have some.)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numba
 import numpy as np
 import torch
 from numba import njit, prange
 from torch import Tensor
 
+from tacit.kernels.compile import for_one_and_all
+from tacit.kernels.simd import load, splat, store, where_greater
+from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product, store_rounded
 from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
-CHUNK = 8_192
-"""Rows at a time: eight megabytes of hidden units at width 256."""
-FEW = 512
-"""Rows that are not worth waking other threads for."""
+FEW = 256
+"""Leaves that are not worth waking other threads for."""
+STRIPS = 8
+"""Parts for each thread: one that is held up leaves its last ones to nobody, so they should be short."""
+
+_F = np.float32
 
 
-@njit(cache=True, fastmath=True, inline="always")
-def _gelu(y):  # type: ignore[no-untyped-def]
-    """GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6): straight code that vectorises."""
-    u = y * (np.float32(0.7978845608) + np.float32(0.0356774081) * y * y)
-    u = min(max(u, np.float32(-7.9)), np.float32(7.9))
+@njit(cache=True, inline="always")
+def _max(x, y):  # type: ignore[no-untyped-def]
+    return where_greater(x, y, x, y)
+
+
+@njit(cache=True, inline="always")
+def _min(x, y):  # type: ignore[no-untyped-def]
+    return where_greater(x, y, y, x)
+
+
+@njit(cache=True, inline="always")
+def _fine_gelu(y):  # type: ignore[no-untyped-def]
+    """GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6)."""
+    half, limit = splat(_F(0.5), VECTOR), splat(_F(7.9), VECTOR)
+    u = y * (splat(_F(0.7978845608), VECTOR) + splat(_F(0.0356774081), VECTOR) * (y * y))
+    u = _min(_max(u, splat(_F(-7.9), VECTOR)), limit)
     x = u * u
-    above = np.float32(-2.76076847742355e-16) * x + np.float32(2.00018790482477e-13)
-    above = above * x + np.float32(-8.60467152213735e-11)
-    above = above * x + np.float32(5.12229709037114e-08)
-    above = above * x + np.float32(1.48572235717979e-05)
-    above = above * x + np.float32(6.37261928875436e-04)
-    above = above * x + np.float32(4.89352455891786e-03)
-    below = np.float32(1.19825839466702e-06) * x + np.float32(1.18534705686654e-04)
-    below = below * x + np.float32(2.26843463243900e-03)
-    below = below * x + np.float32(4.89352518554385e-03)
-    return np.float32(0.5) * y * (np.float32(1.0) + u * above / below)
+    above = splat(_F(-2.76076847742355e-16), VECTOR) * x + splat(_F(2.00018790482477e-13), VECTOR)
+    above = above * x + splat(_F(-8.60467152213735e-11), VECTOR)
+    above = above * x + splat(_F(5.12229709037114e-08), VECTOR)
+    above = above * x + splat(_F(1.48572235717979e-05), VECTOR)
+    above = above * x + splat(_F(6.37261928875436e-04), VECTOR)
+    above = above * x + splat(_F(4.89352455891786e-03), VECTOR)
+    below = splat(_F(1.19825839466702e-06), VECTOR) * x + splat(_F(1.18534705686654e-04), VECTOR)
+    below = below * x + splat(_F(2.26843463243900e-03), VECTOR)
+    below = below * x + splat(_F(4.89352518554385e-03), VECTOR)
+    return half * y + half * y * (u * above / below)
 
 
-def _norm_gelu(rows, bias, scale, shift):  # type: ignore[no-untyped-def]
-    """Replaces each row `x` of `[n, width]` by `gelu(norm(x + bias))`."""
-    width = rows.shape[1]
-    for i in prange(rows.shape[0]):
-        row = rows[i]
-        square = np.float32(0.0)
-        for u in range(width):
-            row[u] += bias[u]
-            square += row[u] * row[u]
-        factor = np.float32(1.0) / np.sqrt(square / np.float32(width) + np.float32(1e-5))
-        for u in range(width):
-            row[u] = _gelu(row[u] * factor * scale[u] + shift[u])
+@njit(cache=True, inline="always")
+def _coarse_gelu(y):  # type: ignore[no-untyped-def]
+    """GeLU to 1.1e-4, for units that are rounded to bfloat16 anyway.
+
+    What it lacks to the positive part of y depends on |y| alone and vanishes for large ones: the polynomial is the one of
+    degree 7 with the smallest largest error up to 3.8.
+    """
+    zero = splat(_F(0.0), VECTOR)
+    size = _min(_max(y, zero - y), splat(_F(3.8), VECTOR))
+    lack = splat(_F(7.022276774e-04), VECTOR) * size + splat(_F(-1.065357269e-02), VECTOR)
+    lack = lack * size + splat(_F(6.111949595e-02), VECTOR)
+    lack = lack * size + splat(_F(-1.486557692e-01), VECTOR)
+    lack = lack * size + splat(_F(5.405586445e-02), VECTOR)
+    lack = lack * size + splat(_F(3.837857101e-01), VECTOR)
+    lack = lack * size + splat(_F(-4.991889502e-01), VECTOR)
+    lack = lack * size + splat(_F(9.387233448e-05), VECTOR)
+    return _max(y, zero) + lack
 
 
-def _first_layer(beliefs, start, public_class, public, weights, scale, shift, rows):  # type: ignore[no-untyped-def]
-    """Fills rows `[n, width]` with the first hidden layer of the leaves from column `start` on."""
-    width = rows.shape[1]
-    for i in prange(rows.shape[0]):
-        row, embedding = rows[i], public[public_class[start + i]]
-        for u in range(width):
-            row[u] = embedding[u]
-        for feature in range(weights.shape[0]):
-            belief = beliefs[feature, start + i]
-            for u in range(width):
-                row[u] += belief * weights[feature, u]
-        square = np.float32(0.0)
-        for u in range(width):
-            square += row[u] * row[u]
-        factor = np.float32(1.0) / np.sqrt(square / np.float32(width) + np.float32(1e-5))
-        for u in range(width):
-            row[u] = _gelu(row[u] * factor * scale[u] + shift[u])
+@njit(cache=True)
+def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-untyped-def]
+    """Fills `units` `[ROWS, padded]` with `gelu(norm(sums))`; the rows have `width` numbers, then zeros."""
+    vectors = sums.shape[1] // LANES
+    for i in range(ROWS):  # all of them first: the processor works on the long chains of several rows at once
+        even, odd = splat(_F(0.0), VECTOR), splat(_F(0.0), VECTOR)
+        for v in range(i * vectors, (i + 1) * vectors, 2):
+            x, y = load(sums, v, VECTOR), load(sums, v + 1, VECTOR)
+            even, odd = even + x * x, odd + y * y
+        factors[i] = _F(1.0) / np.sqrt(lane_sum(even + odd) / _F(width) + _F(1e-5))
+    for i in range(ROWS):
+        factor = splat(factors[i], VECTOR)
+        if units.itemsize == 2:
+            for v in range(vectors):
+                y = load(sums, i * vectors + v, VECTOR) * factor * load(scale, v, VECTOR) + load(shift, v, VECTOR)
+                store_rounded(units, i * vectors + v, _coarse_gelu(y))
+        else:
+            for v in range(vectors):
+                y = load(sums, i * vectors + v, VECTOR) * factor * load(scale, v, VECTOR) + load(shift, v, VECTOR)
+                store_rounded(units, i * vectors + v, _fine_gelu(y))
 
 
-# One pass on the calling thread, one on all.
-_FIRST_LAYER = [njit(cache=True, fastmath=True, parallel=shared)(_first_layer) for shared in (False, True)]
-_NORM_GELU = [njit(cache=True, fastmath=True, parallel=shared)(_norm_gelu) for shared in (False, True)]
+@njit(cache=True)
+def _copy_row(source, row, target, i):  # type: ignore[no-untyped-def]
+    vectors = target.shape[1] // LANES
+    for v in range(vectors):
+        store(target, i * vectors + v, load(source, row * vectors + v, VECTOR))
+
+
+def _forward(beliefs, public_class, public, first, hidden, bias, norms, last, last_bias, width, scratch, values):  # type: ignore[no-untyped-def]
+    """Fills values `[2 * H, leaves]`; each strip of leaves has `scratch` of its own."""
+    all_inputs, all_sums, all_factors, all_units, all_outputs = scratch
+    strips, features = len(all_sums), len(beliefs)
+    blocks = -(-beliefs.shape[1] // ROWS)
+    for strip in prange(strips):
+        inputs, sums, factors = all_inputs[strip], all_sums[strip], all_factors[strip]
+        units, outputs = all_units[strip], all_outputs[strip]
+        paired = units.view(hidden.dtype)
+        for block in range(strip * blocks // strips, (strip + 1) * blocks // strips):
+            start = block * ROWS
+            size = min(ROWS, beliefs.shape[1] - start)
+            for i in range(size):
+                for feature in range(features):
+                    inputs[i, feature] = beliefs[feature, start + i]
+                _copy_row(public, public_class[start + i], sums, i)
+            for p in range(len(first)):
+                product(inputs, first, p, sums, sums, PANEL)
+            _norm_gelu(sums, norms[0, 0], norms[0, 1], width, factors, units)
+            for layer in range(len(hidden)):
+                for p in range(hidden.shape[1]):
+                    product(paired, hidden[layer], p, bias[layer], sums, PANEL)
+                _norm_gelu(sums, norms[layer + 1, 0], norms[layer + 1, 1], width, factors, units)
+            for p in range(len(last)):
+                product(paired, last, p, last_bias, outputs, ONE_VECTOR)
+            for feature in range(features):
+                for i in range(size):
+                    values[feature, start + i] = outputs[i, feature]
+
+
+_FORWARD = for_one_and_all(_forward)
 
 
 class NumbaValueNet:
-    """A `ValueNet` with its weights folded; `refresh` after training steps."""
+    """A `ValueNet` with its weights folded and packed; `refresh` after training steps.
 
-    def __init__(self, net: ValueNet) -> None:
+    Args:
+      net: the network.
+      pairs: whether hidden products are of bfloat16.
+    """
+
+    def __init__(self, net: ValueNet, pairs: bool = HAS_PAIRS) -> None:
         self.net = net
+        self._pairs = pairs
         self.refresh()
 
+    @torch.no_grad()
     def refresh(self) -> None:
         """Takes over the network's present weights."""
-        self._weights = fold(self.net)
+        w = fold(self.net)
+        self._width = width = w.first.shape[1]
+        self._padded = padded = -(-width // 32) * 32
+
+        def filled(rows: Tensor, size: int = padded) -> Tensor:
+            return torch.nn.functional.pad(rows, (0, size - rows.shape[-1]))
+
+        def lengthened(weight: Tensor) -> Tensor:
+            return torch.nn.functional.pad(weight, (0, 0, 0, padded - width))
+
+        hidden = [pack(lengthened(filled(weight)), self._pairs, PANEL) for weight, _ in w.hidden]
+        last = pack(lengthened(w.last), self._pairs, ONE_VECTOR)
+        self._outputs = len(last) * LANES
+        self._weights = (
+            filled(w.public).numpy(),
+            pack(filled(w.first), False, PANEL),
+            np.stack(hidden) if hidden else np.empty((0, 1, 1, 1), last.dtype),
+            torch.stack([filled(bias) for _, bias in w.hidden]).numpy() if hidden else np.empty((0, padded), np.float32),
+            torch.stack([filled(torch.stack(norm)) for norm in w.norms]).numpy(),
+            last,
+            filled(w.bias, self._outputs).numpy(),
+            width,
+        )
 
     @torch.inference_mode()
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
-        w, values, count = self._weights, torch.empty_like(beliefs), beliefs.shape[1]
-        width, shared = w.first.shape[1], count > FEW and torch.get_num_threads() > 1
-        here, there = torch.empty(min(count, CHUNK), width), torch.empty(min(count, CHUNK), width)
-        for first in range(0, count, CHUNK):
-            size = min(CHUNK, count - first)
-            rows, spare = here[:size], there[:size]
-            _FIRST_LAYER[shared](
-                beliefs.numpy(), first, public_class.numpy(), w.public.numpy(), w.first.numpy(),
-                w.norms[0].scale.numpy(), w.norms[0].shift.numpy(), rows.numpy(),
-            )  # fmt: skip
-            for (weight, bias), norm in zip(w.hidden, w.norms[1:], strict=True):
-                torch.mm(rows, weight, out=spare)
-                rows, spare = spare, rows
-                _NORM_GELU[shared](rows.numpy(), bias.numpy(), norm.scale.numpy(), norm.shift.numpy())
-            values[:, first : first + size] = torch.addmm(w.bias[:, None], w.last.T, rows.T)
+        features, count = beliefs.shape
+        shared = count > FEW and torch.get_num_threads() > 1
+        strips = STRIPS * numba.get_num_threads() if shared else 1
+        values, kind = torch.empty_like(beliefs), torch.uint16 if self._pairs else torch.float32
+        scratch = (
+            torch.zeros(strips, ROWS, features),
+            torch.zeros(strips, ROWS, self._padded),
+            torch.empty(strips, LANES),
+            torch.empty(strips, ROWS, self._padded, dtype=kind),
+            torch.empty(strips, ROWS, self._outputs),
+        )  # torch's memory begins at whole cache lines
+        arrays = tuple(part.numpy() for part in scratch)
+        _FORWARD[shared](beliefs.numpy(), public_class.numpy(), *self._weights, arrays, values.numpy())
         return values
 
 

@@ -103,8 +103,8 @@ class RebelConfig:
 PRESETS: dict[str, RebelConfig] = {
     "paper": RebelConfig(),
     "cpu": RebelConfig(
-        solver="dcfr", iterations=64, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=8.0,
-        replay_size=300_000, epoch_examples=4_096, epochs=80, drop_half_at=0, evaluate_every=10, playthroughs=16,
+        solver="dcfr", iterations=128, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=8.0,
+        replay_size=300_000, epoch_examples=4_096, epochs=100, drop_half_at=0, evaluate_every=10, playthroughs=64,
     ),
     "gpu": RebelConfig(
         solver="dcfr", iterations=256, games=32_768, learning_rate=3e-3, halve_every=0, batch_size=4_096, ratio=24.0,

@@ -44,7 +44,7 @@ bench: .venv/.bench
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) --editable ".[openspiel,dev]"
+	$(PIP) --editable ".[openspiel,poker,dev]"
 	@touch $@ .venv/.core
 
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python

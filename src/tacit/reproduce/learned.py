@@ -3,8 +3,8 @@
 The paper trains 1,000 epochs with 1,024 alternating search iterations on a GPU and 60 CPU threads, and reports the mean over
 the last three checkpoints, each judged by 1,024 playthroughs. Where we differ: training is shorter, searches less (DCFR, which
 needs fewer iterations, in the place of Linear CFR) and decays the learning rate by a cosine; playthroughs spread their sampled
-iterations evenly. The evaluation is as long as the paper's at scale `gpu`: 1,024 alternating iterations (512 here) of DCFR or FLOP,
-1,024 playthroughs. Scale `cpu` averages 512 playthroughs, which makes its bounds looser; `smoke` searches less, too.
+iterations evenly. The evaluation is as long as the paper's at scale `gpu`: 1,024 alternating iterations (512 here) of DCFR or
+FLOP, 1,024 playthroughs. Scale `cpu` averages 512 playthroughs, which makes its bounds looser; `smoke` searches less, too.
 """
 
 from __future__ import annotations

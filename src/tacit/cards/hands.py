@@ -1,0 +1,32 @@
+"""The 1,326 hands of two cards, in one order everywhere: by the higher card, then by the lower one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.cards.deck import NUM_CARDS, card_name
+
+HANDS: NDArray[np.int64] = np.array([(high, low) for high in range(NUM_CARDS) for low in range(high)])
+"""`[1326, 2]` the cards of each hand, the higher one first."""
+NUM_HANDS = len(HANDS)
+
+
+def hand_index(first: int, second: int) -> int:
+    """Returns the number of a hand: of `high * (high - 1) / 2 + low`."""
+    high, low = max(first, second), min(first, second)
+    return high * (high - 1) // 2 + low
+
+
+def hand_name(hand: int) -> str:
+    """Returns the cards of a hand: `AsKd`."""
+    return "".join(card_name(int(card)) for card in HANDS[hand])
+
+
+def possible_hands(dead: Iterable[int]) -> NDArray[np.bool_]:
+    """Returns `[1326]` False where a hand holds a card that lies elsewhere."""
+    gone = np.zeros(NUM_CARDS, bool)
+    gone[list(dead)] = True
+    return ~(gone[HANDS[:, 0]] | gone[HANDS[:, 1]])

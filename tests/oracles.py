@@ -88,9 +88,7 @@ def public_posterior(tree: PublicTree, strategy: np.ndarray, node: int) -> tuple
 
 def random_strategy(tree: PublicTree, seed: int) -> np.ndarray:
     """Returns a strategy with every action possible."""
-    from tacit.tree.strategy import normalise
-
-    return normalise(tree, np.random.default_rng(seed).random(tree.num_entries) + 1e-3)
+    return tree.normalise(np.random.default_rng(seed).random(tree.num_entries) + 1e-3)
 
 
 def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:

@@ -20,7 +20,6 @@ from tacit.search.state import uniform_strategy
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import normalise
 from tests.oracles import guaranteed_value
 
 
@@ -60,7 +59,7 @@ def test_search_with_an_oracle_converges_to_nash(name: str, decomposition: str) 
     losses = []
     for iterations in (10, 100):
         search = BatchSearch(space, oracle, SearchConfig("dcfr", iterations, 2, decomposition))
-        found = normalise(space.subgames[0].tree, search_root(search).double().numpy())
+        found = space.subgames[0].tree.normalise(search_root(search).double().numpy())
         losses.append(trunk_losses(space, found).mean())
     assert losses[0] < 0.5 * before
     assert losses[1] < 0.5 * losses[0]

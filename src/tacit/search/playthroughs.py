@@ -25,7 +25,6 @@ from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.tables import SearchSpace
 from tacit.search.walk import reaches_below
 from tacit.tree.public_tree import LEAF, Floats
-from tacit.tree.strategy import normalise
 from tacit.tree.subgame import ROUND
 
 MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}
@@ -67,7 +66,7 @@ def playthrough_strategy(
     """Returns `[E]` the average policy of so many playthroughs (see `playthrough_quality`)."""
     average = _PolicyAverage(search, generator, progress, safe)
     average.play(playthroughs)
-    return normalise(search.space.tree, average.plan.cpu().numpy())
+    return search.space.tree.normalise(average.plan.cpu().numpy())
 
 
 def max_searches(space: SearchSpace) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 from tacit.kernels import AnyPasses
 from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import normalise
 
 
 def make_learner(passes: AnyPasses, schedule: Schedule) -> Learner:
@@ -51,7 +50,7 @@ class Learner(ABC):
 
     def average_strategy(self) -> Floats:
         """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""
-        return normalise(self.passes.tree, self.passes.to_numpy(self._average))
+        return self.passes.tree.normalise(self.passes.to_numpy(self._average))
 
     def current_strategy(self) -> Floats:
         """Returns `[E]` the strategy of the latest iteration."""

@@ -17,7 +17,6 @@ from scipy.sparse import csr_matrix, hstack
 
 from tacit.errors import TacitError
 from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
-from tacit.tree.strategy import normalise
 
 MAX_PAYOFFS = 1_000_000
 """Pairs of final rows beyond which HiGHS takes hours."""
@@ -62,7 +61,7 @@ def solve_lp(tree: PublicTree) -> tuple[Floats, float]:
     plan[first.entry] = solution.x[:mine]
     plan[second.entry] = -solution.ineqlin.marginals
     value = -float(solution.fun) + float(by_roots[: second.num_roots] @ root_reach)
-    return normalise(tree, np.maximum(plan, 0.0)), value
+    return tree.normalise(np.maximum(plan, 0.0)), value
 
 
 class _Sequences:

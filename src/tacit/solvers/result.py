@@ -18,7 +18,7 @@ from tacit.files import write_whole
 from tacit.games import AnyGame, load_game
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import Strategy, normalise
+from tacit.tree.strategy import Strategy
 
 FORMAT = "tacit-solve-1"
 _METADATA = {
@@ -160,7 +160,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
     strategy = Strategy(tree, tensors.pop("probabilities"))
-    if not np.allclose(normalise(tree, strategy.probabilities), strategy.probabilities):
+    if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
     return SolveResult(
         strategy=strategy,

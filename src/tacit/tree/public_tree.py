@@ -204,6 +204,11 @@ class PublicTree:
         num_actions = np.diff(self.entry_start)
         return np.repeat(1.0 / num_actions, num_actions)
 
+    def normalise(self, weights: Floats) -> Floats:
+        """Returns `[E]` weights scaled to sum to 1 at each infostate; uniform where they are all zero."""
+        totals = np.repeat(np.add.reduceat(weights, self.entry_start[:-1]), np.diff(self.entry_start))
+        return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), self.uniform_strategy())
+
     def row_path(self, player: int, row: int) -> list[int]:
         """Returns the rows from the root down to `row`."""
         path = []

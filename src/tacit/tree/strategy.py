@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tacit.games.base import Game
 from tacit.tree.public_tree import Floats, PublicTree
 
@@ -58,9 +56,3 @@ def distinct_names(names: list[str], actions: Sequence[int]) -> list[str]:
     if len(set(names)) < len(names):
         return [f"{name} ({action})" for name, action in zip(names, actions, strict=True)]
     return names
-
-
-def normalise(tree: PublicTree, weights: Floats) -> Floats:
-    """Returns `[E]` weights scaled to sum to 1 at each infostate; uniform where they are all zero."""
-    totals = np.repeat(np.add.reduceat(weights, tree.entry_start[:-1]), np.diff(tree.entry_start))
-    return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), tree.uniform_strategy())

@@ -1,0 +1,273 @@
+"""The passes over trees of hold'em on the CPU: block after block of the board, so that a board's numbers stay in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.card_removal import LANES, NUM_CARDS, fold_values, gather, scatter, showdown_values
+from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, HandTree
+from tacit.tree.public_tree import Floats
+
+Array = NDArray[Any]
+
+_VALUES, _RESPONSE, _REGRETS = 0, 1, 2
+"""What a pass upwards does where its player decides."""
+
+
+@njit(cache=True)
+def _reach(row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach):  # type: ignore[no-untyped-def]
+    """Fills a player's reach: the row above times the own action, or where a card came the row above in other lanes."""
+    reach[: len(root_reach)] = root_reach
+    for row in range(1, len(row_parent)):
+        here, before, entry = row_offset[row], row_offset[row_parent[row]], row_entry[row]
+        size = row_offset[row + 1] - here
+        if entry >= 0:
+            played = entry_offset[entry]
+            for h in range(size):
+                reach[here + h] = reach[before + h] * strategy[played + h]
+        else:
+            lanes = lane_start[row_block[row]]
+            for h in range(size):
+                reach[here + h] = reach[before + above[lanes + h]]
+
+
+@njit(cache=True)
+def _terminals(block, tables, opponent_row, row_offset, reach, sign, values, value_offset, room):  # type: ignore[no-untyped-def]
+    """Fills the values of a block's folds and showdowns."""
+    lane_start, cards, tie, terminal_start, num_folds, terminal_node, amount = tables
+    reaches, found, by_card, chips, offsets = room
+    lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
+    hand_cards, hand_tie = cards[lanes : lanes + size], tie[lanes : lanes + size]
+    folds_end = terminal_start[block] + num_folds[block]
+    for folds in (True, False):
+        first, last = (terminal_start[block], folds_end) if folds else (folds_end, terminal_start[block + 1])
+        for start in range(first, last, LANES):
+            count = min(LANES, last - start)
+            for t in range(count):
+                node = terminal_node[start + t]
+                offsets[t] = row_offset[opponent_row[node]]
+                chips[0, t] = sign * amount[node] if folds else amount[node]
+            gather(reach, offsets, count, size, reaches)
+            if folds:
+                fold_values(reaches, hand_cards, size, chips, by_card, found)
+            else:
+                showdown_values(reaches, hand_cards, hand_tie, size, chips, by_card, found)
+            for t in range(count):
+                offsets[t] = value_offset[terminal_node[start + t]]
+            scatter(found, offsets, count, size, values)
+
+
+@njit(cache=True)
+def _decide(mode, size, actions, at, children, entries, own_rows, values, strategy, regret, average, own_reach, step):  # type: ignore[no-untyped-def]
+    """Fills a node's values where the player of the pass acts, from those of its children; updates what the mode says."""
+    if mode == _RESPONSE:
+        for h in range(size):
+            best, chosen = values[children[0] + h], 0
+            for a in range(1, actions):
+                if values[children[a] + h] > best:
+                    best, chosen = values[children[a] + h], a
+            values[at + h] = best
+            for a in range(actions):
+                strategy[entries[a] + h] = 1 if a == chosen else 0
+        return
+    for h in range(size):
+        values[at + h] = values[children[0] + h] * strategy[entries[0] + h]
+    for a in range(1, actions):
+        for h in range(size):
+            values[at + h] += values[children[a] + h] * strategy[entries[a] + h]
+    if mode == _VALUES:
+        return
+    positive, negative, floor, prediction, weight = step
+    for a in range(actions):
+        entry, child, row = entries[a], children[a], own_rows[a]
+        for h in range(size):
+            instant = values[child + h] - values[at + h]
+            old = regret[entry + h]
+            new = max(old * (positive if old > 0 else negative) + instant, floor)
+            regret[entry + h] = new
+            strategy[entry + h] = max(new + prediction * instant, 0)
+            average[entry + h] += weight * own_reach[row + h]
+    first = entries[0]
+    for h in range(size):
+        total = strategy[first + h]
+        for a in range(1, actions):
+            total += strategy[entries[a] + h]
+        if total > 0:
+            for a in range(actions):
+                strategy[entries[a] + h] /= total
+        else:
+            for a in range(actions):
+                strategy[entries[a] + h] = 1.0 / actions
+
+
+@njit(cache=True)
+def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, room):  # type: ignore[no-untyped-def]
+    """One pass upwards for a player: fills the values of all nodes, and what the mode says at its decisions."""
+    kind, actor, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes
+    node_start, lane_start, above = blocks
+    entry_offset, value_offset, own_offset, opponent_offset = offsets
+    opponent_reach, own_reach = reaches
+    values, strategy, regret, average = arrays
+    below, entries, rows = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
+    sign = 1 if player == 0 else -1
+    for node in range(len(kind)):
+        if kind[node] == DEALS:
+            size = value_offset[node] + lane_start[_block_of(node_start, node) + 1] - lane_start[_block_of(node_start, node)]
+            values[value_offset[node] : size] = 0
+    for block in range(len(node_start) - 2, -1, -1):
+        lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
+        _terminals(block, tables, opponent_row, opponent_offset, opponent_reach, sign, values, value_offset, room)
+        for node in range(node_start[block + 1] - 1, node_start[block] - 1, -1):
+            at = value_offset[node]
+            if kind[node] == DECIDES:
+                actions = num_actions[node]
+                for a in range(actions):
+                    below[a] = value_offset[child[first_child[node] + a]]
+                if actor[node] == player:
+                    for a in range(actions):
+                        entries[a] = entry_offset[first_entry[node] + a]
+                        rows[a] = own_offset[own_row[child[first_child[node] + a]]]
+                    _decide(mode, size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step)
+                else:
+                    for h in range(size):
+                        values[at + h] = values[below[0] + h]
+                    for a in range(1, actions):
+                        for h in range(size):
+                            values[at + h] += values[below[a] + h]
+            if block > 0 and parent[node] < node_start[block]:
+                target = value_offset[parent[node]]
+                for h in range(size):
+                    values[target + above[lanes + h]] += values[at + h]
+
+
+@njit(cache=True)
+def _block_of(node_start, node):  # type: ignore[no-untyped-def]
+    return np.searchsorted(node_start, node, side="right") - 1
+
+
+class HandPasses(Passes[Array]):
+    """Passes over a tree of hold'em by numba; reaches are over its rows, the rest over its entries.
+
+    Args:
+      tree: the tree.
+      dtype: of all numbers: float32 for speed, float64 to check it.
+    """
+
+    backend, device = "numba", "cpu"
+
+    def __init__(self, tree: HandTree, dtype: type = np.float32) -> None:
+        self.hand_tree = self.tree = tree  # type: ignore[assignment]
+        self.dtype = dtype
+        t, blocks = tree, tree.blocks
+        widths = np.diff(blocks.lane_start)
+        terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
+        order = terminal[np.lexsort((terminal, t.kind[terminal] == SHOWS, t.block[terminal]))]
+        counts, folds = (np.bincount(t.block[of], minlength=len(widths)) for of in (order, np.flatnonzero(t.kind == FOLDS)))
+        self._blocks = (blocks.node_start, blocks.lane_start, blocks.above)
+        self._tables: tuple[Array, ...] = (
+            blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
+            t.amount.astype(dtype),
+        )  # fmt: skip
+        self._value_offset = _value_offsets(tree)
+        size = int(max(self._value_offset + widths[t.block]))
+        self._values: Array = np.zeros(size, dtype)
+        room = int(widths.max())
+        self._room: tuple[Array, ...] = (
+            np.zeros((room, LANES), dtype), np.zeros((room, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
+            np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64),
+        )  # fmt: skip
+        self._none: Array = np.zeros(0, dtype)
+
+    def entries(self, values: Floats) -> Array:
+        return values.astype(self.dtype)
+
+    def to_numpy(self, entries: Array) -> Floats:
+        return entries.astype(np.float64)
+
+    def rows_to_numpy(self, player: int, rows: Array) -> Floats:
+        return rows.astype(np.float64)
+
+    def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
+        t = self.hand_tree
+        reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
+        _reach(
+            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
+            t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach,
+        )  # fmt: skip
+        return reach
+
+    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
+        reach, t = self.reach(player, strategy, out), self.hand_tree
+        rows = np.flatnonzero(t.row_entry[player] >= 0)
+        for row in rows:
+            entry, start = t.row_entry[player][row], t.row_offset[player][row]
+            size = t.row_offset[player][row + 1] - start
+            average[t.entry_offset[entry] : t.entry_offset[entry] + size] += self.dtype(weight) * reach[start : start + size]
+        return reach
+
+    def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:
+        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
+        return self._root()
+
+    def best_response(self, player: int, opponent_reach: Array) -> tuple[Array, Array]:
+        response = self.zeros()
+        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, self._none, self._none), RegretStep())
+        return self._root(), response
+
+    def update_regrets(
+        self, player: int, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], step: RegretStep
+    ) -> None:
+        self._pass_up(_REGRETS, player, reaches[1 - player], reaches[player], (strategy, regret, average), step)
+
+    def mix(self, rows: Array, other: Array, weight: float) -> Array:
+        mixed: Array = rows + self.dtype(weight) * (other - rows)
+        return mixed
+
+    def root_values(self, player: int, cfv: Array) -> Floats:
+        values: Floats = cfv.astype(np.float64) * self.hand_tree.root_reach[player]
+        return values
+
+    def _root(self) -> Array:
+        """Returns `[H]` a copy of the root's values."""
+        start = int(self._value_offset[0])
+        return self._values[start : start + self.hand_tree.blocks.width(0)].copy()
+
+    def _pass_up(
+        self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
+    ) -> None:
+        t = self.hand_tree
+        nodes = (
+            t.kind, t.actor, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
+            t.reach_row[player], t.reach_row[1 - player],
+        )  # fmt: skip
+        offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])
+        weights = tuple(self.dtype(number) for number in step)
+        _up(
+            mode, player, nodes, self._blocks, self._tables, offsets, (opponent_reach, own_reach), (self._values, *arrays),
+            weights, self._room,
+        )  # fmt: skip
+
+
+def _value_offsets(tree: HandTree) -> NDArray[np.int64]:
+    """Returns `[N]` where each node's values lie: full boards share their room, since each is done with before the next."""
+    blocks = tree.blocks
+    widths = np.diff(blocks.lane_start)
+    deepest = max(len(board) for board in blocks.board)
+    offsets, used = np.zeros(len(tree), np.int64), 0
+    for block, board in enumerate(blocks.board):
+        if len(board) == deepest and block > 0:
+            break
+        nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
+        offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
+        used += len(nodes) * int(widths[block])
+    for block, board in enumerate(blocks.board):
+        if len(board) == deepest and block > 0:
+            nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
+            offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
+    return offsets

@@ -1,0 +1,274 @@
+"""Builds the tree of a hold'em endgame: the betting of a street once, repeated on every board it can happen on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.hands import HANDS, possible_hands
+from tacit.errors import TacitError
+from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
+from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, Blocks, HandTree, lanes_of
+from tacit.tree.public_tree import Floats
+
+HIDDEN_CARDS = 4
+"""Cards that two players hold: no board card is one of these."""
+
+
+@dataclass
+class _Street:
+    """The betting of one street from all the states it can begin with; numbers count within the street.
+
+    Attributes:
+      kind, actor, amount, parent: of each node; the parent of a beginning is -1.
+      first_entry, num_actions: of each node.
+      children: of each node.
+      rows: for both players, each node's row: rows come from the beginnings first, then from own actions.
+      row_parent, row_entry: for both players, of each row; -1 for the beginnings.
+      entry_action, entry_node: of each entry.
+      deals: nodes where the next card comes, with the betting there.
+    """
+
+    kind: list[int] = field(default_factory=list)
+    actor: list[int] = field(default_factory=list)
+    amount: list[float] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    first_entry: list[int] = field(default_factory=list)
+    num_actions: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+    rows: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    row_parent: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    row_entry: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    entry_action: list[int] = field(default_factory=list)
+    entry_node: list[int] = field(default_factory=list)
+    deals: list[tuple[int, Betting]] = field(default_factory=list)
+
+    def add(self, rules: BettingRules, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
+        """Adds a state of the betting and all that follows on this street; returns its node."""
+        node = len(self.kind)
+        kind, amount = _kind_and_amount(betting)
+        actions = rules.actions(betting) if kind == DECIDES else ()
+        self.kind.append(kind)
+        self.actor.append(betting.actor if kind == DECIDES else -1)
+        self.amount.append(amount)
+        self.parent.append(parent)
+        self.first_entry.append(len(self.entry_action))
+        self.num_actions.append(len(actions))
+        self.children.append([])
+        for player in (0, 1):
+            self.rows[player].append(rows[player])
+        if kind == DEALS:
+            self.deals.append((node, betting))
+        first_entry = len(self.entry_action)
+        self.entry_action += actions
+        self.entry_node += [node] * len(actions)
+        for number, action in enumerate(actions):
+            below = list(rows)
+            below[betting.actor] = len(self.row_parent[betting.actor])
+            self.row_parent[betting.actor].append(rows[betting.actor])
+            self.row_entry[betting.actor].append(first_entry + number)
+            self.children[node].append(self.add(rules, rules.apply(betting, action), node, (below[0], below[1])))
+        return node
+
+
+def build_hand_tree(game: Any, rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> HandTree:
+    """Returns the tree of a hand from a board on.
+
+    Args:
+      game: what the tree is of.
+      rules: of the betting, from the street of the board on.
+      board: three to five cards.
+      ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
+
+    Raises:
+      TacitError: no two hands of the ranges can be held at once.
+    """
+    streets = _streets(rules, len(board))
+    blocks = _blocks(board, [len(street.kind) for street in streets])
+    block_street = np.array([len(cards) - len(board) for cards in blocks.board])
+    root = blocks.hands(0)
+    reaches = ranges[0][root].astype(np.float64), ranges[1][root].astype(np.float64)
+    meeting = total_meeting(HANDS[root], *reaches)
+    if meeting <= 0.0:
+        raise TacitError("no hand of one range can be held together with one of the other on this board")
+    chance = np.array([_deal_chance(len(board), len(cards)) for cards in blocks.board])
+
+    def repeat(numbers: str, kind: type, shift: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Returns a street's numbers on each of its boards, -1 aside shifted by what came before the block."""
+        parts = []
+        for block, street in enumerate(block_street):
+            part: NDArray[Any] = np.array(getattr(streets[street], numbers), kind)
+            parts.append(part if shift is None else np.where(part >= 0, part + shift[block], part))
+        return np.concatenate(parts).astype(kind)
+
+    entries = np.array([len(street.entry_action) for street in streets])[block_street]
+    entry_start = np.concatenate([[0], np.cumsum(entries)])
+    entry_block, widths = np.repeat(np.arange(len(block_street)), entries), np.diff(blocks.lane_start)
+    node_start = blocks.node_start
+    parent, child, first_child, num_below = _links(streets, blocks, block_street)
+    rows = [_rows(streets, blocks, block_street, entry_start, player) for player in (0, 1)]
+    kind = repeat("kind", np.int8)
+    block = np.repeat(np.arange(len(block_street)), np.diff(node_start)).astype(np.int32)
+    return HandTree(
+        game=game,
+        blocks=blocks,
+        kind=kind,
+        actor=repeat("actor", np.int8),
+        block=block,
+        parent=parent,
+        amount=repeat("amount", np.float64) * chance[block] / meeting,
+        first_entry=repeat("first_entry", np.int32, entry_start[:-1]),
+        num_actions=np.where(kind == DEALS, num_below, repeat("num_actions", np.int32)).astype(np.int32),
+        first_child=first_child,
+        child=child,
+        reach_row=(rows[0].of_node, rows[1].of_node),
+        entry_action=repeat("entry_action", np.int32),
+        entry_offset=np.concatenate([[0], np.cumsum(widths[entry_block])]),
+        entry_node=repeat("entry_node", np.int32, node_start[:-1]),
+        row_offset=(rows[0].offset, rows[1].offset),
+        row_parent=(rows[0].parent, rows[1].parent),
+        row_entry=(rows[0].entry, rows[1].entry),
+        row_block=(rows[0].block, rows[1].block),
+        root_reach=reaches,
+    )
+
+
+def total_meeting(cards: NDArray[Any], first: Floats, second: Floats) -> float:
+    """Returns the weight of all pairs of hands `[H, 2]` that share no card."""
+    sums = [np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS) for reach in (first, second)]
+    return float(first.sum() * second.sum() - sums[0] @ sums[1] + first @ second)
+
+
+def _kind_and_amount(betting: Betting) -> tuple[int, float]:
+    """Returns what kind of node a state of the betting is, and the chips at stake there (see `HandTree.amount`)."""
+    if betting.actor == FOLDED:
+        return FOLDS, float(betting.spent[1] if betting.folder == 1 else -betting.spent[0])
+    if betting.actor == SHOWDOWN:
+        return (SHOWS, float(betting.facing)) if betting.street == RIVER else (DEALS, 0.0)
+    return (DEALS, 0.0) if betting.actor == DEAL else (DECIDES, 0.0)
+
+
+def _streets(rules: BettingRules, num_cards: int) -> list[_Street]:
+    """Returns the betting of all streets from that of the board on."""
+    streets, begins = [], [rules.start()]
+    while begins:
+        street = _Street()
+        for player in (0, 1):
+            street.row_parent[player].extend([-1] * len(begins))
+            street.row_entry[player].extend([-1] * len(begins))
+        for number, betting in enumerate(begins):
+            street.add(rules, betting, -1, (number, number))
+        streets.append(street)
+        begins = [_next_street(rules, betting) for _, betting in street.deals]
+    assert len(streets) <= 6 - num_cards
+    return streets
+
+
+def _next_street(rules: BettingRules, betting: Betting) -> Betting:
+    """Returns the betting after a card: the next street's start, or the same showdown a street later."""
+    if betting.actor == DEAL:
+        return rules.deal(betting)
+    return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)
+
+
+def _blocks(board: tuple[int, ...], nodes: list[int]) -> Blocks:
+    """Returns the boards that can come, street by street, and the hands on each."""
+    boards, parents = [board], [-1]
+    root, tie = lanes_of(board, np.flatnonzero(possible_hands(board)).astype(np.int16))
+    hands, ties, above, first = [root], [tie], [np.zeros(len(root), np.int16)], 0
+    for _ in nodes[1:]:
+        last = len(boards)
+        for parent in range(first, last):
+            place = np.full(len(HANDS), -1)
+            place[hands[parent]] = np.arange(len(hands[parent]))
+            for card in range(NUM_CARDS):
+                if card not in boards[parent]:
+                    boards.append((*boards[parent], card))
+                    parents.append(parent)
+                    found, tie = lanes_of(boards[-1], hands[parent])
+                    hands.append(found)
+                    ties.append(tie)
+                    above.append(place[found].astype(np.int16))
+        first = last
+    sizes = [nodes[len(cards) - len(board)] for cards in boards]
+    lanes = np.concatenate(hands)
+    return Blocks(
+        board=boards,
+        parent=np.array(parents, np.int32),
+        node_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        lane_start=np.concatenate([[0], np.cumsum([len(part) for part in hands])]),
+        hand=lanes,
+        cards=HANDS[lanes].astype(np.int8),
+        tie=np.concatenate(ties),
+        above=np.concatenate(above),
+    )
+
+
+def _deal_chance(before: int, after: int) -> float:
+    """Returns the chance of the cards that came, given two hands: each of the others is as likely."""
+    return float(np.prod([1.0 / (NUM_CARDS - HIDDEN_CARDS - cards) for cards in range(before, after)]))
+
+
+def _links(
+    streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Returns for each node its parent, the list of all children, where each node's begin in it, and how many they are."""
+    below: list[list[int]] = [[] for _ in range(int(blocks.node_start[-1]))]
+    parent = np.full(len(below), -1, np.int32)
+    for block, street in enumerate(block_street):
+        start, begins = int(blocks.node_start[block]), 0
+        for node, above in enumerate(streets[street].parent):
+            if above >= 0:
+                parent[start + node] = start + above
+            elif block > 0:
+                dealing = streets[street - 1].deals[begins][0]
+                parent[start + node] = blocks.node_start[blocks.parent[block]] + dealing
+                below[parent[start + node]].append(start + node)
+                begins += 1
+        for node, children in enumerate(streets[street].children):
+            below[start + node] += [start + number for number in children]
+    counts = np.array([len(children) for children in below])
+    child = np.array([node for children in below for node in children], np.int32)
+    return parent, child, (np.cumsum(counts) - counts).astype(np.int32), counts.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    of_node: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    entry: NDArray[np.int32]
+    block: NDArray[np.int32]
+    offset: NDArray[np.int64]
+
+
+def _rows(
+    streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
+) -> _Rows:
+    """Returns a player's rows: those of a block begin with what its beginnings inherit from the block before."""
+    counts = np.array([len(street.row_parent[player]) for street in streets])[block_street]
+    start = np.concatenate([[0], np.cumsum(counts)])
+    of_node, parents, entries = [], [], []
+    for block, street in enumerate(block_street):
+        here = streets[street]
+        of_node.append(np.array(here.rows[player]) + start[block])
+        parent, entry = np.array(here.row_parent[player]), np.array(here.row_entry[player])
+        if block > 0:
+            before = streets[street - 1]
+            inherited = [before.rows[player][node] for node, _ in before.deals]
+            above = np.array(inherited) + start[blocks.parent[block]]
+            parent = np.concatenate([above, parent[len(inherited) :] + start[block]])
+        parents.append(parent)
+        entries.append(np.where(entry >= 0, entry + entry_start[block], -1))
+    row_block = np.repeat(np.arange(len(block_street)), counts)
+    widths = np.diff(blocks.lane_start)
+    return _Rows(
+        of_node=np.concatenate(of_node).astype(np.int32),
+        parent=np.concatenate(parents).astype(np.int32),
+        entry=np.concatenate(entries).astype(np.int32),
+        block=row_block.astype(np.int32),
+        offset=np.concatenate([[0], np.cumsum(widths[row_block])]),
+    )

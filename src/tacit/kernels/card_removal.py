@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from tacit.kernels.simd import load, splat, store, width
+from tacit.kernels.simd import load, splat, store, transpose, width
 
 NUM_CARDS = 52
 LANES = 16
@@ -20,25 +20,21 @@ VECTOR = width(LANES)
 
 
 @njit(cache=True)
-def gather(rows, offsets, count, num_hands, reach):  # type: ignore[no-untyped-def]
-    """Fills `reach` `[hands, LANES]` with the rows that begin at `offsets[:count]` of a flat array."""
-    for first in range(0, num_hands, LANES):  # a square at a time, so that what is written stays in the nearest cache
-        last = min(first + LANES, num_hands)
-        for t in range(count):
-            start = offsets[t]
-            for h in range(first, last):
-                reach[h, t] = rows[start + h]
+def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore[no-untyped-def]
+    """Turns `LANES` rows over hands into vectors `[hands, LANES]`, or such vectors into rows, a square at a time.
 
-
-@njit(cache=True)
-def scatter(values, offsets, count, num_hands, rows):  # type: ignore[no-untyped-def]
-    """Writes `values` `[hands, LANES]` to the rows that begin at `offsets[:count]` of a flat array."""
+    Args:
+      source: flat.
+      starts: `[LANES]` where each row or vector of the first square starts.
+      step: how much later it starts for the next hand: 1 for rows, `LANES` for vectors.
+      target: flat, with
+      ends: `[LANES]` and
+      stride: likewise.
+      num_hands: at least `LANES`; the last square overlaps the one before.
+    """
     for first in range(0, num_hands, LANES):
-        last = min(first + LANES, num_hands)
-        for t in range(count):
-            start = offsets[t]
-            for h in range(first, last):
-                rows[start + h] = values[h, t]
+        hand = min(first, num_hands - LANES)
+        transpose(source, starts, hand * step, target, ends, hand * stride, VECTOR)
 
 
 @njit(cache=True)

@@ -10,7 +10,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tacit.kernels.base import Passes, RegretStep
-from tacit.kernels.card_removal import LANES, NUM_CARDS, fold_values, gather, scatter, showdown_values
+from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
+from tacit.kernels.simd import load_some, splat, store_some, where_greater
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, HandTree
 from tacit.tree.public_tree import Floats
 
@@ -18,6 +19,15 @@ Array = NDArray[Any]
 
 _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 """What a pass upwards does where its player decides."""
+
+
+# The passes make no arrays in their loops, and what they call makes none at all: references need not be counted there.
+_inlined = njit(cache=True, _nrt=False, inline="always")
+
+
+@_inlined
+def _max(x, y):  # type: ignore[no-untyped-def]
+    return where_greater(x, y, x, y)
 
 
 @njit(cache=True)
@@ -29,8 +39,10 @@ def _reach(row_parent, row_entry, row_block, row_offset, entry_offset, lane_star
         size = row_offset[row + 1] - here
         if entry >= 0:
             played = entry_offset[entry]
-            for h in range(size):
-                reach[here + h] = reach[before + h] * strategy[played + h]
+            for h in range(0, size, LANES):
+                left = size - h
+                chance = load_some(strategy, played + h, left, VECTOR)
+                store_some(reach, here + h, left, load_some(reach, before + h, left, VECTOR) * chance)
         else:
             lanes = lane_start[row_block[row]]
             for h in range(size):
@@ -41,69 +53,81 @@ def _reach(row_parent, row_entry, row_block, row_offset, entry_offset, lane_star
 def _terminals(block, tables, opponent_row, row_offset, reach, sign, values, value_offset, room):  # type: ignore[no-untyped-def]
     """Fills the values of a block's folds and showdowns."""
     lane_start, cards, tie, terminal_start, num_folds, terminal_node, amount = tables
-    reaches, found, by_card, chips, offsets = room
+    reaches, found, by_card, chips, offsets, dense = room
     lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
     hand_cards, hand_tie = cards[lanes : lanes + size], tie[lanes : lanes + size]
     folds_end = terminal_start[block] + num_folds[block]
+    spare = len(values) - len(reaches)
     for folds in (True, False):
         first, last = (terminal_start[block], folds_end) if folds else (folds_end, terminal_start[block + 1])
         for start in range(first, last, LANES):
-            count = min(LANES, last - start)
-            for t in range(count):
-                node = terminal_node[start + t]
+            for t in range(LANES):
+                node = terminal_node[min(start + t, last - 1)]  # vectors are filled up with the last one
                 offsets[t] = row_offset[opponent_row[node]]
                 chips[0, t] = sign * amount[node] if folds else amount[node]
-            gather(reach, offsets, count, size, reaches)
+            turn(reach, offsets, 1, reaches.reshape(-1), dense, LANES, size)
             if folds:
                 fold_values(reaches, hand_cards, size, chips, by_card, found)
             else:
                 showdown_values(reaches, hand_cards, hand_tie, size, chips, by_card, found)
-            for t in range(count):
-                offsets[t] = value_offset[terminal_node[start + t]]
-            scatter(found, offsets, count, size, values)
+            for t in range(LANES):
+                offsets[t] = value_offset[terminal_node[start + t]] if start + t < last else spare
+            turn(found.reshape(-1), dense, LANES, values, offsets, 1, size)
 
 
-@njit(cache=True)
-def _decide(mode, size, actions, at, children, entries, own_rows, values, strategy, regret, average, own_reach, step):  # type: ignore[no-untyped-def]
-    """Fills a node's values where the player of the pass acts, from those of its children; updates what the mode says."""
-    if mode == _RESPONSE:
-        for h in range(size):
-            best, chosen = values[children[0] + h], 0
-            for a in range(1, actions):
-                if values[children[a] + h] > best:
-                    best, chosen = values[children[a] + h], a
-            values[at + h] = best
-            for a in range(actions):
-                strategy[entries[a] + h] = 1 if a == chosen else 0
-        return
+@_inlined
+def _respond(size, actions, at, children, entries, values, response):  # type: ignore[no-untyped-def]
+    """Fills a node's values and the response where its player takes the best of the children for each hand."""
     for h in range(size):
-        values[at + h] = values[children[0] + h] * strategy[entries[0] + h]
-    for a in range(1, actions):
-        for h in range(size):
-            values[at + h] += values[children[a] + h] * strategy[entries[a] + h]
-    if mode == _VALUES:
-        return
-    positive, negative, floor, prediction, weight = step
-    for a in range(actions):
-        entry, child, row = entries[a], children[a], own_rows[a]
-        for h in range(size):
-            instant = values[child + h] - values[at + h]
-            old = regret[entry + h]
-            new = max(old * (positive if old > 0 else negative) + instant, floor)
-            regret[entry + h] = new
-            strategy[entry + h] = max(new + prediction * instant, 0)
-            average[entry + h] += weight * own_reach[row + h]
-    first = entries[0]
-    for h in range(size):
-        total = strategy[first + h]
+        best, chosen = values[children[0] + h], 0
         for a in range(1, actions):
-            total += strategy[entries[a] + h]
-        if total > 0:
-            for a in range(actions):
-                strategy[entries[a] + h] /= total
-        else:
-            for a in range(actions):
-                strategy[entries[a] + h] = 1.0 / actions
+            if values[children[a] + h] > best:
+                best, chosen = values[children[a] + h], a
+        values[at + h] = best
+        for a in range(actions):
+            response[entries[a] + h] = 1 if a == chosen else 0
+
+
+@_inlined
+def _follow(size, actions, at, children, entries, values, strategy):  # type: ignore[no-untyped-def]
+    """Fills a node's values where its player follows a strategy."""
+    for h in range(0, size, LANES):
+        left = size - h
+        value = load_some(values, children[0] + h, left, VECTOR) * load_some(strategy, entries[0] + h, left, VECTOR)
+        for a in range(1, actions):
+            value += load_some(values, children[a] + h, left, VECTOR) * load_some(strategy, entries[a] + h, left, VECTOR)
+        store_some(values, at + h, left, value)
+
+
+@_inlined
+def _match_regrets(size, actions, at, children, entries, rows, values, strategy, regret, average, reach, step):  # type: ignore[no-untyped-def]
+    """Updates regrets, average and strategy at a node whose values are known."""
+    positive, negative, floor, prediction, weight, unit = step
+    zero = splat(unit - unit, VECTOR)
+    keep_positive, keep_negative, lowest = splat(positive, VECTOR), splat(negative, VECTOR), splat(floor, VECTOR)
+    ahead, share = splat(prediction, VECTOR), splat(weight, VECTOR)
+    number = unit  # of actions, in the arrays' type
+    for _ in range(1, actions):
+        number += unit
+    one, even = splat(unit, VECTOR), splat(unit / number, VECTOR)
+    for h in range(0, size, LANES):
+        left = size - h
+        value, total = load_some(values, at + h, left, VECTOR), zero
+        for a in range(actions):
+            entry = entries[a] + h
+            instant = load_some(values, children[a] + h, left, VECTOR) - value
+            old = load_some(regret, entry, left, VECTOR)
+            new = _max(old * where_greater(old, zero, keep_positive, keep_negative) + instant, lowest)
+            store_some(regret, entry, left, new)
+            wish = _max(new + ahead * instant, zero)
+            store_some(strategy, entry, left, wish)
+            total = total + wish
+            played = load_some(reach, rows[a] + h, left, VECTOR)
+            store_some(average, entry, left, load_some(average, entry, left, VECTOR) + share * played)
+        factor = one / where_greater(total, zero, total, one)
+        for a in range(actions):
+            wish = load_some(strategy, entries[a] + h, left, VECTOR)
+            store_some(strategy, entries[a] + h, left, where_greater(total, zero, wish * factor, even))
 
 
 @njit(cache=True)
@@ -129,17 +153,24 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                 actions = num_actions[node]
                 for a in range(actions):
                     below[a] = value_offset[child[first_child[node] + a]]
-                if actor[node] == player:
+                if actor[node] != player:
+                    for h in range(0, size, LANES):
+                        value = load_some(values, below[0] + h, size - h, VECTOR)
+                        for a in range(1, actions):
+                            value += load_some(values, below[a] + h, size - h, VECTOR)
+                        store_some(values, at + h, size - h, value)
+                else:
                     for a in range(actions):
                         entries[a] = entry_offset[first_entry[node] + a]
                         rows[a] = own_offset[own_row[child[first_child[node] + a]]]
-                    _decide(mode, size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step)
-                else:
-                    for h in range(size):
-                        values[at + h] = values[below[0] + h]
-                    for a in range(1, actions):
-                        for h in range(size):
-                            values[at + h] += values[below[a] + h]
+                    if mode == _RESPONSE:
+                        _respond(size, actions, at, below, entries, values, strategy)
+                    else:
+                        _follow(size, actions, at, below, entries, values, strategy)
+                    if mode == _REGRETS:
+                        _match_regrets(
+                            size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step
+                        )
             if block > 0 and parent[node] < node_start[block]:
                 target = value_offset[parent[node]]
                 for h in range(size):
@@ -175,12 +206,11 @@ class HandPasses(Passes[Array]):
             t.amount.astype(dtype),
         )  # fmt: skip
         self._value_offset = _value_offsets(tree)
-        size = int(max(self._value_offset + widths[t.block]))
-        self._values: Array = np.zeros(size, dtype)
         room = int(widths.max())
+        self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
             np.zeros((room, LANES), dtype), np.zeros((room, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
-            np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64),
+            np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
         self._none: Array = np.zeros(0, dtype)
 
@@ -247,7 +277,7 @@ class HandPasses(Passes[Array]):
             t.reach_row[player], t.reach_row[1 - player],
         )  # fmt: skip
         offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])
-        weights = tuple(self.dtype(number) for number in step)
+        weights = tuple(self.dtype(number) for number in (*step, 1.0))
         _up(
             mode, player, nodes, self._blocks, self._tables, offsets, (opponent_reach, own_reach), (self._values, *arrays),
             weights, self._room,

@@ -146,6 +146,42 @@ def store_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) ->
     return types.void(array, types.intp, types.intp, lanes), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def transpose(_context: Any, source: Any, starts: Any, shift: Any, target: Any, ends: Any, offset: Any, lanes: Any) -> Any:
+    """`transpose(source, starts, shift, target, ends, offset, width(H))` turns `H` rows of `H` numbers, a power of 2.
+
+    Row i of the square is at `starts[i] + shift` of a flat array, and column i goes to `ends[i] + offset` of another.
+    """
+    count = len(lanes)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(context.get_data_type(signature.args[0].dtype), count)
+
+        def place(array: int, offsets: int, added: Any, row: int) -> Any:
+            data = cgutils.create_struct_proxy(signature.args[offsets])(context, builder, arguments[offsets]).data
+            start = builder.load(builder.gep(data, [ir.Constant(ir.IntType(64), row)], inbounds=True))
+            return _flat_pointer(context, builder, signature.args[array], arguments[array], builder.add(start, added), vector)
+
+        rows = [builder.load(place(0, 1, arguments[2], row), align=4) for row in range(count)]
+        step = count // 2
+        while step:  # blocks off the diagonal change places, then blocks of half the size within each block
+            for row in (row for row in range(count) if not row & step):
+                first, second = rows[row], rows[row + step]
+                low = [lane if not lane & step else count + lane - step for lane in range(count)]
+                high = [lane + step if not lane & step else count + lane for lane in range(count)]
+                rows[row], rows[row + step] = (_shuffle(builder, first, second, order) for order in (low, high))
+            step //= 2
+        for row in range(count):
+            builder.store(rows[row], place(3, 4, arguments[5], row), align=4)
+        return context.get_dummy_value()
+
+    return types.void(source, starts, types.intp, target, ends, types.intp, lanes), generate
+
+
+def _shuffle(builder: Any, first: Any, second: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order))
+
+
 def _are_all(builder: Any, count: Any, lanes: int) -> Any:
     return builder.icmp_signed(">=", count, ir.Constant(count.type, lanes))
 

@@ -1,14 +1,21 @@
-"""Ranges in the usual notation and the 13 x 13 grid: counts everybody agrees on, texts there and back."""
+"""Ranges in the usual notation and the 13 x 13 grid: counts everybody agrees on, texts there and back, pixels and letters."""
+
+import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib import image
+from rich.console import Console
 
 from tacit.cards import NUM_HANDS, check_range, hand_index, parse_cards, parse_range, write_range
 from tacit.cards.grid import CELLS, SIZE, cell_name, grid_of, overall_frequencies, reach_grid, strategy_grid
 from tacit.cards.hands import possible_hands
+from tacit.cli.strategy_grid import action_letters, strategy_text
 from tacit.errors import TacitError
+from tacit.grid_plots import ABSENT, CALL, EMPTY, FOLD, action_colors, draw_strategy_grid, strategy_figure
 
 KINDS = [cell_name(row, column) for row, column in np.ndindex(SIZE, SIZE)]
 
@@ -184,3 +191,85 @@ def test_strategies_of_cells_are_weighted_by_reach() -> None:
         np.testing.assert_array_equal(grid.sum(axis=0) > 0, grid_of(reach) > 0)
         np.testing.assert_allclose(overall_frequencies(strategy, scale * reach), [1 / 4.5, 3.5 / 4.5])
     assert overall_frequencies(strategy, 0 * reach).tolist() == [0, 0]
+
+
+def test_actions_have_the_colours_of_solvers() -> None:
+    assert action_colors(["Fold", "Call", "Raise 6"]) == [FOLD, CALL, "#de483a"]
+    small, middle, large = action_colors(["check", "bet 1", "bet 2", "all-in"])[1:]
+    assert (small, middle, large) == ("#f3a558", "#de483a", "#7e1630")
+    assert action_colors(["fold", "call"]) == [FOLD, CALL]
+    assert action_letters(["fold", "call", "raise 6", "raise 12", "all-in"]) == ["F", "C", "1", "2", "A"]
+
+
+@pytest.fixture
+def example() -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Aces raise, kings fold a quarter, call a quarter and raise a half, queens get here half as often and call."""
+    strategy = np.tile([[0.0], [0.0], [1.0]], (1, NUM_HANDS))
+    strategy[:, parse_range("KK") > 0] = np.array([[0.25], [0.25], [0.5]])
+    strategy[:, parse_range("QQ") > 0] = np.array([[0.0], [1.0], [0.0]])
+    return strategy, parse_range("KK+, QQ:0.5") / 10, ["fold", "call", "raise 6"]
+
+
+def test_the_picture_shows_known_cells_in_their_colours(
+    tmp_path: Path, example: tuple[np.ndarray, np.ndarray, list[str]]
+) -> None:
+    raised = action_colors(example[2])[2]
+    draw_strategy_grid(tmp_path / "grid.png", *example, "Aces, kings and queens")
+    assert (tmp_path / "grid.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    pixels = np.round(255 * image.imread(tmp_path / "grid.png")[..., :3]).astype(int)
+    figure = strategy_figure(*example, "Aces, kings and queens")
+    figure.tight_layout()
+    to_pixels = figure.axes[0].transData
+    scale = pixels.shape[1] / (figure.get_figwidth() * figure.dpi)
+
+    def color(row: float, column: float) -> str:
+        x, y = to_pixels.transform((column, row)) * scale
+        return "#" + "".join(f"{part:02x}" for part in pixels[round(pixels.shape[0] - y), round(x)])
+
+    assert {color(row, column) for row in (0.1, 0.9) for column in (0.1, 0.9)} == {raised}
+    assert [color(1.9, 1 + share) for share in (0.1, 0.45, 0.55, 0.7, 0.8, 0.95)] == [raised, raised, CALL, CALL, FOLD, FOLD]
+    assert [color(2 + share, 2.1) for share in (0.1, 0.4, 0.6, 0.9)] == [ABSENT, ABSENT, CALL, CALL]
+    assert color(0.1, 1.1) == color(12.9, 12.9) == EMPTY
+    # Of 6 + 6 + 3 hands, 9 raise, 4.5 call and 1.5 fold.
+    assert [color(-1.3, 13 * share) for share in (0.01, 0.59, 0.61, 0.89, 0.91, 0.99)] == [
+        raised,
+        raised,
+        CALL,
+        CALL,
+        FOLD,
+        FOLD,
+    ]
+
+
+@pytest.mark.parametrize(("name", "begins"), [("grid.svg", b"<?xml"), ("grid.pdf", b"%PDF")])
+def test_pictures_come_in_other_formats(
+    tmp_path: Path, example: tuple[np.ndarray, np.ndarray, list[str]], name: str, begins: bytes
+) -> None:
+    draw_strategy_grid(tmp_path / name, *example, board=parse_cards("AsKd2c"))
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_the_terminal_shows_letters_without_colour_and_colours_with_it(
+    example: tuple[np.ndarray, np.ndarray, list[str]],
+) -> None:
+    plain, colored = io.StringIO(), io.StringIO()
+    Console(file=plain, width=80).print(strategy_text(*example))
+    lines = [line.rstrip() for line in plain.getvalue().splitlines()]
+    assert max(map(len, lines)) <= 78
+    assert lines[0].split() == KINDS[:13]
+    assert lines[1] == " R100"
+    assert lines[3] == " " * 6 + " R 50"
+    assert lines[5] == " " * 12 + " C100"
+    assert lines[7] == ""
+    assert lines[-3:] == [" R   60.0 %  raise 6", " C   30.0 %  call", " F   10.0 %  fold"]
+    Console(file=colored, width=80, force_terminal=True, color_system="truecolor").print(strategy_text(*example))
+    red, green, blue = (int(action_colors(example[2])[2][place : place + 2], 16) for place in (1, 3, 5))
+    assert f"48;2;{red};{green};{blue}m AA  " in colored.getvalue()
+
+
+def test_hands_that_hold_cards_of_the_board_are_left_out(example: tuple[np.ndarray, np.ndarray, list[str]]) -> None:
+    strategy, _, names = example
+    board = parse_cards("AsAdAc2h7d")
+    text = strategy_text(strategy, np.ones(NUM_HANDS), names, board).plain.splitlines()
+    assert text[0].startswith(" AA    AKs ")
+    assert text[1].startswith("       R100 ")  # one ace is left: no pair of them, and one suited ace-king

@@ -1,0 +1,249 @@
+"""The betting of a two-player poker hand, without cards: who acts, what is allowed, what has been put in.
+
+Player 0 is the big blind and acts first from the flop on; player 1 is the button and small blind and acts first before the flop
+(positions as in the computer poker competition's protocol). Chips are whole. Both players have the same stack: with different
+ones the smaller counts, since more than that can never be lost.
+
+Actions are `FOLD`, `CALL` (a check where there is nothing to call) and raises: action N, 2 or higher, means that the raiser has
+then put in N chips **over the whole hand**, blinds and earlier streets included. No-limit players may raise to any number in a
+range; what `actions` lists is a menu of a few of them, and `apply` takes the others as well.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from tacit.errors import TacitError
+
+FOLD, CALL = 0, 1
+"""Any higher action is a raise to that number of chips."""
+DEAL, FOLDED, SHOWDOWN = -1, -2, -3
+"""Actors that are no players: board cards come next; somebody folded; the board is completed and the hands are compared."""
+NOBODY = -1
+"""The folder while nobody folded."""
+
+PREFLOP, FLOP, TURN, RIVER = range(4)
+BOARD_CARDS = (0, 3, 4, 5)
+"""Cards on the board on each street."""
+MAX_ACTIONS = 9
+"""As many as ReBeL's policy network has: fold, call and seven raises."""
+MAX_CHIPS = 2**31 - 1
+"""Raises are actions, and these are kept as 32-bit integers."""
+ALL_IN = math.inf
+"""The size, in pots, of a bet of everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Betting:
+    """A state of the betting.
+
+    Attributes:
+      street: `PREFLOP`, `FLOP`, `TURN` or `RIVER`.
+      actor: 0 or 1, `DEAL`, `FOLDED` or `SHOWDOWN`. A showdown before the river means that both are all-in.
+      spent: the chips each player has put in over the whole hand.
+      raise_size: the least that a raise must add to what is to be called.
+      num_raises: bets and raises on this street, blinds not counted.
+      acted: whether anybody has acted on this street; a call is the end of it only then.
+      folder: the player who folded, or `NOBODY`.
+    """
+
+    street: int
+    actor: int
+    spent: tuple[int, int]
+    raise_size: int
+    num_raises: int = 0
+    acted: bool = False
+    folder: int = NOBODY
+
+    @property
+    def pot(self) -> int:
+        """The chips of both players."""
+        return self.spent[0] + self.spent[1]
+
+    @property
+    def facing(self) -> int:
+        """What a player must have put in over the whole hand to stay in."""
+        return max(self.spent)
+
+    @property
+    def to_call(self) -> int:
+        """What the actor has to add for that: 0 if a check is possible."""
+        return self.facing - min(self.spent)
+
+
+@dataclass(frozen=True)
+class BettingRules(ABC):
+    """How a hand is bet: from the blinds on, or from a later street with chips already in the pot.
+
+    Attributes:
+      stack: the chips each player has at the start of the hand, those in `pot` included.
+      small_blind: put in by player 1 before the flop.
+      big_blind: put in by player 0; also the least that can be bet.
+      first_street: where the betting starts.
+      pot: the chips already put in there, half by each player; 0 before the flop.
+    """
+
+    stack: int
+    small_blind: int
+    big_blind: int
+    first_street: int = PREFLOP
+    pot: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.small_blind <= self.big_blind:
+            raise TacitError(f"blinds must be 1 <= small_blind <= big_blind, not {self.small_blind} and {self.big_blind}")
+        if not self.small_blind < self.stack <= MAX_CHIPS or self.stack < self.big_blind:
+            raise TacitError(f"stack must be from the big blind, {self.big_blind}, to {MAX_CHIPS:,}, not {self.stack}")
+        if self.first_street == PREFLOP:
+            if self.pot:
+                raise TacitError(f"pot must be 0 before the flop, where only the blinds are in, not {self.pot}")
+        elif self.pot < 2 or self.pot % 2 or self.pot >= 2 * self.stack:
+            raise TacitError(f"pot must be even, at least 2 and below both stacks together, {2 * self.stack}, not {self.pot}")
+
+    def start(self) -> Betting:
+        """Returns the state before the first action."""
+        if self.first_street == PREFLOP:
+            return Betting(PREFLOP, 1, (self.big_blind, self.small_blind), self.raise_size(PREFLOP))
+        return Betting(self.first_street, 0, (self.pot // 2, self.pot // 2), self.raise_size(self.first_street))
+
+    def actions(self, betting: Betting) -> tuple[int, ...]:
+        """Returns the actor's actions in ascending order: `FOLD` if there is something to call, `CALL`, raises of the menu."""
+        limits = self.all_raises(betting)
+        passive = (FOLD, CALL) if betting.to_call else (CALL,)
+        return passive if limits is None else (*passive, *self.menu(betting, *limits))
+
+    def all_raises(self, betting: Betting) -> tuple[int, int] | None:
+        """Returns the smallest and the largest raise that the rules allow, or None; everything all-in is always allowed."""
+        if betting.actor < 0:
+            raise TacitError("nobody is to act: the street or the hand is over")
+        if betting.facing >= self.stack:
+            return None
+        return min(betting.facing + betting.raise_size, self.stack), self.stack
+
+    def apply(self, betting: Betting, action: int) -> Betting:
+        """Returns the state after an action, one of the menu or any raise in the limits of `all_raises`.
+
+        Raises:
+          TacitError: the action is not allowed.
+        """
+        limits = self.all_raises(betting)
+        player, facing, spent = betting.actor, betting.facing, betting.spent
+        if action == FOLD and betting.to_call:
+            return Betting(betting.street, FOLDED, spent, betting.raise_size, betting.num_raises, True, player)
+        if action == CALL:
+            over = betting.acted or facing >= self.stack
+            actor = 1 - player if not over else self._after_street(betting.street, facing)
+            return Betting(betting.street, actor, (facing, facing), betting.raise_size, betting.num_raises, True)
+        if action < 2 or limits is None or not limits[0] <= action <= limits[1]:
+            raise TacitError(self._refusal(betting, action, limits))
+        spent = (action, spent[1]) if player == 0 else (spent[0], action)
+        raise_size = max(betting.raise_size, action - facing)
+        return Betting(betting.street, 1 - player, spent, raise_size, betting.num_raises + 1, True)
+
+    def deal(self, betting: Betting) -> Betting:
+        """Returns the start of the next street; only after `DEAL`."""
+        if betting.actor != DEAL:
+            raise TacitError("no cards are to be dealt: the street or the hand is not over, or the hand is")
+        return Betting(betting.street + 1, 0, betting.spent, self.raise_size(betting.street + 1))
+
+    @abstractmethod
+    def raise_size(self, street: int) -> int:
+        """Returns the least that the first raise of a street must add."""
+
+    @abstractmethod
+    def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
+        """Returns the raises to offer, in ascending order and within the limits of the rules."""
+
+    def _after_street(self, street: int, facing: int) -> int:
+        return SHOWDOWN if street == RIVER or facing >= self.stack else DEAL
+
+    def _refusal(self, betting: Betting, action: int, limits: tuple[int, int] | None) -> str:
+        if action == FOLD:
+            return "a fold is only allowed against a bet: check"
+        allowed = "no raise is allowed here" if limits is None else f"raises are from {limits[0]} to {limits[1]} here"
+        return f"{action} is no legal action of player {betting.actor}: {allowed}"
+
+
+@dataclass(frozen=True)
+class NoLimitBetting(BettingRules):
+    """Raises of any size from the last one (at least the big blind) to everything; the menu has a few fractions of the pot.
+
+    Attributes:
+      bets: sizes of the first bet or raise of a street, in pots (after the call, if there is one); `ALL_IN` is everything.
+      raises: sizes of later raises of a street; empty: the same.
+    """
+
+    bets: tuple[float, ...] = (ALL_IN,)
+    raises: tuple[float, ...] = ()
+
+    def raise_size(self, street: int) -> int:
+        return self.big_blind
+
+    def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
+        sizes = self.raises or self.bets if betting.num_raises else self.bets
+        facing, pot = betting.facing, 2 * betting.facing
+        # Sizes are compared before they are rounded: infinity is no integer.
+        totals = {largest if size * pot >= largest - facing else facing + math.floor(size * pot + 0.5) for size in sizes}
+        return tuple(sorted({max(total, smallest) for total in totals}))
+
+
+@dataclass(frozen=True)
+class LimitBetting(BettingRules):
+    """Raises of one size: the big blind on the first two streets, twice that later; at most 3, 4, 4, 4 of them.
+
+    The big blind is the first bet before the flop, so there are at most four bets on every street. With a stack of `deepest`,
+    which is enough for all of them, nobody is all-in before the last raise.
+    """
+
+    @staticmethod
+    def deepest(big_blind: int, first_street: int = PREFLOP, pot: int = 0) -> int:
+        """Returns the chips a player can put in at most."""
+        begun = pot // 2 if first_street else big_blind
+        return begun + sum(_limit_raise(big_blind, street) * _MAX_RAISES[street] for street in range(first_street, 4))
+
+    def raise_size(self, street: int) -> int:
+        return _limit_raise(self.big_blind, street)
+
+    def all_raises(self, betting: Betting) -> tuple[int, int] | None:
+        limits = super().all_raises(betting)
+        if limits is None or betting.num_raises >= _MAX_RAISES[betting.street]:
+            return None
+        return limits[0], limits[0]
+
+    def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
+        return (smallest,)
+
+
+_MAX_RAISES = (3, 4, 4, 4)
+
+
+def _limit_raise(big_blind: int, street: int) -> int:
+    return big_blind if street < TURN else 2 * big_blind
+
+
+def parse_menu(text: str) -> tuple[float, ...]:
+    """Returns the sizes of a text like `0.5|1|allin`: fractions of the pot, and `ALL_IN`; empty for an empty text.
+
+    Raises:
+      TacitError: something is no size, or there are more than fit into `MAX_ACTIONS`.
+    """
+    pieces = [piece.strip().lower() for piece in text.split("|")] if text.strip() else []
+    sizes = []
+    for piece in pieces:
+        try:
+            size = ALL_IN if piece == "allin" else float(piece)
+        except ValueError:
+            size = math.nan
+        if not size > 0 or (size == ALL_IN and piece != "allin"):
+            raise TacitError(f"{piece!r} in {text!r} is no bet: write sizes in pots and allin, like 0.5|1|allin")
+        sizes.append(size)
+    if len(set(sizes)) > MAX_ACTIONS - 2:
+        raise TacitError(f"{text!r} has {len(set(sizes))} bets; with fold and call there are at most {MAX_ACTIONS} actions")
+    return tuple(sorted(set(sizes)))
+
+
+def menu_text(sizes: tuple[float, ...]) -> str:
+    """Returns the text of some sizes, which `parse_menu` reads."""
+    return "|".join("allin" if size == ALL_IN else f"{size:g}" for size in sizes)

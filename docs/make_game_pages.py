@@ -18,6 +18,7 @@ from tacit.tree.compiler import compile_game
 
 FOLDER = Path(__file__).parent / "games"
 TOO_LARGE_FOR_A_PAGE = 100_000
+TOO_LARGE_TO_SOLVE = 10**9
 
 
 def page(name: str) -> str:
@@ -33,7 +34,7 @@ def page(name: str) -> str:
         "",
         "| parameter | default |",
         "|---|---|",
-        *([f"| `{key}` | {value} |" for key, value in game.parameters.items()] or ["| none | |"]),
+        *([f"| `{key}` | {_cell(value)} |" for key, value in game.parameters.items()] or ["| none | |"]),
         "",
         "| with default parameters | |",
         "|---|---|",
@@ -42,7 +43,7 @@ def page(name: str) -> str:
         f"| the same game in OpenSpiel | {f'`{game.openspiel_twin()}`' if game.openspiel_twin() else 'none'} |",
         "",
         "```sh",
-        f'tacit solve "{game}"',
+        f'tacit {"solve" if _solvable(game) else "games"} "{game}"',
         "```",
         "",
         "## A playthrough",
@@ -86,6 +87,17 @@ def _figures(game: Game[Any]) -> list[tuple[str, str]]:
         ("infostates", f"{tree.num_infostates:,}"),
         ("exploitability of uniform play", f"{uniform.exploitability:.6g}"),
     ]
+
+
+def _solvable(game: Game[Any]) -> bool:
+    """Returns whether the whole game fits into the memory of some machine."""
+    size = game.size()
+    return size is None or size.histories < TOO_LARGE_TO_SOLVE
+
+
+def _cell(value: Any) -> str:
+    """Returns a value as it is written in a table."""
+    return str(value).replace("|", "\\|") or "empty"
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from tacit.games.base import Game
 from tacit.games.check import check_game, class_problem
 from tacit.games.coin_guess import CoinGuess
 from tacit.games.goofspiel import Goofspiel
+from tacit.games.holdem import LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.kuhn_poker import KuhnPoker
 from tacit.games.leduc_poker import LeducPoker
 from tacit.games.liars_dice import LiarsDice
@@ -150,5 +151,8 @@ def _parse_value(game_class: type[AnyGame], field: Field[Any], value: str) -> An
         raise TacitError(f"{game_class.name}: {field.name} takes {kind.__name__}, not {value!r}") from None
 
 
-for _game_class in (CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, ModifiedRps, PotLimitLeduc, TicTacToe):
+for _game_class in (
+    CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc, TicTacToe,
+    TurnEndgameHoldem,
+):  # fmt: skip
     register_game(_game_class)

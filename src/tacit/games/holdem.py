@@ -1,0 +1,270 @@
+"""Texas hold'em for two: no-limit, limit, and no-limit from the turn on (ReBeL, appendices C.1 and C.2).
+
+Where we differ: the paper prints the bet sizes of the turn endgame only. Those of the full game, "based on conventional poker
+wisdom" so that there are at most eight (or nine) actions, are our choice. The paper does not say whether the stacks of the turn
+endgame count the 1,000 chips that each player has in the pot; here they do, as everywhere in `betting`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+
+from tacit.cards.deck import NUM_CARDS, card_name, card_names, parse_cards
+from tacit.cards.strength import seven_card_strengths
+from tacit.errors import TacitError
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
+from tacit.games.betting import (
+    ALL_IN,
+    BOARD_CARDS,
+    CALL,
+    DEAL,
+    FOLD,
+    FOLDED,
+    NOBODY,
+    PREFLOP,
+    RIVER,
+    SHOWDOWN,
+    TURN,
+    Betting,
+    BettingRules,
+    LimitBetting,
+    NoLimitBetting,
+    menu_text,
+    parse_menu,
+)
+from tacit.games.holdem_size import holdem_size
+
+PERTURBATION = 0.1
+"""How far bet sizes are moved in training, up or down, in pots."""
+_SMALLEST_SIZE = 0.01
+"""Of a bet in pots after that, so that it stays a bet."""
+
+
+class HoldemState(NamedTuple):
+    """A hand in progress.
+
+    Attributes:
+      hands: the private cards, two of player 0 and then two of player 1, as far as they are dealt.
+      board: the public cards; a flop is sorted once it lies.
+      betting: the street it stands on already waits for its cards.
+      news: what everyone saw last: an action, or cards.
+    """
+
+    hands: tuple[int, ...]
+    board: tuple[int, ...]
+    betting: Betting
+    news: str
+
+
+class Holdem(Game[HoldemState]):
+    """Two private cards each, five public ones (three, one, one), a street of betting before each and after the last.
+
+    Cards are dealt one by one: chance outcome c is card c. Actions are those of `tacit.games.betting`.
+    """
+
+    board: str
+
+    def __post_init__(self) -> None:
+        try:
+            if len(self.known_board) not in self._board_lengths:
+                lengths = ", ".join(map(str, self._board_lengths[:-1])) + f" or {self._board_lengths[-1]}"
+                raise TacitError(f"board must have {lengths} cards, not {len(self.known_board)}")
+            _ = self.rules
+        except TacitError as error:
+            raise TacitError(f"{self.name}: {error}") from None
+
+    _board_lengths: ClassVar[tuple[int, ...]] = BOARD_CARDS
+
+    @property
+    @abstractmethod
+    def rules(self) -> BettingRules:
+        """How hands are bet."""
+
+    @cached_property
+    def known_board(self) -> tuple[int, ...]:
+        """The board cards that lie from the start."""
+        return parse_cards(self.board)
+
+    def initial_state(self) -> HoldemState:
+        return HoldemState((), self.known_board, self.rules.start(), card_names(self.known_board))
+
+    def actor(self, state: HoldemState) -> int:
+        actor = state.betting.actor
+        on_board = BOARD_CARDS[RIVER if actor == SHOWDOWN else state.betting.street]
+        if len(state.hands) < 4 or len(state.board) < on_board:
+            return CHANCE
+        return TERMINAL if actor in (FOLDED, SHOWDOWN) else actor
+
+    def legal_actions(self, state: HoldemState) -> tuple[int, ...]:
+        return self.rules.actions(state.betting)
+
+    def chance_outcomes(self, state: HoldemState) -> list[tuple[int, float]]:
+        gone = {*state.hands, *state.board}
+        chance = 1.0 / (NUM_CARDS - len(gone))
+        return [(card, chance) for card in range(NUM_CARDS) if card not in gone]
+
+    def apply(self, state: HoldemState, action: int) -> HoldemState:
+        if self.actor(state) == CHANCE:
+            return self._deal(state, action)
+        betting = self.rules.apply(state.betting, action)
+        if betting.actor == DEAL:
+            betting = self.rules.deal(betting)
+        return HoldemState(state.hands, state.board, betting, self.action_name_at(state, action))
+
+    def public_observation(self, state: HoldemState) -> str:
+        return state.news
+
+    def private_observation(self, state: HoldemState, player: int) -> str:
+        betting = state.betting
+        started = betting.acted or betting.street > self.rules.first_street or len(state.board) > len(self.known_board)
+        if started or len(state.hands) < 4:
+            return ""
+        return card_names(sorted(state.hands[2 * player : 2 * player + 2], reverse=True))
+
+    def returns(self, state: HoldemState) -> tuple[float, float]:
+        spent, folder = state.betting.spent, state.betting.folder
+        if folder != NOBODY:
+            payoff = float(spent[1] if folder else -spent[0])
+        else:
+            # Both have put in the same: no pot is odd.
+            first, second = seven_card_strengths(np.array([state.hands[:2] + state.board, state.hands[2:] + state.board]))
+            payoff = float(spent[0] * (int(first > second) - int(first < second)))
+        return payoff, -payoff
+
+    def action_name(self, action: int) -> str:
+        return {FOLD: "fold", CALL: "call"}.get(action, f"raise to {action}")
+
+    def action_name_at(self, state: HoldemState, action: int) -> str:
+        betting = state.betting
+        if action == CALL and not betting.to_call:
+            return "check"
+        opens = action > CALL and betting.street > PREFLOP and not betting.num_raises
+        return f"bet to {action}" if opens else self.action_name(action)
+
+    def size(self) -> GameSize | None:
+        return holdem_size(self.rules, len(self.known_board))
+
+    def _deal(self, state: HoldemState, card: int) -> HoldemState:
+        if len(state.hands) < 4:
+            return HoldemState((*state.hands, card), state.board, state.betting, "")
+        board = (*state.board, card)
+        if len(board) == 3:
+            board = tuple(sorted(board, reverse=True))
+        news = "" if len(board) < 3 else card_names(board) if len(board) == 3 else card_name(card)
+        return HoldemState(state.hands, board, state.betting, news)
+
+
+@dataclass(frozen=True)
+class NoLimitHoldem(Holdem):
+    """Player 1 (button) puts in the small blind, player 0 the big one; four streets, raises of any size up to the whole stack.
+
+    Player 1 acts first before the flop, player 0 afterwards. A raise adds at least the big blind and at least as much as the
+    raise before it on the same street; all-in is always allowed, and once both are all-in the rest of the board is dealt.
+    Raises are named by the chips the raiser has then put in over the whole hand. Payoffs are in chips.
+
+    `bets` are the sizes offered for the first bet or raise of a street and `raises` for later ones (empty: the same), in pots
+    after the call; smaller than allowed becomes the smallest raise, larger than the stack all-in. With a `board` of 3, 4 or 5
+    cards the hand starts there, with `pot` chips put in, half by each player out of the `stack`.
+    """
+
+    stack: int = 20_000
+    small_blind: int = 50
+    big_blind: int = 100
+    board: str = ""
+    pot: int = 0
+    bets: str = "0.33|0.5|0.75|1|1.5|2|allin"
+    raises: str = "0.5|1|2|allin"
+
+    name = "no_limit_holdem"
+    training_stacks: ClassVar[tuple[int, int]] = (50, 250)
+    """The smallest and the largest stack in training, in big blinds."""
+
+    @cached_property
+    def rules(self) -> NoLimitBetting:
+        street = BOARD_CARDS.index(len(self.known_board))
+        return _no_limit(self.stack, self.small_blind, self.big_blind, street, self.pot, self.bets, self.raises)
+
+
+@dataclass(frozen=True)
+class LimitHoldem(Holdem):
+    """Player 1 (button) puts in the small blind, player 0 the big one; four streets, raises of a fixed size.
+
+    Player 1 acts first before the flop, player 0 afterwards. A raise adds the big blind on the first two streets, twice as much
+    on the last two; at most three raises before the flop and four on each later street. Raises are named by the chips the
+    raiser has then put in over the whole hand. Payoffs are in chips. With a `board` of 3, 4 or 5 cards the hand starts there,
+    with `pot` chips put in, half by each player.
+    """
+
+    small_blind: int = 5
+    big_blind: int = 10
+    board: str = ""
+    pot: int = 0
+
+    name = "limit_holdem"
+
+    @cached_property
+    def rules(self) -> LimitBetting:
+        street = BOARD_CARDS.index(len(self.known_board))
+        enough = LimitBetting.deepest(self.big_blind, street, self.pot)
+        return LimitBetting(enough, self.small_blind, self.big_blind, street, self.pot)
+
+
+@dataclass(frozen=True)
+class TurnEndgameHoldem(Holdem):
+    """No-limit hold'em in which both put in half of `pot` and check until the turn; the betting starts there, player 0 first.
+
+    `board` has the four cards of the turn; if it is empty they are dealt. The bet sizes are ReBeL's: half the pot, the pot
+    or all-in first, then three quarters of the pot or all-in. See `no_limit_holdem` for the other rules.
+    """
+
+    stack: int = 20_000
+    big_blind: int = 100
+    board: str = "3s7hTdKs"
+    pot: int = 2_000
+    bets: str = "0.5|1|allin"
+    raises: str = "0.75|allin"
+
+    name = "turn_endgame_holdem"
+    training_stacks: ClassVar[tuple[int, int]] = (50, 500)
+    """The smallest and the largest stack in training, in big blinds."""
+    _board_lengths: ClassVar[tuple[int, ...]] = (0, BOARD_CARDS[TURN])
+
+    @cached_property
+    def rules(self) -> NoLimitBetting:
+        return _no_limit(self.stack, self.big_blind, self.big_blind, TURN, self.pot, self.bets, self.raises)
+
+
+NoLimitGame = TypeVar("NoLimitGame", NoLimitHoldem, TurnEndgameHoldem)
+
+
+def training_variant(game: NoLimitGame, generator: np.random.Generator) -> NoLimitGame:
+    """Returns the game with a random stack and bet sizes moved at random, as ReBeL trains on it; the turn endgame on any board.
+
+    The stack is uniform in `training_stacks` (and more than half the pot), each size but all-in is moved by up to 0.1 pots.
+    """
+    least, most = (number * game.big_blind for number in game.training_stacks)
+    least = max(least, game.pot // 2 + game.big_blind)
+    stack = int(generator.integers(least, max(least, most) + 1))
+    bets, raises = (_perturbed(menu, generator) for menu in (game.bets, game.raises))
+    if isinstance(game, TurnEndgameHoldem):
+        return replace(game, stack=stack, bets=bets, raises=raises, board="")
+    return replace(game, stack=stack, bets=bets, raises=raises)
+
+
+def _perturbed(menu: str, generator: np.random.Generator) -> str:
+    moved = [
+        size if size == ALL_IN else max(size + generator.uniform(-PERTURBATION, PERTURBATION), _SMALLEST_SIZE)
+        for size in parse_menu(menu)
+    ]
+    return menu_text(tuple(moved))
+
+
+def _no_limit(stack: int, small_blind: int, big_blind: int, street: int, pot: int, bets: str, raises: str) -> NoLimitBetting:
+    if not bets.strip():
+        raise TacitError("bets is empty; write sizes in pots and allin, like 0.5|1|allin")
+    return NoLimitBetting(stack, small_blind, big_blind, street, pot, parse_menu(bets), parse_menu(raises))

@@ -19,6 +19,7 @@ from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
 from tacit.tree.compiler import has_direct_builder
 from tacit.tree.estimate import memory_budget
+from tacit.tree.hand_strategy import HandStrategy
 
 BOTS: dict[str, Callable[[np.random.Generator], Agent]] = {"random": RandomBot}
 
@@ -65,7 +66,10 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
             f"no agent {name!r}: give a run folder, a network or strategy file, pretrained:NAME, or {', '.join(BOTS)}"
         )
     if path.is_file() and is_saved_solve(path):
-        return TabularAgent(load_result(path, game).strategy, generator, name)
+        strategy = load_result(path, game).strategy
+        if isinstance(strategy, HandStrategy):
+            raise TacitError(f"{name} is a solve of hold'em, which nothing here plays yet: reopen it with tacit solve --resume")
+        return TabularAgent(strategy, generator, name)
     trained = load_trained(name)
     search = trained.search(trained.space(game), options.solver or trained.config.solver, options.iterations)
     return SearchAgent(search, generator, safe=options.safe, name=name)

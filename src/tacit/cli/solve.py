@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.search.config import SearchConfig
     from tacit.solvers import Point, SolveResult
+    from tacit.tree.hand_strategy import HandStrategy
 
 AUTOSAVE_SECONDS = 30.0
 
@@ -24,7 +26,7 @@ def solve(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
     solver: Annotated[str, typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, fp, linear-fp, flop, xfp or lp.")] = "dcfr",
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
-    target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     depth: Annotated[
         str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`, instead of solving it all.")
@@ -44,6 +46,10 @@ def solve(
     export: Annotated[Path | None, typer.Option(help="Write the strategy: .json, .csv or .openspiel.json.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the convergence curve as a picture (.png, .svg or .pdf).")] = None,
     show: Annotated[int, typer.Option(min=0, help="Print the strategy at this many infostates.")] = 0,
+    range0: Annotated[str | None, typer.Option(help="Hold'em with a board: player 0's hands, like AA,AKs,QJo:0.5.")] = None,
+    range1: Annotated[str | None, typer.Option(help="Likewise player 1's.")] = None,
+    at: Annotated[str, typer.Option(help="Hold'em: where the grid of hands is shown, like 'check / bet to 2000'.")] = "",
+    grid: Annotated[Path | None, typer.Option(help="Hold'em: write that grid as a picture (.png, .svg or .pdf).")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -62,6 +68,8 @@ def solve(
       tacit solve kuhn_poker --solver linear-cfr --iterations 64 --depth 2 --leaf oracle
 
       tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
+
+      tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=0.5|1|allin)" --target 0.5%pot --grid root.png
     """
     from tacit.files import check_writable
     from tacit.games import load_game
@@ -72,12 +80,15 @@ def solve(
     from tacit.solvers.export import check_export
 
     start(seed)
-    for path in (save, export, plot):
+    for path in (save, export, plot, grid):
         if path is not None:
             check_writable(path)
-    if plot is not None and not plot.name.endswith(PICTURES):
-        raise TacitError(f"cannot write {plot}: the name must end in {', '.join(PICTURES)}")
-    rules = load_game(game)
+    for picture in (plot, grid):
+        if picture is not None and not picture.name.endswith(PICTURES):
+            raise TacitError(f"cannot write {picture}: the name must end in {', '.join(PICTURES)}")
+    rules = with_ranges(load_game(game), range0, range1)
+    if (at or grid) and not hasattr(rules, "known_board"):
+        raise TacitError(f"--at and --grid are for hold'em, not for {rules.name}")
     if export is not None:
         check_export(rules, export)
     if depth is not None:
@@ -95,7 +106,7 @@ def solve(
                 rules,
                 solver=solver,
                 iterations=iterations,
-                target=target,
+                target=None if target is None else parse_target(target, rules),
                 time_limit=None if time_limit is None else parse_seconds(time_limit),
                 simultaneous=simultaneous,
                 backend=backend,
@@ -118,10 +129,12 @@ def solve(
         from tacit.plots import convergence_plot
 
         convergence_plot({result.solver: result.curve}, result.game, plot)
+    if grid is not None:
+        _draw_grid(result, at, grid)
     if as_json:
         print_json(result.summary())
     else:
-        _print(result, show, [path for path in (save, export, plot) if path is not None])
+        _print(result, show, at, [path for path in (save, export, plot, grid) if path is not None])
 
 
 def _refuse_with_depth(**options: Any) -> None:
@@ -161,6 +174,36 @@ def _search(
     )
 
 
+def with_ranges(rules: Any, range0: str | None, range1: str | None) -> Any:
+    """Returns a game of hold'em with the players' ranges set, where any are given.
+
+    Raises:
+      TacitError: the game has no ranges, or one of them cannot be read.
+    """
+    given = {name: text.replace(",", "|") for name, text in (("range0", range0), ("range1", range1)) if text is not None}
+    if given and not given.keys() <= rules.parameters.keys():
+        raise TacitError(f"{rules.name} has no ranges: they are for no_limit_holdem with a board")
+    return replace(rules, **given) if given else rules
+
+
+def parse_target(text: str, rules: Any) -> float:
+    """Returns the exploitability in `0.01`, or in `0.5%pot` and `20mbb` where the game knows these.
+
+    Raises:
+      TacitError: it cannot be read.
+    """
+    units = {"%pot": "percent_of_pot", "mbb": "mbb"}
+    ending = next((ending for ending in units if text.endswith(ending)), "")
+    one = rules.in_units(1.0).get(units[ending]) if ending else 1.0
+    try:
+        number = float(text.removesuffix(ending))
+    except ValueError:
+        raise TacitError(f"cannot read the target {text!r}: write a number, or in hold'em 0.5%pot or 20mbb") from None
+    if one is None:
+        raise TacitError(f"{rules} has no {ending}: write the target {text!r} as a number")
+    return float(number / one)
+
+
 def parse_seconds(text: str) -> float:
     """Returns the seconds in `90s`, `10m`, `1.5h` or a bare number."""
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -190,8 +233,10 @@ class _Watch:
             self._saved_at = time.monotonic()
 
 
-def _print(result: SolveResult, show: int, written: list[Path]) -> None:
+def _print(result: SolveResult, show: int, at: str, written: list[Path]) -> None:
     from rich.table import Table
+
+    from tacit.tree.hand_strategy import HandStrategy
 
     console = printer()
     tree = result.strategy.tree
@@ -205,12 +250,46 @@ def _print(result: SolveResult, show: int, written: list[Path]) -> None:
         "value",
         f"{result.value:.10g} for the first player" + (f"  (known: {known.value:.10g}, {known.source})" if known else ""),
     )
-    table.add_row("exploitability", f"{result.exploitability:.4g}  (exact; NashConv {result.nash_conv:.4g})")
+    units = "".join(f"{number:.3g} {name.replace('percent_of_', '% of the ')}, " for name, number in result.in_units.items())
+    table.add_row("exploitability", f"{result.exploitability:.4g}  ({units}exact; NashConv {result.nash_conv:.4g})")
     for path in written:
         table.add_row("written", str(path))
     console.print(table)
+    if isinstance(result.strategy, HandStrategy):
+        from tacit.cli.strategy_grid import strategy_text
+
+        node = result.strategy.tree.find(at)
+        console.print(f"\n{_spot(result.strategy, node)}", soft_wrap=True)
+        console.print(strategy_text(*_grid_numbers(result.strategy, node)))
     if show:
         _print_strategy(console, result, show)
+
+
+def _spot(strategy: HandStrategy, node: int) -> str:
+    tree = strategy.tree
+    if not tree.action_names(node):
+        raise TacitError(f"nobody acts after {tree.label(node)!r}: --at must end where somebody does")
+    return f"player {tree.actor[node]} {'after ' + tree.label(node) if node else 'at the start'}"
+
+
+def _grid_numbers(strategy: HandStrategy, node: int) -> tuple[Any, ...]:
+    """Returns the strategy, the range, the names of actions and the board at a node."""
+    tree = strategy.tree
+    reach = strategy.range_at(node, int(tree.actor[node]))
+    return strategy.played(node), reach, tree.action_names(node), tree.blocks.board[tree.block[node]]
+
+
+def _draw_grid(result: SolveResult, at: str, path: Path) -> None:
+    from tacit.cards.deck import card_names
+    from tacit.grid_plots import draw_strategy_grid
+    from tacit.tree.hand_strategy import HandStrategy
+
+    strategy = result.strategy
+    if not isinstance(strategy, HandStrategy):
+        raise TacitError(f"--grid is for hold'em from the flop on, not for {result.game}")
+    node = strategy.tree.find(at)
+    played, reach, names, board = _grid_numbers(strategy, node)
+    draw_strategy_grid(path, played, reach, names, f"{_spot(strategy, node)}, board {card_names(board)}", board)
 
 
 def _print_strategy(console: Any, result: SolveResult, show: int) -> None:

@@ -109,6 +109,11 @@ class Game(ABC, Generic[State]):
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None
 
+    def in_units(self, amount: float) -> dict[str, float]:
+        """Returns an amount of the game's payoffs in other units that people use for it, by name."""
+        del amount
+        return {}
+
     def known_value(self) -> KnownValue | None:
         """Returns a published value of this game with these parameters, if there is one."""
         return None

@@ -13,8 +13,11 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS, card_name, card_names, parse_cards
+from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
+from tacit.cards.ranges import check_range, parse_range
 from tacit.cards.strength import seven_card_strengths
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
@@ -75,6 +78,9 @@ class Holdem(Game[HoldemState]):
                 lengths = ", ".join(map(str, self._board_lengths[:-1])) + f" or {self._board_lengths[-1]}"
                 raise TacitError(f"board must have {lengths} cards, not {len(self.known_board)}")
             _ = self.rules
+            if self._deals_hands and not self.known_board:
+                raise TacitError("ranges need a board: before the flop every hand is possible")
+            _ = self.ranges
         except TacitError as error:
             raise TacitError(f"{self.name}: {error}") from None
 
@@ -84,6 +90,24 @@ class Holdem(Game[HoldemState]):
     @abstractmethod
     def rules(self) -> BettingRules:
         """How hands are bet."""
+
+    range0: str = ""
+    range1: str = ""
+
+    @cached_property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For both players `[1326]` the weight of every hand when the betting starts; 0 where the board blocks it."""
+        first, second = (
+            parse_range(text.replace("|", ",")) if text else np.ones(NUM_HANDS) for text in (self.range0, self.range1)
+        )
+        for weights in (first, second):
+            check_range(weights, self.known_board)
+        possible = possible_hands(self.known_board)
+        return first * possible, second * possible
+
+    def in_units(self, amount: float) -> dict[str, float]:
+        big_blinds, pot = amount / self.rules.big_blind, self.rules.pot
+        return {"mbb": 1_000.0 * big_blinds, **({"percent_of_pot": 100.0 * amount / pot} if pot else {})}
 
     @cached_property
     def known_board(self) -> tuple[int, ...]:
@@ -104,6 +128,8 @@ class Holdem(Game[HoldemState]):
         return self.rules.actions(state.betting)
 
     def chance_outcomes(self, state: HoldemState) -> list[tuple[int, float]]:
+        if self._deals_hands and len(state.hands) < 4:
+            return self._hand_outcomes(state.hands)
         gone = {*state.hands, *state.board}
         chance = 1.0 / (NUM_CARDS - len(gone))
         return [(card, chance) for card in range(NUM_CARDS) if card not in gone]
@@ -149,9 +175,26 @@ class Holdem(Game[HoldemState]):
     def size(self) -> GameSize | None:
         return holdem_size(self.rules, len(self.known_board))
 
+    @property
+    def _deals_hands(self) -> bool:
+        """Whether hands are dealt whole, because ranges make some of them likelier than others."""
+        return bool(self.range0 or self.range1)
+
+    def _hand_outcomes(self, dealt: tuple[int, ...]) -> list[tuple[int, float]]:
+        """Returns how likely each hand is for player 0, or for player 1 given the other's."""
+        first, second = self.ranges
+        if dealt:
+            weights = second * possible_hands(dealt)
+        else:
+            by_card = np.bincount(HANDS.ravel(), np.repeat(second, 2), minlength=NUM_CARDS)
+            weights = first * (second.sum() - by_card[HANDS].sum(axis=1) + second)  # what it can meet (`card_removal`)
+        possible = np.flatnonzero(weights > 0)
+        return list(zip(possible.tolist(), (weights[possible] / weights.sum()).tolist(), strict=True))
+
     def _deal(self, state: HoldemState, card: int) -> HoldemState:
         if len(state.hands) < 4:
-            return HoldemState((*state.hands, card), state.board, state.betting, "")
+            dealt = HANDS[card].tolist() if self._deals_hands else [card]
+            return HoldemState((*state.hands, *dealt), state.board, state.betting, "")
         board = (*state.board, card)
         if len(board) == 3:
             board = tuple(sorted(board, reverse=True))
@@ -169,7 +212,8 @@ class NoLimitHoldem(Holdem):
 
     `bets` are the sizes offered for the first bet or raise of a street and `raises` for later ones (empty: the same), in pots
     after the call; smaller than allowed becomes the smallest raise, larger than the stack all-in. With a `board` of 3, 4 or 5
-    cards the hand starts there, with `pot` chips put in, half by each player out of the `stack`.
+    cards the hand starts there, with `pot` chips put in, half by each player out of the `stack`; then `range0` and `range1` are
+    the hands they can hold, all if empty: `AA|AKs|QJo:0.5`.
     """
 
     stack: int = 20_000
@@ -179,6 +223,8 @@ class NoLimitHoldem(Holdem):
     pot: int = 0
     bets: str = "0.33|0.5|0.75|1|1.5|2|allin"
     raises: str = "0.5|1|2|allin"
+    range0: str = ""
+    range1: str = ""
 
     name = "no_limit_holdem"
     training_stacks: ClassVar[tuple[int, int]] = (50, 250)

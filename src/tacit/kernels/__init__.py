@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tacit.errors import TacitError
 from tacit.kernels.base import AnyPasses, Passes, RegretStep
+from tacit.tree.hand_tree import HandTree
 from tacit.tree.lanes import lane_layout
 from tacit.tree.public_tree import PublicTree
 
@@ -32,11 +33,11 @@ def check_backend(backend: str, device: str) -> None:
             raise TacitError(f"torch cannot compute on the device {device!r}, choose cpu or cuda: {reason[:100]}") from None
 
 
-def make_passes(tree: PublicTree, backend: str = "numba", device: str = "cpu") -> AnyPasses:
-    """Returns the passes over `tree`, in float64: in lanes where the tree allows it, else row by row.
+def make_passes(tree: PublicTree | HandTree, backend: str = "numba", device: str = "cpu") -> AnyPasses:
+    """Returns the passes over `tree`: in float64, in lanes where the tree allows it, else row by row; over hands in float32.
 
     Args:
-      tree: any public tree.
+      tree: any public tree, or one of hold'em.
       backend: `numba` (CPU) or `torch`.
       device: where torch computes: `cpu`, `cuda`, ...
 
@@ -44,6 +45,12 @@ def make_passes(tree: PublicTree, backend: str = "numba", device: str = "cpu") -
       TacitError: the backend or device is not there.
     """
     check_backend(backend, device)
+    if isinstance(tree, HandTree):
+        from tacit.kernels.numba_hands import HandPasses
+
+        if backend != "numba":
+            raise TacitError("trees of hold'em are solved by numba, on the cpu: leave out --backend")
+        return HandPasses(tree)
     if backend == "numba":
         from tacit.kernels.numba_lanes import LanePasses
         from tacit.kernels.numba_rows import RowPasses

@@ -218,7 +218,7 @@ class HandPasses(Passes[Array]):
         return values.astype(self.dtype)
 
     def to_numpy(self, entries: Array) -> Floats:
-        return entries.astype(np.float64)
+        return entries.copy()  # in the same type: there are many of them
 
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
         return rows.astype(np.float64)

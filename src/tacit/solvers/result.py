@@ -16,7 +16,8 @@ from tacit.errors import TacitError
 from tacit.evaluation import Quality
 from tacit.files import write_whole
 from tacit.games import AnyGame, load_game
-from tacit.tree.compiler import compile_game
+from tacit.tree.compiler import compile_for_solving
+from tacit.tree.hand_strategy import strategy_of
 from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import Strategy
 
@@ -93,6 +94,11 @@ class SolveResult:
         """The first player's expected return when both play the strategy."""
         return self.quality.value
 
+    @property
+    def in_units(self) -> dict[str, float]:
+        """The exploitability in other units that people use for the game."""
+        return self.strategy.tree.game.in_units(self.exploitability)
+
     def summary(self) -> dict[str, Any]:
         """Returns the figures of the solve, ready for JSON."""
         return {
@@ -102,6 +108,7 @@ class SolveResult:
             "exploitability": self.exploitability,
             "nash_conv": self.nash_conv,
             "value": self.value,
+            **{f"exploitability_{unit}": number for unit, number in self.in_units.items()},
             "kind": "exact",
             "seconds": self.seconds,
             "iterations_per_second": self.iterations / self.seconds if self.seconds else 0.0,
@@ -156,11 +163,11 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         game = _load_saved_game(path, metadata["game"])
     elif str(game) != metadata["game"]:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
-    tree = compile_game(game)
+    tree = compile_for_solving(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
-    strategy = Strategy(tree, tensors.pop("probabilities"))
-    if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities):
+    strategy = strategy_of(tree, tensors.pop("probabilities"))
+    if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities, atol=1e-5):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
     return SolveResult(
         strategy=strategy,
@@ -202,7 +209,7 @@ def _check_tensors(tensors: dict[str, Floats]) -> None:
     """Raises a `ValueError` where the arrays are not those `save` writes; an exact solve has no state to continue from."""
     if set(tensors) not in ({"probabilities"}, {"probabilities", "state.strategy", "state.average", "state.regret"}):
         raise ValueError("arrays")
-    if not all(array.dtype == np.float64 and np.isfinite(array).all() for array in tensors.values()):
+    if not all(array.dtype in (np.float64, np.float32) and np.isfinite(array).all() for array in tensors.values()):
         raise ValueError("numbers")
 
 

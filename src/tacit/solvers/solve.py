@@ -18,8 +18,11 @@ from tacit.solvers.learner import Learner, make_learner
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
 from tacit.solvers.schedules import find_schedule
-from tacit.tree.compiler import compile_game
+from tacit.tree.compiler import compile_for_solving
 from tacit.tree.draft import Progress
+from tacit.tree.hand_strategy import strategy_of
+from tacit.tree.hand_tree import HandTree
+from tacit.tree.public_tree import PublicTree
 from tacit.tree.strategy import Strategy
 
 CHECK_GROWTH = 1.1
@@ -75,10 +78,12 @@ def solve(
     check_backend(backend, device)
     if resume is not None:
         _check_resumable(resume, str(game), solver, simultaneous)
-    tree = resume.strategy.tree if resume is not None else compile_game(game, progress=on_compile)
+    tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
     passes = make_passes(tree, backend, device)
     if schedule is None:
-        return _solve_exactly(passes, clock)
+        if isinstance(tree, HandTree):
+            raise TacitError("lp solves games of small size: choose another --solver for hold'em")
+        return _solve_exactly(tree, passes, clock)
     learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating))
     curve, spent = [], 0.0
     if resume is not None:
@@ -118,7 +123,7 @@ def _iterate(
     def result() -> SolveResult:
         strategy = learner.average_strategy()
         return SolveResult(
-            strategy=Strategy(passes.tree, strategy),
+            strategy=strategy_of(passes.tree, strategy),
             solver=solver,
             simultaneous=simultaneous,
             iterations=learner.iteration,
@@ -175,10 +180,10 @@ class _Interrupt:
         signal.signal(signal.SIGINT, self._before)
 
 
-def _solve_exactly(passes: AnyPasses, clock: Callable[[], float]) -> SolveResult:
+def _solve_exactly(tree: PublicTree, passes: AnyPasses, clock: Callable[[], float]) -> SolveResult:
     start = clock()
-    strategy, _ = solve_lp(passes.tree)
+    strategy, _ = solve_lp(tree)
     quality = evaluate(passes, strategy)
     seconds = clock() - start
     curve = [Point(0, seconds, quality.exploitability)]
-    return SolveResult(Strategy(passes.tree, strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")
+    return SolveResult(Strategy(tree, strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")

@@ -6,12 +6,15 @@ from typing import Any
 
 from tacit.games.base import Game, InfostateGame
 from tacit.games.check import blame_rules
+from tacit.games.holdem import Holdem
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import OneCardPoker
 from tacit.tree.builders import build_liars_dice, build_one_card_poker
 from tacit.tree.closure import compile_closure
 from tacit.tree.draft import Progress
 from tacit.tree.estimate import memory_budget
+from tacit.tree.hand_builder import build_hand_tree, require_room
+from tacit.tree.hand_tree import HandTree
 from tacit.tree.observations import compile_observations
 from tacit.tree.public_tree import PublicTree
 
@@ -19,6 +22,18 @@ from tacit.tree.public_tree import PublicTree
 def has_direct_builder(game: Game[Any]) -> bool:
     """Returns whether the tree is built from arrays, without walking over histories."""
     return isinstance(game, LiarsDice | OneCardPoker)
+
+
+def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None) -> PublicTree | HandTree:
+    """Returns the tree that solvers work on: over hands for hold'em from the flop on, else the public tree (`compile_game`).
+
+    Raises:
+      TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
+    """
+    if isinstance(game, Holdem) and game.known_board:
+        require_room(game, game.rules, game.known_board)
+        return build_hand_tree(game, game.rules, game.known_board, game.ranges)
+    return compile_game(game, progress=progress)
 
 
 def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = lambda _: None) -> PublicTree:

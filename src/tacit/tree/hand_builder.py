@@ -12,9 +12,12 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import HANDS, possible_hands
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
+from tacit.tree.estimate import memory_limit
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
 
+BYTES_PER_NUMBER = 32
+"""Strategies, regrets, averages and reaches in float32, and copies of them while a result is made."""
 HIDDEN_CARDS = 4
 """Cards that two players hold: no board card is one of these."""
 
@@ -135,6 +138,24 @@ def build_hand_tree(game: Any, rules: BettingRules, board: tuple[int, ...], rang
         row_block=(rows[0].block, rows[1].block),
         root_reach=reaches,
     )
+
+
+def require_room(game: Any, rules: BettingRules, board: tuple[int, ...]) -> None:
+    """Refuses a tree that would not fit into memory, before anything is built.
+
+    Raises:
+      TacitError: with what it would take.
+    """
+    numbers, boards = 0, 1
+    for number, street in enumerate(_streets(rules, len(board))):
+        cards = len(board) + number
+        hands = (NUM_CARDS - cards) * (NUM_CARDS - cards - 1) // 2
+        numbers += boards * hands * (len(street.entry_action) + len(street.kind))
+        boards *= NUM_CARDS - cards
+    needed = numbers * BYTES_PER_NUMBER
+    if needed > memory_limit():
+        room = f"needs about {needed / 1e9:.1f} GB and {memory_limit() / 1e9:.1f} GB can be used"
+        raise TacitError(f"{game} {room}: offer fewer bets, or start with more cards on the board")
 
 
 def total_meeting(cards: NDArray[Any], first: Floats, second: Floats) -> float:

@@ -16,8 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.cards.deck import card_name
 from tacit.cards.hands import HANDS
 from tacit.cards.strength import hand_strengths
+from tacit.errors import TacitError
+from tacit.games.betting import CALL, FOLD
 from tacit.tree.public_tree import Floats
 
 Ints = NDArray[np.int32]
@@ -116,6 +119,11 @@ class HandTree:
         return len(self.kind)
 
     @property
+    def num_nodes(self) -> int:
+        """Public states: boards with the betting on them."""
+        return len(self.kind)
+
+    @property
     def num_entries(self) -> int:
         """Numbers of a strategy: hands and actions of all decisions."""
         return int(self.entry_offset[-1])
@@ -123,9 +131,17 @@ class HandTree:
     @property
     def num_infostates(self) -> int:
         """Hands at decisions."""
-        decides = self.kind == DECIDES
-        widths = np.diff(self.blocks.lane_start)[self.block]
-        return int(widths[decides].sum())
+        return int(self.infostate_start[-1])
+
+    @cached_property
+    def decisions(self) -> NDArray[np.int64]:
+        """Nodes where somebody acts."""
+        return np.flatnonzero(self.kind == DECIDES)
+
+    @cached_property
+    def infostate_start(self) -> NDArray[np.int64]:
+        """`[decisions + 1]` the first infostate of each: one for every hand, decision after decision."""
+        return np.concatenate([[0], np.cumsum(np.diff(self.blocks.lane_start)[self.block[self.decisions]])])
 
     @cached_property
     def entry_player(self) -> NDArray[np.int8]:
@@ -149,8 +165,52 @@ class HandTree:
         """Returns the nodes below a node, in the order of its actions or of the cards."""
         return self.child[self.first_child[node] : self.first_child[node] + self.num_actions[node]]
 
+    def label(self, node: int) -> str:
+        """Returns how a node is reached, in words: `check / bet to 2000 / call / 2c`."""
+        steps, above = [], 0
+        for player, what in self.path(node):
+            steps.append(card_name(what) if player < 0 else self.action_names(above)[self._actions(above).index(what)])
+            above = int(self.children(above)[self.step(above, what)])
+        return " / ".join(steps)
+
+    def find(self, text: str) -> int:
+        """Returns the node that is reached as `label` says.
+
+        Raises:
+          TacitError: there is none; it says where the words end.
+        """
+        node = 0
+        for step in filter(None, (part.strip() for part in text.split("/"))):
+            if self.kind[node] not in (DECIDES, DEALS):
+                raise TacitError(f"nothing follows {self.label(node)!r}: the hand is over there")
+            names = self.action_names(node) if self.kind[node] == DECIDES else self._cards(node)
+            if step not in names:
+                raise TacitError(f"no {step!r} after {self.label(node) or 'the start'}: choose one of {', '.join(names)}")
+            node = int(self.children(node)[names.index(step)])
+        return node
+
+    def action_names(self, node: int) -> list[str]:
+        """Returns the actions at a node in words."""
+        actions = self._actions(node)
+        facing = FOLD in actions
+        names = {FOLD: "fold", CALL: "call" if facing else "check"}
+        return [names.get(action, f"{'raise' if facing else 'bet'} to {action}") for action in actions]
+
+    def _actions(self, node: int) -> list[int]:
+        first = int(self.first_entry[node])
+        return [int(action) for action in self.entry_action[first : first + self.num_actions[node]]]
+
+    def _cards(self, node: int) -> list[str]:
+        return [card_name(self.blocks.board[self.block[child]][-1]) for child in self.children(node)]
+
+    def step(self, node: int, what: int) -> int:
+        """Returns the number of an action, or of a card, among those at a node."""
+        if self.kind[node] == DECIDES:
+            return self._actions(node).index(what)
+        return self._cards(node).index(card_name(what))
+
     def decision(self, strategy: Floats, node: int) -> Floats:
-        """Returns `[A, H]` what a strategy plays at a node with each hand of its block."""
+        """Returns `[A, H]` what a strategy `[E]` plays at a node with each hand of its block."""
         first = self.first_entry[node]
         part = strategy[self.entry_offset[first] : self.entry_offset[first + self.num_actions[node]]]
         return part.reshape(int(self.num_actions[node]), -1)
@@ -162,7 +222,7 @@ class HandTree:
     def normalise(self, weights: Floats) -> Floats:
         """Returns weights of actions as probabilities for every hand; uniform where they are all zero."""
         strategy = np.empty_like(weights)
-        for node in np.flatnonzero(self.kind == DECIDES):
+        for node in self.decisions:
             entries = slice(*self.entry_offset[[self.first_entry[node], self.first_entry[node] + self.num_actions[node]]])
             found = weights[entries].reshape(self.num_actions[node], -1)
             total = found.sum(axis=0)

@@ -1,19 +1,9 @@
-"""The rules of hold'em against two implementations that nobody here wrote, and their edge cases.
-
-Known differences, all outside what is compared:
-- pokerkit names a raise by the chips put in on the street, OpenSpiel and we by those put in over the whole hand; OpenSpiel's
-  limit game has one action for it.
-- pokerkit's cash games let a player fold where a check is free (with a warning); its tournaments, OpenSpiel and we do not.
-- pokerkit's limit game allows four raises on every street; the competition's (OpenSpiel, we) three before the flop.
-- with equal blinds pokerkit lets the player act first who posted the first of them; OpenSpiel and we keep the button first.
-- pokerkit and OpenSpiel have no endgames with a pot; they get there by a raise, a call and checks.
-"""
+"""The rules of hold'em against two implementations that nobody here wrote, and their edge cases."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +11,7 @@ import pytest
 
 from tacit.cards.deck import card_name, card_names
 from tacit.errors import TacitError
-from tacit.games import CHANCE, TERMINAL, Game, load_game
+from tacit.games import CHANCE, TERMINAL, Game, GameSize, load_game
 from tacit.games.betting import (
     ALL_IN,
     BOARD_CARDS,
@@ -43,10 +33,7 @@ from tacit.games.check import check_game
 from tacit.games.holdem import Holdem, HoldemState, LimitHoldem, NoLimitHoldem, TurnEndgameHoldem, training_variant
 from tacit.games.holdem_size import count_betting
 from tacit.tree.compiler import compile_game
-
-Limits = tuple[int, int] | None
-View = tuple[int, bool, Limits]
-"""Who acts, whether a fold is allowed, the smallest and the largest raise as totals over the hand."""
+from tests.referees import Limits, OpenSpiel, Pokerkit
 
 NO_LIMIT = [
     NoLimitHoldem(),
@@ -67,116 +54,6 @@ ENDGAMES = [
     NoLimitHoldem(stack=1_000, board="Ah7c7dKc", pot=200),
     NoLimitHoldem(stack=20_000, board="AhKhQhJhTh", pot=39_000),  # everyone has a royal flush
 ]
-
-
-class Pokerkit:
-    """A hand in pokerkit, in our terms. Players are numbered alike: 0 posts the big blind."""
-
-    def __init__(self, game: Holdem) -> None:
-        kit = pytest.importorskip("pokerkit")
-        auto = kit.Automation
-        automations = (
-            auto.ANTE_POSTING,
-            auto.BET_COLLECTION,
-            auto.BLIND_OR_STRADDLE_POSTING,
-            auto.HOLE_CARDS_SHOWING_OR_MUCKING,
-            auto.HAND_KILLING,
-            auto.CHIPS_PUSHING,
-            auto.CHIPS_PULLING,
-        )
-        rules = game.rules
-        self.limit = isinstance(game, LimitHoldem)
-        self.start_stack = 1_000 if self.limit else rules.stack
-        sizes = (rules.big_blind, 2 * rules.big_blind) if self.limit else (rules.big_blind,)
-        variant = kit.FixedLimitTexasHoldem if self.limit else kit.NoLimitTexasHoldem
-        blinds = (rules.small_blind, rules.big_blind)
-        self.state = variant.create_state(automations, True, 0, blinds, *sizes, (self.start_stack,) * 2, 2)
-        self.waiting: list[int] = []
-
-    def hands(self, cards: tuple[int, ...]) -> None:
-        self.state.deal_hole(card_names(cards[:2]))
-        self.state.deal_hole(card_names(cards[2:]))
-
-    def card(self, card: int) -> None:
-        self.waiting.append(card)
-        if len(self.state.board_cards) >= 3 or len(self.waiting) == 3:
-            self.state.burn_card("??")
-            self.state.deal_board(card_names(self.waiting))
-            self.waiting = []
-
-    def earlier_streets(self) -> int:
-        player = self.state.actor_index
-        return int(self.start_stack - self.state.stacks[player] - self.state.bets[player])
-
-    def view(self, betting: Betting) -> View:
-        state, limits = self.state, None
-        if state.can_complete_bet_or_raise_to() and not (self.limit and betting.street == PREFLOP and betting.num_raises == 3):
-            smallest = state.min_completion_betting_or_raising_to_amount + self.earlier_streets()
-            limits = smallest, state.max_completion_betting_or_raising_to_amount + self.earlier_streets()
-        return state.actor_index, state.can_fold(), limits
-
-    def act(self, action: int) -> None:
-        if action == FOLD:
-            self.state.fold()
-        elif action == CALL:
-            self.state.check_or_call()
-        else:
-            self.state.complete_bet_or_raise_to(action - self.earlier_streets())
-
-    def returns(self) -> list[float]:
-        assert not self.state.status
-        return [float(payoff) for payoff in self.state.payoffs]
-
-
-@cache
-def universal_poker(limit: bool, stack: int, small_blind: int, big_blind: int) -> Any:
-    """The competition's game definition, with any raise allowed."""
-    pyspiel = pytest.importorskip("pyspiel")
-    kind, more = "nolimit", f"stack={stack} {stack},bettingAbstraction=fullgame"
-    if limit:
-        small, large = big_blind, 2 * big_blind
-        kind, more = "limit", f"raiseSize={small} {small} {large} {large},maxRaises=3 4 4 4"
-    return pyspiel.load_game(
-        f"universal_poker(betting={kind},numPlayers=2,numRounds=4,blind={big_blind} {small_blind},firstPlayer=2 1 1 1,"
-        f"numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,{more})"
-    )
-
-
-class OpenSpiel:
-    """A hand in OpenSpiel's universal_poker, which is the competition's server inside."""
-
-    def __init__(self, game: Holdem) -> None:
-        rules = game.rules
-        self.limit = isinstance(game, LimitHoldem)
-        self.state = universal_poker(
-            self.limit, 0 if self.limit else rules.stack, rules.small_blind, rules.big_blind
-        ).new_initial_state()
-
-    def hands(self, cards: tuple[int, ...]) -> None:
-        for card in cards:
-            self.card(card)
-
-    def card(self, card: int) -> None:
-        assert self.state.is_chance_node()
-        self.state.apply_action(card)
-
-    def view(self, betting: Betting) -> View:
-        actions = self.state.legal_actions()
-        raises = [action for action in actions if action > CALL]
-        limits = (raises[0], raises[-1]) if raises else None
-        if limits is not None and self.limit:
-            limits = (betting.facing + betting.raise_size,) * 2  # sizes are checked by the payoffs
-        elif limits is not None:
-            assert len(raises) == limits[1] - limits[0] + 1  # every number between them
-        assert CALL in actions
-        return self.state.current_player(), FOLD in actions, limits
-
-    def act(self, action: int) -> None:
-        self.state.apply_action(2 if self.limit and action > CALL else action)
-
-    def returns(self) -> list[float]:
-        assert self.state.is_terminal()
-        return list(self.state.returns())
 
 
 def random_action(game: Holdem, betting: Betting, generator: np.random.Generator) -> int:
@@ -507,6 +384,18 @@ def test_limit_holdem_has_its_published_size() -> None:
     deals = [math.comb(52, 2) * math.comb(50, 2) * boards for boards in (1, 17_296, 17_296 * 45, 17_296 * 45 * 44)]
     states = sum(street.decisions * number for street, number in zip(counts, deals, strict=True))
     assert states == pytest.approx(3.16e17, rel=1e-3)  # possible states, same source
+
+
+def test_sizes_of_the_smallest_games_are_those_by_hand() -> None:
+    boards = math.comb(52, 3) * 49 * 48
+    all_in = GameSize(2 * math.perm(52, 4) + math.perm(52, 9), 2 + boards, math.comb(52, 2))  # fold, or call and see the board
+    assert NoLimitHoldem(stack=100).size() == all_in
+    river = GameSize(27 * math.perm(47, 4), 27, 10 * math.comb(47, 2))  # 10 decisions, 8 folds, 9 showdowns
+    assert LimitHoldem(board="3s7hTdKs2c", pot=40).size() == river
+    # Check or all-in, then call or fold: 4 decisions and 2 folds on each street, 2 showdowns from the turn and 3 on the river.
+    deals, boards, hands = math.perm(48, 4), 48, 4 * math.comb(48, 2) + 4 * 48 * math.comb(47, 2)
+    turn = GameSize(6 * deals + (2 + 6 + 3) * deals * 44, 6 + (2 + 6 + 3) * boards, hands)
+    assert TurnEndgameHoldem(stack=1_001, bets="allin").size() == turn
 
 
 def test_sizes_are_those_of_a_walk() -> None:

@@ -222,6 +222,14 @@ def test_reproduce_figure_3_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "flop.png").exists()
 
 
+def test_reproduce_figure_4_at_smoke_scale(tmp_path: Path) -> None:
+    data = json.loads(tacit("reproduce", "teh-tabular", "--scale", "smoke", "--out", str(tmp_path), "--json").stdout)
+    found = {cell["solver"]: cell["exploitability"] for cell in data["results"]}
+    assert found["linear-cfr"] == min(found.values())
+    assert found["fp"] == max(found.values())
+    assert (tmp_path / "teh-tabular.png").exists()
+
+
 def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
     arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--rows", "tabular,cfr-d", "--out", str(tmp_path))
     result = tacit(*arguments, "--json")

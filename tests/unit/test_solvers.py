@@ -13,8 +13,8 @@ from safetensors import safe_open
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.games import load_game
-from tacit.reproduce import dice
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
+from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 from tacit.solvers import SCHEDULES, load_result, solve
 from tacit.solvers.export import check_export, export
 from tacit.solvers.learner import RegretLearner
@@ -249,7 +249,7 @@ def test_an_interrupt_waits_for_the_end_of_the_iteration(monkeypatch: pytest.Mon
 
 def test_an_interrupted_experiment_prints_no_table() -> None:
     with pytest.raises(KeyboardInterrupt):
-        dice.table_2(lambda *_: _press_ctrl_c(None, None))
+        run_experiment(EXPERIMENTS["rebel-table2"], "smoke", lambda *_: _press_ctrl_c(None, None))
 
 
 def test_exports(tmp_path: Path) -> None:

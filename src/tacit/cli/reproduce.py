@@ -14,17 +14,17 @@ from tacit.errors import TacitError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tacit.reproduce.dice import Cell
     from tacit.reproduce.learned import LearnedCell
+    from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "rebel-table2")
+NAMES = ("flop", "rebel-table2", "teh-tabular")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="flop (ReBeL Figure 3) or rebel-table2.")],
+    name: Annotated[str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2 or teh-tabular (Figure 4).")],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
         str, typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas.")
@@ -47,6 +47,8 @@ def reproduce(
       tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
 
       tacit reproduce rebel-table2 --scale gpu
+
+      tacit reproduce teh-tabular
     """
     from tacit.files import check_writable
     from tacit.kernels import check_backend
@@ -71,14 +73,14 @@ def reproduce(
         check_backend("torch", todo[0].device)
         learned, report["learning_plot"] = learn(todo, folder / f"{name}-learning.png")
         report["learned"] = [cell.summary() for cell in learned]
-    if name == "flop" or "tabular" in chosen:
+    if name != "rebel-table2" or "tabular" in chosen:
         picture = folder / f"{name}.png"
         cells = _tabular(name, scale, picture)
         report.update(results=[_as_dict(cell) for cell in cells], plot=str(picture))
     if as_json:
         print_json(report)
         return
-    _print(cells, learned)
+    _print(name, scale, cells, learned)
     for key in ("plot", "learning_plot"):
         if key in report:
             printer().print(f"{key.replace('_', ' ')}: {report[key]}", soft_wrap=True)
@@ -101,11 +103,12 @@ def _rows(text: str) -> tuple[str, ...]:
 def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
     """Returns the tabular results after drawing how they converged."""
     from tacit.plots import convergence_panels
-    from tacit.reproduce import dice
+    from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 
-    solvers = dice.FIGURE_3_SOLVERS if name == "flop" else dice.TABLE_2_SOLVERS
+    experiment = EXPERIMENTS[name]
     with progress_bar("solves") as progress:
-        task = progress.add_task(name, total=len(dice.VARIANTS) * len(solvers), rate="", note="")
+        total = len(experiment.games_at(scale)) * len(experiment.solvers)
+        task = progress.add_task(name, total=total, rate="", note="")
         started: set[tuple[str, str]] = set()
 
         def watch(variant: str, solver: str, iteration: int, exploitability: float) -> None:
@@ -113,12 +116,11 @@ def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
             note = f"{solver} on {variant}: iteration {iteration:,}, exploitability {exploitability:.3g}"
             progress.update(task, completed=len(started) - 1, note=note)
 
-        cells = dice.figure_3(scale, watch) if name == "flop" else dice.table_2(watch)
+        cells = run_experiment(experiment, scale, watch)
     panels: dict[str, dict[str, Any]] = {}
     for cell in cells:
-        panels.setdefault(f"Liar's Dice {cell.variant}", {})[cell.solver] = cell.result.curve
-    title = "Exploitability in four games of Liar's Dice" + (" (ReBeL, Figure 3)" if name == "flop" else "")
-    convergence_panels(panels, title, picture)
+        panels.setdefault(f"{experiment.family} {cell.variant}", {})[cell.solver] = cell.result.curve
+    convergence_panels(panels, experiment.title, picture)
     return cells
 
 
@@ -131,15 +133,16 @@ def _as_dict(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _print(cells: list[Cell], learned: list[LearnedCell]) -> None:
+def _print(name: str, scale: str, cells: list[Cell], learned: list[LearnedCell]) -> None:
     from rich.table import Table
 
     from tacit.cli.learned import add_learned_rows
-    from tacit.reproduce.dice import VARIANTS
+    from tacit.reproduce.tabular import EXPERIMENTS
 
+    experiment = EXPERIMENTS[name]
     wanted = {cell.variant for cell in cells} | {cell.job.variant for cell in learned}
-    variants = [variant for variant in VARIANTS if variant in wanted]
-    table = Table("Liar's Dice", *variants, box=None, header_style="bold")
+    variants = [variant for variant in experiment.games_at(scale) if variant in wanted]
+    table = Table(experiment.family, *variants, box=None, header_style="bold")
     if cells:
         _add_tabular_rows(table, cells, variants)
     notes = add_learned_rows(table, learned, variants)
@@ -159,9 +162,13 @@ def _add_tabular_rows(table: Table, cells: list[Cell], variants: list[str]) -> N
     for solver in solvers:
         row = [by_key[variant, solver] for variant in variants]
         table.add_row(f"{solver}: exploitability", *(f"{cell.result.exploitability:.4f}" for cell in row))
+        for unit in row[0].result.in_units:
+            table.add_row(f"  {unit.replace('_', ' ')}", *(f"{cell.result.in_units[unit]:.4g}" for cell in row), style="dim")
         if any(cell.paper is not None for cell in row):
             table.add_row("  published (ReBeL, Table 2)", *(f"{cell.paper:.3f}" for cell in row), style="dim")
         table.add_row("  seconds", *(f"{cell.result.seconds:.2f}" for cell in row), style="dim")
     best = [by_key[variant, solvers[-1]] for variant in variants]
     table.add_row(f"{solvers[-1]}: value of the game", *(f"{cell.result.value:+.5f}" for cell in best))
-    table.add_row("  known", *("" if cell.known_value is None else f"{cell.known_value:+.5f}" for cell in best), style="dim")
+    if any(cell.known_value is not None for cell in best):
+        known = ("" if cell.known_value is None else f"{cell.known_value:+.5f}" for cell in best)
+        table.add_row("  known", *known, style="dim")

@@ -31,8 +31,14 @@ def _max(x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _reach(row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach):  # type: ignore[no-untyped-def]
-    """Fills a player's reach: the row above times the own action, or where a card came the row above in other lanes."""
+def _reach(  # type: ignore[no-untyped-def]
+    row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach, average, weight
+):
+    """Fills a player's reach: the row above times the own action, or where a card came the row above in other lanes.
+
+    Adds `weight` times the reach of each action to `average`, if there is one.
+    """
+    share, averages = splat(weight, VECTOR), len(average) > 0
     reach[: len(root_reach)] = root_reach
     for row in range(1, len(row_parent)):
         here, before, entry = row_offset[row], row_offset[row_parent[row]], row_entry[row]
@@ -41,8 +47,11 @@ def _reach(row_parent, row_entry, row_block, row_offset, entry_offset, lane_star
             played = entry_offset[entry]
             for h in range(0, size, LANES):
                 left = size - h
-                chance = load_some(strategy, played + h, left, VECTOR)
-                store_some(reach, here + h, left, load_some(reach, before + h, left, VECTOR) * chance)
+                reached = load_some(reach, before + h, left, VECTOR) * load_some(strategy, played + h, left, VECTOR)
+                store_some(reach, here + h, left, reached)
+                if averages:
+                    mean = load_some(average, played + h, left, VECTOR)
+                    store_some(average, played + h, left, mean + share * reached)
         else:
             lanes = lane_start[row_block[row]]
             for h in range(size):
@@ -224,21 +233,16 @@ class HandPasses(Passes[Array]):
         return rows.astype(np.float64)
 
     def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
+        return self.reach_and_average(player, strategy, self._none, 0.0, out)
+
+    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
         t = self.hand_tree
         reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
         _reach(
             t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
-            t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach,
+            t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach, average,
+            self.dtype(weight),
         )  # fmt: skip
-        return reach
-
-    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
-        reach, t = self.reach(player, strategy, out), self.hand_tree
-        rows = np.flatnonzero(t.row_entry[player] >= 0)
-        for row in rows:
-            entry, start = t.row_entry[player][row], t.row_offset[player][row]
-            size = t.row_offset[player][row + 1] - start
-            average[t.entry_offset[entry] : t.entry_offset[entry] + size] += self.dtype(weight) * reach[start : start + size]
         return reach
 
     def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:

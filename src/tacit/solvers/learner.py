@@ -30,7 +30,8 @@ class Learner(ABC):
         self.passes = passes
         self.iteration = 0
         self._alternating = alternating
-        self._strategies = [passes.uniform(), passes.uniform()]  # each player's own; the other's entries are not read
+        # Each player reads and writes its own entries only, so that both have room in one array until a response replaces it.
+        self._strategies = [passes.uniform()] * 2
         self._average = passes.zeros()
         self._regret = passes.zeros()
         self._reaches: list[Any] = [passes.reach(player, self._strategies[player]) for player in (0, 1)]
@@ -68,7 +69,7 @@ class Learner(ABC):
     def restore(self, state: dict[str, Floats], iteration: int) -> None:
         """Continues after `iteration` from a saved state."""
         self.iteration = iteration
-        self._strategies = [self.passes.entries(state["strategy"]) for _ in (0, 1)]
+        self._strategies = [self.passes.entries(state["strategy"])] * 2
         self._average, self._regret = self.passes.entries(state["average"]), self.passes.entries(state["regret"])
         self._reaches = [self.passes.reach(player, self._strategies[player]) for player in (0, 1)]
 

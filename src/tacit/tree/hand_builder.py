@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,10 @@ from tacit.tree.estimate import memory_limit
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
 
-BYTES_PER_NUMBER = 32
-"""Strategies, regrets, averages and reaches in float32, and copies of them while a result is made."""
+BYTES_PER_NUMBER = 48
+"""Strategy, regrets, averages and reaches in float32, and copies of them while a result is made (measured)."""
+Extra = Mapping[Betting, tuple[int, ...]]
+NOTHING_EXTRA: Extra = {}
 HIDDEN_CARDS = 4
 """Cards that two players hold: no board card is one of these."""
 
@@ -50,11 +53,11 @@ class _Street:
     entry_node: list[int] = field(default_factory=list)
     deals: list[tuple[int, Betting]] = field(default_factory=list)
 
-    def add(self, rules: BettingRules, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
+    def add(self, rules: BettingRules, extra: Extra, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
         """Adds a state of the betting and all that follows on this street; returns its node."""
         node = len(self.kind)
         kind, amount = _kind_and_amount(betting)
-        actions = rules.actions(betting) if kind == DECIDES else ()
+        actions = sorted({*rules.actions(betting), *extra.get(betting, ())}) if kind == DECIDES else []
         self.kind.append(kind)
         self.actor.append(betting.actor if kind == DECIDES else -1)
         self.amount.append(amount)
@@ -74,11 +77,19 @@ class _Street:
             below[betting.actor] = len(self.row_parent[betting.actor])
             self.row_parent[betting.actor].append(rows[betting.actor])
             self.row_entry[betting.actor].append(first_entry + number)
-            self.children[node].append(self.add(rules, rules.apply(betting, action), node, (below[0], below[1])))
+            after = rules.apply(betting, action)
+            self.children[node].append(self.add(rules, extra, after, node, (below[0], below[1])))
         return node
 
 
-def build_hand_tree(game: Any, rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> HandTree:
+def build_hand_tree(
+    game: Any,
+    rules: BettingRules,
+    board: tuple[int, ...],
+    ranges: tuple[Floats, Floats],
+    start: Betting | None = None,
+    extra: Extra = NOTHING_EXTRA,
+) -> HandTree:
     """Returns the tree of a hand from a board on.
 
     Args:
@@ -86,11 +97,13 @@ def build_hand_tree(game: Any, rules: BettingRules, board: tuple[int, ...], rang
       rules: of the betting, from the street of the board on.
       board: three to five cards.
       ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
+      start: where the betting stands; None for the start of the rules.
+      extra: raises that are possible at some states beside those of the menu.
 
     Raises:
       TacitError: no two hands of the ranges can be held at once.
     """
-    streets = _streets(rules, len(board))
+    streets = _streets(rules, len(board), start, extra)
     blocks = _blocks(board, [len(street.kind) for street in streets])
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
     root = blocks.hands(0)
@@ -140,19 +153,23 @@ def build_hand_tree(game: Any, rules: BettingRules, board: tuple[int, ...], rang
     )
 
 
+def num_hand_entries(rules: BettingRules, num_cards: int, start: Betting | None = None) -> int:
+    """Returns how many numbers a strategy has from a board of so many cards on."""
+    numbers, boards = 0, 1
+    for number, street in enumerate(_streets(rules, num_cards, start)):
+        left = NUM_CARDS - num_cards - number
+        numbers += boards * left * (left - 1) // 2 * len(street.entry_action)
+        boards *= left
+    return numbers
+
+
 def require_room(game: Any, rules: BettingRules, board: tuple[int, ...]) -> None:
     """Refuses a tree that would not fit into memory, before anything is built.
 
     Raises:
       TacitError: with what it would take.
     """
-    numbers, boards = 0, 1
-    for number, street in enumerate(_streets(rules, len(board))):
-        cards = len(board) + number
-        hands = (NUM_CARDS - cards) * (NUM_CARDS - cards - 1) // 2
-        numbers += boards * hands * (len(street.entry_action) + len(street.kind))
-        boards *= NUM_CARDS - cards
-    needed = numbers * BYTES_PER_NUMBER
+    needed = num_hand_entries(rules, len(board)) * BYTES_PER_NUMBER
     if needed > memory_limit():
         room = f"needs about {needed / 1e9:.1f} GB and {memory_limit() / 1e9:.1f} GB can be used"
         raise TacitError(f"{game} {room}: offer fewer bets, or start with more cards on the board")
@@ -173,16 +190,16 @@ def _kind_and_amount(betting: Betting) -> tuple[int, float]:
     return (DEALS, 0.0) if betting.actor == DEAL else (DECIDES, 0.0)
 
 
-def _streets(rules: BettingRules, num_cards: int) -> list[_Street]:
+def _streets(rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA) -> list[_Street]:
     """Returns the betting of all streets from that of the board on."""
-    streets, begins = [], [rules.start()]
+    streets, begins = [], [start or rules.start()]
     while begins:
         street = _Street()
         for player in (0, 1):
             street.row_parent[player].extend([-1] * len(begins))
             street.row_entry[player].extend([-1] * len(begins))
         for number, betting in enumerate(begins):
-            street.add(rules, betting, -1, (number, number))
+            street.add(rules, extra, betting, -1, (number, number))
         streets.append(street)
         begins = [_next_street(rules, betting) for _, betting in street.deals]
     assert len(streets) <= 6 - num_cards

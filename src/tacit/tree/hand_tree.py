@@ -169,7 +169,7 @@ class HandTree:
         """Returns how a node is reached, in words: `check / bet to 2000 / call / 2c`."""
         steps, above = [], 0
         for player, what in self.path(node):
-            steps.append(card_name(what) if player < 0 else self.action_names(above)[self._actions(above).index(what)])
+            steps.append(card_name(what) if player < 0 else self.action_names(above)[self.actions(above).index(what)])
             above = int(self.children(above)[self.step(above, what)])
         return " / ".join(steps)
 
@@ -191,22 +191,27 @@ class HandTree:
 
     def action_names(self, node: int) -> list[str]:
         """Returns the actions at a node in words."""
-        actions = self._actions(node)
+        actions = self.actions(node)
         facing = FOLD in actions
         names = {FOLD: "fold", CALL: "call" if facing else "check"}
         return [names.get(action, f"{'raise' if facing else 'bet'} to {action}") for action in actions]
 
-    def _actions(self, node: int) -> list[int]:
+    def actions(self, node: int) -> list[int]:
+        """Returns the actions at a node, as the rules count them."""
         first = int(self.first_entry[node])
         return [int(action) for action in self.entry_action[first : first + self.num_actions[node]]]
 
     def _cards(self, node: int) -> list[str]:
         return [card_name(self.blocks.board[self.block[child]][-1]) for child in self.children(node)]
 
+    def knows(self, node: int, what: int) -> bool:
+        """Returns whether an action, or a card, is among those at a node."""
+        return what in self.actions(node) if self.kind[node] == DECIDES else card_name(what) in self._cards(node)
+
     def step(self, node: int, what: int) -> int:
         """Returns the number of an action, or of a card, among those at a node."""
         if self.kind[node] == DECIDES:
-            return self._actions(node).index(what)
+            return self.actions(node).index(what)
         return self._cards(node).index(card_name(what))
 
     def decision(self, strategy: Floats, node: int) -> Floats:

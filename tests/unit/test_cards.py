@@ -86,3 +86,9 @@ def test_all_seven_card_hands_are_counted_right() -> None:
     ]  # fmt: skip
     assert counts.sum() == 133_784_560
     assert seen.sum() == 4_824
+
+
+def test_hands_that_share_aces_with_the_board_are_impossible_and_do_no_harm() -> None:
+    strength = hand_strengths(parse_cards("AsAhAdKsKh"))
+    assert strength[hand_index(*parse_cards("AsAh"))] == -1
+    assert strength[hand_index(*parse_cards("AcKd"))] == strength.max()

@@ -5,6 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.agents.base import Sight
+from tacit.agents.table import Table
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.base import TERMINAL
+
+PASSIVE = ("check", "call")
+"""The words for staying in the hand without a raise, in any poker game."""
 
 
 class RandomBot:
@@ -27,3 +34,60 @@ class RandomBot:
 
     def view(self) -> None:
         return None
+
+
+class PokerBot:
+    """Plays poker without looking at its cards: the first of some actions, by their words, that is legal."""
+
+    def __init__(self, name: str, preferred: tuple[str, ...]) -> None:
+        self.name = name
+        self._preferred = preferred
+        self._choices: dict[str, int] = {}
+
+    def start(self, player: int) -> None:
+        del player
+
+    def observe(self, sight: Sight) -> None:
+        self._choices = _choices(sight)
+
+    def act(self) -> int:
+        return next(self._choices[word] for word in self._preferred if word in self._choices)
+
+    def view(self) -> None:
+        return None
+
+
+def always_call(game: AnyGame) -> PokerBot:
+    """Returns a player who checks and calls, whatever it holds.
+
+    Raises:
+      TacitError: the game is no poker.
+    """
+    return _poker_bot("always-call", game, PASSIVE)
+
+
+def always_fold(game: AnyGame) -> PokerBot:
+    """Returns a player who folds to every bet, and checks where there is none.
+
+    Raises:
+      TacitError: the game is no poker.
+    """
+    return _poker_bot("always-fold", game, ("fold", *PASSIVE))
+
+
+def _poker_bot(name: str, game: AnyGame, preferred: tuple[str, ...]) -> PokerBot:
+    table = Table(game, np.random.default_rng(0))
+    while table.actor != TERMINAL:
+        choices = _choices(table.sights[table.actor])
+        passive = next((choices[word] for word in PASSIVE if word in choices), None)
+        if passive is None:
+            raise TacitError(f"{name} plays poker, where one can check and call: {game} has no such moves")
+        table.play(passive)
+    return PokerBot(name, preferred)
+
+
+def _choices(sight: Sight | None) -> dict[str, int]:
+    """Returns the legal actions by their words."""
+    if sight is None:
+        return {}
+    return {name.casefold(): action for name, action in zip(sight.action_names, sight.legal_actions, strict=True)}

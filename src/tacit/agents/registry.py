@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.bots import RandomBot
+from tacit.agents.bots import RandomBot, always_call, always_fold
+from tacit.agents.hand_policy import CallPolicy, FoldPolicy, HandAgent, HandPolicy, PotOddsPolicy, SolvedPolicy, UniformPolicy
 from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
+from tacit.games.holdem import Holdem
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
@@ -21,7 +23,20 @@ from tacit.tree.compiler import has_direct_builder
 from tacit.tree.estimate import memory_budget
 from tacit.tree.hand_strategy import HandStrategy
 
-BOTS: dict[str, Callable[[np.random.Generator], Agent]] = {"random": RandomBot}
+BOTS: dict[str, Callable[[AnyGame, np.random.Generator], Agent]] = {
+    "random": lambda _game, generator: RandomBot(generator),
+    "always-call": lambda game, _generator: always_call(game),
+    "always-fold": lambda game, _generator: always_fold(game),
+    "pot-odds": lambda game, generator: HandAgent(require_holdem(game, "pot-odds"), PotOddsPolicy(), generator, "pot-odds"),
+}
+
+HAND_POLICIES: dict[str, HandPolicy] = {
+    "random": UniformPolicy(),
+    "always-call": CallPolicy(),
+    "always-fold": FoldPolicy(),
+    "pot-odds": PotOddsPolicy(),
+}
+"""What the bots do with every hand of hold'em."""
 
 QUICK_ITERATIONS = 500
 QUICK_SECONDS = 30.0
@@ -59,7 +74,7 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
       TacitError: there is no such agent, it is of another game, or its file is damaged.
     """
     if name in BOTS:
-        return BOTS[name](generator)
+        return BOTS[name](game, generator)
     pretrained, path = name.startswith("pretrained:"), Path(name)
     if not pretrained and not path.exists():
         raise TacitError(
@@ -68,11 +83,40 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
     if path.is_file() and is_saved_solve(path):
         strategy = load_result(path, game).strategy
         if isinstance(strategy, HandStrategy):
-            raise TacitError(f"{name} is a solve of hold'em, which nothing here plays yet: reopen it with tacit solve --resume")
+            return HandAgent(require_holdem(game, name), SolvedPolicy(strategy), generator, name)
         return TabularAgent(strategy, generator, name)
     trained = load_trained(name)
     search = trained.search(trained.space(game), options.solver or trained.config.solver, options.iterations)
     return SearchAgent(search, generator, safe=options.safe, name=name)
+
+
+def load_hand_policy(name: str, game: AnyGame) -> HandPolicy:
+    """Returns what the agent that `name` names does with every hand of hold'em.
+
+    Raises:
+      TacitError: there is no such agent, or it cannot say.
+    """
+    require_holdem(game, "a policy over hands")
+    if name in HAND_POLICIES:
+        return HAND_POLICIES[name]
+    if not Path(name).is_file() or not is_saved_solve(Path(name)):
+        known = ", ".join(HAND_POLICIES)
+        raise TacitError(f"what {name!r} does with every hand is not known: give {known} or a saved solve of hold'em")
+    strategy = load_result(name, game).strategy
+    if not isinstance(strategy, HandStrategy):
+        raise TacitError(f"{name} is no solve of hold'em over hands")
+    return SolvedPolicy(strategy)
+
+
+def require_holdem(game: AnyGame, who: str) -> Holdem:
+    """Returns the game if it is hold'em.
+
+    Raises:
+      TacitError: it is not.
+    """
+    if not isinstance(game, Holdem):
+        raise TacitError(f"{who} is for hold'em, not for {game}")
+    return game
 
 
 def default_agent(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.agents.base import Agent, Sight
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.base import TERMINAL, InfostateGame
-from tacit.tree.observations import draw_chance
+from tacit.tree.observations import Draws, draw_chance
 from tacit.tree.strategy import distinct_names
 
 
@@ -27,9 +25,9 @@ class Table:
     actor: int
     sights: tuple[Sight | None, Sight | None]
 
-    def __init__(self, game: AnyGame, generator: np.random.Generator) -> None:
+    def __init__(self, game: AnyGame, draws: Draws) -> None:
         self.game = game
-        self._generator = generator
+        self._draws = draws
         self._own_action: list[int | None] = [None, None]
         self._last_name: list[tuple[str, bool] | None] = [None, None]
         self._arrive(game.initial_state())
@@ -51,7 +49,7 @@ class Table:
         return self.game.returns(self._state)
 
     def _arrive(self, state: Any) -> None:
-        arrival = draw_chance(self.game, state, self._generator)
+        arrival = draw_chance(self.game, state, self._draws)
         self._state, self.actor = arrival.state, arrival.actor
         self.sights = (
             self._look(0, arrival.public, arrival.private[0]),
@@ -75,7 +73,7 @@ class Table:
 def play_game(
     game: AnyGame,
     agents: Sequence[Agent],
-    generator: np.random.Generator,
+    draws: Draws,
     watch: Callable[[Table], None] = lambda _: None,
 ) -> tuple[float, float]:
     """Returns both players' payoffs after a game between two agents.
@@ -83,10 +81,10 @@ def play_game(
     Args:
       game: the rules.
       agents: who sits in seat 0 and in seat 1.
-      generator: draws chance moves; agents have generators of their own.
+      draws: chance, as a generator; agents have generators of their own.
       watch: called at every state, before the players see it.
     """
-    table = Table(game, generator)
+    table = Table(game, draws)
     for player, agent in enumerate(agents):
         agent.start(player)
     while True:

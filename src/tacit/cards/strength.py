@@ -74,7 +74,8 @@ def seven_card_strengths(cards: NDArray[Any]) -> NDArray[np.int16]:
 def hand_strengths(board: tuple[int, ...]) -> NDArray[np.int16]:
     """Returns `[1326]` the strength of every hand with a board of five cards, -1 where they share one."""
     tables, cards = strength_tables(), np.array(board)
-    best = tables.by_sum[tables.key[HANDS].sum(axis=1) + tables.key[cards].sum()]
+    sums = tables.key[HANDS].sum(axis=1) + tables.key[cards].sum()
+    best = tables.by_sum[np.minimum(sums, _ANY_SEVEN - 1)]  # five aces are beyond the table, and impossible
     for suit in range(4):
         if (cards % 4 == suit).sum() >= 3:
             on_board = int(np.where(cards % 4 == suit, 1 << cards // 4, 0).sum())

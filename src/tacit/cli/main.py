@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import bench, doctor, evaluate, games, play, reproduce, solve, train
+from tacit.cli import bench, doctor, evaluate, games, match, play, reproduce, solve, train
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -33,6 +33,7 @@ app.command("games")(games.games)
 app.command("solve")(solve.solve)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("match")(match.match)
 app.command("play")(play.play)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)

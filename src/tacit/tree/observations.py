@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,14 @@ from tacit.games.base import CHANCE, TERMINAL, Game, check_depth
 from tacit.tree.assemble import NO_ACTION
 from tacit.tree.draft import Progress, TreeDraft
 from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
+
+
+class Draws(Protocol):
+    """Where chance comes from: a `numpy.random.Generator`, or draws that were recorded."""
+
+    def random(self) -> float:
+        """Returns a number from 0 to 1, 1 left out."""
+        ...
 
 
 class Arrival(NamedTuple):
@@ -83,8 +91,11 @@ def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
             yield Arrival(state, actor, chance, public, (first, second))
 
 
-def draw_chance(game: Game[Any], state: Any, generator: np.random.Generator) -> Arrival:
-    """Returns one of the arrivals of `resolve_chance`, as often as chance leads there, without listing the others."""
+def draw_chance(game: Game[Any], state: Any, draws: Draws) -> Arrival:
+    """Returns one of the arrivals of `resolve_chance`, as often as chance leads there, without listing the others.
+
+    Each chance move takes one number: the same numbers give the same outcomes wherever the same ones are possible.
+    """
     chance = 1.0
     public: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
@@ -97,7 +108,8 @@ def draw_chance(game: Game[Any], state: Any, generator: np.random.Generator) -> 
         if actor != CHANCE:
             return Arrival(state, actor, chance, public, (first, second))
         outcomes, probabilities = zip(*game.chance_outcomes(state), strict=True)
-        drawn = int(generator.choice(len(outcomes), p=np.array(probabilities) / sum(probabilities)))
+        upto = np.cumsum(probabilities)
+        drawn = int(np.searchsorted(upto / upto[-1], draws.random(), side="right"))
         chance *= probabilities[drawn]
         state = game.apply(state, outcomes[drawn])
 

@@ -1,0 +1,126 @@
+"""Players of hold'em who can say what they do with every hand: what a local best response asks, and what plays by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tacit.agents.base import Sight
+from tacit.agents.public_hand import PublicHand
+from tacit.cards.deck import parse_cards
+from tacit.cards.equity import random_hand_equities
+from tacit.cards.hands import NUM_HANDS, hand_index
+from tacit.errors import TacitError
+from tacit.games.betting import CALL, FOLD
+from tacit.games.holdem import Holdem
+from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.public_tree import Floats
+
+RAISING_EQUITY = 0.7
+"""From here on the pot-odds bot bets and raises."""
+
+
+class HandPolicy(Protocol):
+    """What is played with every hand."""
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        """Returns `[A, 1326]`: for each legal action how often each hand takes it; columns of impossible hands mean nothing."""
+        ...
+
+
+class CallPolicy:
+    """Checks and calls."""
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        return _always(public, CALL)
+
+
+class FoldPolicy:
+    """Folds to any bet, and checks where there is none."""
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        return _always(public, FOLD if FOLD in public.actions else CALL)
+
+
+class UniformPolicy:
+    """Plays every legal action equally often."""
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        num_actions = len(public.actions)
+        return np.full((num_actions, NUM_HANDS), 1.0 / num_actions)
+
+
+class PotOddsPolicy:
+    """Calls when its equity against a random hand beats the pot odds; bets and raises about the pot when that is high.
+
+    It believes that everyone holds anything, whatever they did: a plain player who can be run over by big bets.
+    """
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        equity, betting, actions = random_hand_equities(public.board), public.betting, public.actions
+        call = equity * (betting.pot + betting.to_call) > betting.to_call if betting.to_call else np.ones(NUM_HANDS, bool)
+        played = np.zeros((len(actions), NUM_HANDS))
+        played[actions.index(CALL)] = call
+        if FOLD in actions:
+            played[actions.index(FOLD)] = ~call
+        raises = [action for action in actions if action > CALL]
+        if raises:
+            chosen = nearest_to_pot(public, raises)
+            played[:, equity >= RAISING_EQUITY] = 0.0
+            played[actions.index(chosen), equity >= RAISING_EQUITY] = 1.0
+        return played
+
+
+@dataclass(frozen=True)
+class SolvedPolicy:
+    """Plays a solved strategy of hold'em from a board on."""
+
+    strategy: HandStrategy
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        tree, node = self.strategy.tree, 0
+        for _, what in public.path:
+            try:
+                node = int(tree.children(node)[tree.step(node, what)])
+            except ValueError:
+                raise TacitError(f"the solve of {tree.game} has no {what} after {tree.label(node) or 'the start'}") from None
+        return self.strategy.played(node)
+
+
+class HandAgent:
+    """Plays hold'em by a policy."""
+
+    def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, name: str) -> None:
+        self.name, self.policy = name, policy
+        self._game, self._generator = game, generator
+        self.start(0)
+
+    def start(self, player: int) -> None:
+        del player
+        self._public, self._hand = PublicHand.start(self._game), 0
+
+    def observe(self, sight: Sight) -> None:
+        for word in sight.private:
+            self._hand = hand_index(*parse_cards(word))
+        for word in sight.public:
+            self._public = self._public.hear(word)
+
+    def act(self) -> int:
+        weights = self.policy.probabilities(self._public)[:, self._hand]
+        return int(self._generator.choice(self._public.actions, p=weights / weights.sum()))
+
+    def view(self) -> None:
+        return None
+
+
+def nearest_to_pot(public: PublicHand, raises: list[int]) -> int:
+    """Returns the raise whose size is nearest to the pot after the call, the smaller of equally near ones."""
+    return min(raises, key=lambda action: (abs(action - 3 * public.betting.facing), action))
+
+
+def _always(public: PublicHand, action: int) -> Floats:
+    played = np.zeros((len(public.actions), NUM_HANDS))
+    played[public.actions.index(action)] = 1.0
+    return played

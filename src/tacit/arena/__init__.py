@@ -1,0 +1,1 @@
+"""Measuring players: matches with duplicate deals, AIVAT, local best response."""

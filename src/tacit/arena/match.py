@@ -1,0 +1,106 @@
+"""Matches between two agents, every deal played twice with the seats swapped.
+
+Duplicate deals take most of the luck out of the cards: both agents get to hold both sides of each deal, and what is counted is
+the mean of the two hands. Chance is a stream of numbers that the first hand draws and the second hand takes again: the n-th chance
+move of either hand uses the n-th number. In poker chance moves do not depend on what the players do, so the cards are the same;
+in other games the outcomes stay as alike as the rules allow, and each hand by itself is still dealt as it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.table import Table, play_game
+from tacit.games import AnyGame
+
+Seats = tuple[int, ...]
+
+
+class RecordedDraws:
+    """Numbers from a generator that can be had again from the first one on."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._numbers: list[float] = []
+        self._next = 0
+
+    def random(self) -> float:
+        """Returns the next number, of those drawn before as long as there are any."""
+        if self._next == len(self._numbers):
+            self._numbers.append(self._generator.random())
+        self._next += 1
+        return self._numbers[self._next - 1]
+
+    def rewind(self) -> None:
+        """Goes back to the first number."""
+        self._next = 0
+
+
+class Deal(NamedTuple):
+    """One deal and how it went for the first agent.
+
+    Attributes:
+      number: from 0.
+      seats: where the first agent sat in each hand played with it: once, or once in either seat.
+      payoffs: what it won in each.
+      estimates: the same with less luck where somebody estimates it (`arena/aivat.py`), else the payoffs.
+    """
+
+    number: int
+    seats: Seats
+    payoffs: tuple[float, ...]
+    estimates: tuple[float, ...]
+
+    @property
+    def result(self) -> float:
+        """What the first agent won per hand, by the estimates."""
+        return sum(self.estimates) / len(self.estimates)
+
+
+class Estimator:
+    """Watches hands and says what they were worth; this one takes them as they went."""
+
+    def watcher(self, seat: int) -> Callable[[Table], None]:
+        """Returns what is to be called at every state of a new hand in which the first agent sits in a seat."""
+        del seat
+        return lambda _: None
+
+    def estimate(self, payoff: float) -> float:
+        """Returns what the hand just watched was worth to the first agent, who won `payoff`."""
+        return payoff
+
+
+def play_deals(
+    game: AnyGame,
+    agents: Sequence[Agent],
+    generator: np.random.Generator,
+    *,
+    duplicate: bool = True,
+    estimator: Estimator | None = None,
+) -> Iterator[Deal]:
+    """Yields one deal after the other, without end.
+
+    Args:
+      game: the rules.
+      agents: the two who play; without duplicates the first one's seat alternates.
+      generator: draws chance.
+      duplicate: whether each deal is played in both seats.
+      estimator: values the hands; None takes their payoffs.
+    """
+    estimator = estimator or Estimator()
+    number = 0
+    while True:
+        draws = RecordedDraws(generator)
+        seats: Seats = (0, 1) if duplicate else (number % 2,)
+        payoffs, estimates = [], []
+        for seat in seats:
+            draws.rewind()
+            players = agents if seat == 0 else agents[::-1]
+            payoffs.append(play_game(game, players, draws, estimator.watcher(seat))[seat])
+            estimates.append(estimator.estimate(payoffs[-1]))
+        yield Deal(number, seats, tuple(payoffs), tuple(estimates))
+        number += 1

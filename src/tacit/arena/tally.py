@@ -1,0 +1,63 @@
+"""Means with their 95 % intervals, and what they say about who is better."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+NORMAL_95 = 1.959964
+"""Standard errors on either side of a mean that make its 95 % interval."""
+LEAST_SAMPLES = 30
+"""Below this an interval says little: the errors of means of so few are not normal, nor is their size known."""
+
+
+@dataclass
+class Tally:
+    """A running mean and variance (Welford 1962)."""
+
+    count: int = 0
+    mean: float = 0.0
+    _squares: float = 0.0
+
+    def add(self, number: float) -> None:
+        """Takes in one more number."""
+        self.count += 1
+        off = number - self.mean
+        self.mean += off / self.count
+        self._squares += off * (number - self.mean)
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of the numbers; None for fewer than two."""
+        return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean; None for fewer than two numbers."""
+        if self.deviation is None:
+            return None
+        half = NORMAL_95 * self.deviation / math.sqrt(self.count)
+        return self.mean - half, self.mean + half
+
+    def verdict(self, hands_each: int) -> str:
+        """Returns who wins, `A` where the mean is above 0, or how many more hands it takes to tell.
+
+        Args:
+          hands_each: hands played for each number.
+        """
+        interval = self.interval
+        if interval is not None and self.count >= LEAST_SAMPLES and (interval[0] > 0 or interval[1] < 0):
+            return "A wins" if interval[0] > 0 else "B wins"
+        needed = LEAST_SAMPLES
+        if self.mean and self.deviation:
+            needed = max(needed, math.ceil((NORMAL_95 * self.deviation / self.mean) ** 2))
+        more = hands_each * (needed - self.count)
+        if more <= 0:  # every hand so far was a draw
+            return "too few hands to tell: no difference so far"
+        return f"too few hands to tell: about {_two_digits(more):,} more needed"
+
+
+def _two_digits(number: int) -> int:
+    """Returns a number rounded up to two digits: more would only pretend to know."""
+    unit: int = 10 ** max(0, len(str(number)) - 2)
+    return -(-number // unit) * unit

@@ -1,0 +1,135 @@
+"""`tacit match`: two agents head to head."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+
+if TYPE_CHECKING:
+    from tacit.arena.match import Deal
+    from tacit.arena.tally import Tally
+
+
+def match(
+    first: Annotated[str, typer.Argument(metavar="A", help="A bot, a saved solve, a run, a network or pretrained:NAME.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Likewise.")],
+    game: Annotated[str, typer.Option(help="The game, as in `tacit games`.")],
+    hands: Annotated[int, typer.Option(min=1, help="Games to play; with duplicates rounded up to an even number.")] = 1_000,
+    duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
+    save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="Search algorithm of agents with a network. [default: that of their training]")
+    ] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="Search iterations of agents with a network.")] = 512,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Play two agents against each other and say who wins, with a 95 % interval. Ctrl-C ends the match and keeps its result.
+
+    Bots: random; in poker always-call and always-fold; in hold'em pot-odds.
+
+    Examples:
+
+      tacit match pot-odds always-call --game no_limit_holdem --hands 2000
+
+      tacit match leduc.tacit random --game leduc_poker --hands 10000 --json
+
+      tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
+    """
+    import numpy as np
+
+    from tacit.agents.registry import SearchOptions, load_agent
+    from tacit.arena.match import play_deals
+    from tacit.arena.tally import Tally
+    from tacit.games import load_game
+
+    start(seed)
+    rules = load_game(game)
+    options = SearchOptions(solver, iterations)
+    chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
+    agents = [load_agent(name, rules, generator, options) for name, generator in zip((first, second), own, strict=True)]
+    each = 2 if duplicate else 1
+    tally, began, interrupted = Tally(), time.perf_counter(), False
+    deals = play_deals(rules, agents, chance, duplicate=duplicate)
+    with _writer(save) as write, progress_bar("hands") as progress:
+        task = progress.add_task(f"{first} against {second}", total=-(-hands // each) * each, rate="", note="")
+        try:
+            for deal in islice(deals, -(-hands // each)):
+                tally.add(deal.result)
+                write(deal)
+                rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"
+                progress.update(task, completed=each * tally.count, rate=rate, note=f"mean {tally.mean:+.4g}")
+        except KeyboardInterrupt:  # the deal in progress is lost, all others are kept
+            interrupted = True
+    if interrupted:
+        logger().print("stopped early" + (f"; what was played is kept in {save}" if save else ""), soft_wrap=True)
+    seconds = time.perf_counter() - began
+    report = _report(rules, (first, second), tally, each)
+    report |= {"duplicate": duplicate, "seed": seed, "seconds": seconds, "interrupted": interrupted}
+    if as_json:
+        print_json(report)
+    else:
+        _print(report)
+
+
+def _report(rules: Any, names: tuple[str, str], tally: Tally, each: int) -> dict[str, Any]:
+    """Returns the figures, those of hold'em in thousandths of a big blind."""
+    in_mbb = rules.in_units(1.0).get("mbb")
+    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
+    interval, deviation = tally.interval, tally.deviation
+    return {
+        "game": str(rules),
+        "agents": list(names),
+        "hands": each * tally.count,
+        mean: scale * tally.mean if tally.count else None,
+        "interval": None if interval is None else [scale * end for end in interval],
+        "unit": "mbb" if in_mbb else "payoff",
+        "deviation": None if deviation is None else scale * deviation,
+        "kind": "sampled",
+        "verdict": tally.verdict(each),
+    }
+
+
+def _print(report: dict[str, Any]) -> None:
+    console = printer()
+    name_a, name_b = report["agents"]
+    mean = report["mbb_per_hand"] if report["unit"] == "mbb" else report["mean"]
+    unit, form = (" mbb", ",.0f") if report["unit"] == "mbb" else ("", ".4g")
+    how = ", every deal in both seats" if report["duplicate"] else ""
+    console.print(f"{report['game']}: A = {name_a}, B = {name_b}", soft_wrap=True)
+    console.print(f"{report['hands']:,} hands{how}, {report['seconds']:.1f} s")
+    if mean is not None:
+        low, high = report["interval"] or (float("nan"), float("nan"))
+        console.print(f"A wins {mean:+{form}}{unit} per hand (sampled; 95 % interval {low:{form}} to {high:{form}})")
+    console.print(report["verdict"])
+
+
+@contextmanager
+def _writer(path: Path | None) -> Iterator[Any]:
+    """Yields what writes a deal's hands to a file, line by line, or nowhere."""
+    if path is None:
+        yield lambda _: None
+        return
+    from tacit.files import check_writable
+
+    check_writable(path)
+    file: TextIO
+    with open(path, "w", encoding="utf-8", buffering=1) as file:
+
+        def write(deal: Deal) -> None:
+            for seat, payoff, estimate in zip(deal.seats, deal.payoffs, deal.estimates, strict=True):
+                line = {"deal": deal.number, "seat": seat, "payoff": payoff}
+                if estimate != payoff:
+                    line["estimate"] = estimate
+                file.write(json.dumps(line) + "\n")
+
+        yield write

@@ -1,1 +1,1 @@
-"""Measuring players: matches with duplicate deals, AIVAT, local best response."""
+"""Agents against others: matches and what they tell, and the plugs through which other programs play hold'em with us."""

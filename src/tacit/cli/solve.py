@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tacit.tree.hand_strategy import HandStrategy
 
 AUTOSAVE_SECONDS = 30.0
+AUTOSAVE_SHARE = 0.05
+"""Of the time, at most, that goes into saving on the way: large solves take long to write."""
 
 
 def solve(
@@ -219,18 +221,20 @@ class _Watch:
 
     def __init__(self, progress: Any, task: Any, save: Path | None) -> None:
         self._progress, self._task, self._save = progress, task, save
-        self._saved_at = time.monotonic()
+        self._next_save = time.monotonic() + AUTOSAVE_SECONDS
 
     def __call__(self, point: Point, result: Callable[[], SolveResult]) -> None:
         self._progress.update(
             self._task,
             completed=point.iteration,
-            rate=f"{point.iteration / point.seconds:,.0f}/s" if point.seconds else "",
+            rate=f"{point.iteration / point.seconds:,.3g}/s" if point.seconds else "",
             note=f"exploitability {point.exploitability:.3g}",
         )
-        if self._save is not None and time.monotonic() - self._saved_at > AUTOSAVE_SECONDS:
+        began = time.monotonic()
+        if self._save is not None and began > self._next_save:
             result().save(self._save)
-            self._saved_at = time.monotonic()
+            took = time.monotonic() - began
+            self._next_save = time.monotonic() + max(AUTOSAVE_SECONDS, took / AUTOSAVE_SHARE)
 
 
 def _print(result: SolveResult, show: int, at: str, written: list[Path]) -> None:
@@ -244,7 +248,8 @@ def _print(result: SolveResult, show: int, at: str, written: list[Path]) -> None
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("game", result.game)
     table.add_row("size", f"{tree.num_nodes:,} public states, {tree.num_infostates:,} infostates")
-    speed = f", {result.iterations / result.seconds:,.0f}/s" if result.iterations and result.seconds else ""
+    rate = result.iterations / result.seconds if result.seconds else 0.0
+    speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
     table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
     table.add_row(
         "value",

@@ -25,7 +25,7 @@ from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import PublicTree
 from tacit.tree.strategy import Strategy
 
-CHECK_GROWTH = 1.1
+CHECK_GROWTH = 1.2
 """Exploitability is evaluated again after this factor more iterations."""
 
 Watch = Callable[[Point, Callable[[], SolveResult]], None]

@@ -1,0 +1,232 @@
+"""A dealer of the computer poker competition's protocol (`tacit.arena.acpc`): two programs connect and play a match.
+
+It does as the competition's dealer: the players change seats after every hand, stacks are full again at the start of each,
+states go to both after every action, the other hand is shown at a showdown only, an action that is not allowed is replaced
+(`accept_action`), answers to another state and lines that cannot be read are ignored. A player who is silent for too long or
+leaves ends the match; the hand that was being played does not count.
+
+Where we differ: both players connect to one port, the first to do so is player 1. Cards are our own: those of hand i
+depend on the seed and on i alone, so a second match with the same seed and the players in the other order is a duplicate match.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.arena.acpc import (
+    MAX_WARNINGS,
+    VERSION,
+    MatchState,
+    accept_action,
+    is_comment,
+    num_board_cards,
+    read_state,
+    write_cards,
+    write_state,
+)
+from tacit.arena.hands import HandRecord
+from tacit.arena.lines import Lines, LostError, SilentError
+from tacit.arena.notation import AcpcWords, write_line
+from tacit.cards.deck import NUM_CARDS
+from tacit.errors import TacitError
+from tacit.games.base import CHANCE, TERMINAL
+from tacit.games.betting import FOLDED
+from tacit.games.holdem import Holdem, HoldemState
+
+_VERSION = re.compile(r"VERSION:2\.0\.\d+")
+VERSION_SECONDS = 10.0
+"""How long a program that has connected may take to say its version."""
+
+
+@dataclass
+class Player:
+    """A program in a match.
+
+    Attributes:
+      name: how results call it.
+      lines: the connection to it.
+      warnings: how often it did something wrong.
+    """
+
+    name: str
+    lines: Lines
+    warnings: int = 0
+
+
+@dataclass(frozen=True)
+class DealtHand:
+    """A hand of a match.
+
+    Attributes:
+      number: from 0 on.
+      seats: which of the two programs was at position 0 and at position 1.
+      record: cards and actions.
+      payoffs: what each program won, in the order of programs.
+      text: the hand as the competition's logs have it: `STATE:number:betting:cards:payoffs:names` by position.
+    """
+
+    number: int
+    seats: tuple[int, int]
+    record: HandRecord
+    payoffs: tuple[int, int]
+    text: str
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket at which programs can connect; port 0 takes a free one.
+
+    Raises:
+      TacitError: the port is taken, or the host is not ours.
+    """
+    try:
+        return socket.create_server((host, port))
+    except (OSError, OverflowError) as error:
+        raise TacitError(f"cannot listen at {host}:{port}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def await_players(server: socket.socket, names: Sequence[str], seconds: float, say: Callable[[str], None]) -> list[Player]:
+    """Returns the programs that connected, in that order. One that does not speak the protocol is sent away.
+
+    Args:
+      server: where they connect.
+      names: what to call them.
+      seconds: how long to wait for all of them.
+      say: takes a line about each that came.
+
+    Raises:
+      TacitError: too few came in time.
+    """
+    deadline, players = time.monotonic() + seconds, list[Player]()
+    while len(players) < len(names):
+        left = deadline - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError
+            server.settimeout(left)
+            connection, address = server.accept()
+        except TimeoutError:
+            for player in players:
+                player.lines.close()
+            raise TacitError(f"only {len(players)} of {len(names)} players connected within {seconds:g} s") from None
+        lines = Lines(connection, names[len(players)])
+        try:
+            while is_comment(version := lines.receive(min(max(left, 0.1), VERSION_SECONDS))):
+                pass
+            if _VERSION.fullmatch(version.strip()) is None:
+                lines.send(f"# this dealer speaks {VERSION}", VERSION_SECONDS)
+                raise LostError(f"said {version[:50]!r} instead of {VERSION}")
+        except LostError as error:
+            say(f"sent {address[0]}:{address[1]} away: {error}")
+            lines.close(linger=0.0)
+            continue
+        say(f"{names[len(players)]} connected from {address[0]}:{address[1]}")
+        players.append(Player(names[len(players)], lines))
+    return players
+
+
+class Dealer:
+    """A match in progress."""
+
+    def __init__(self, game: Holdem, players: Sequence[Player], seed: int, seconds: float, say: Callable[[str], None]) -> None:
+        """Makes a dealer.
+
+        Args:
+          game: what is played, from the blinds on.
+          players: two programs.
+          seed: of the cards.
+          seconds: how long a player may think about an action.
+          say: takes a line about something that a player does wrong.
+        """
+        self._game, self._players, self._seed, self._seconds, self._say = game, players, seed, seconds, say
+
+    def deal(self, number: int) -> DealtHand:
+        """Returns a hand after the players have played it.
+
+        Raises:
+          LostError: one of them left or was silent for too long.
+        """
+        game = self._game
+        cards = np.random.default_rng([self._seed, number]).permutation(NUM_CARDS)[:9].tolist()
+        seats = (number % 2, 1 - number % 2)
+        state, actions = game.initial_state(), list[int]()
+        while True:
+            while game.actor(state) == CHANCE:
+                state = game.apply(state, cards.pop(0))
+            texts = [write_state(game.rules, self._seen(state, number, actions, position)) for position in (0, 1)]
+            for position, text in enumerate(texts):
+                self._tell(self._players[seats[position]], text, number)
+            if game.actor(state) == TERMINAL:
+                break
+            actor = state.betting.actor
+            actions.append(self._ask(self._players[seats[actor]], texts[actor], state, number))
+            state = game.apply(state, actions[-1])
+        return self._finished(number, seats, state, tuple(actions))
+
+    def _seen(self, state: HoldemState, number: int, actions: list[int], position: int) -> MatchState:
+        """Returns a state as a player may see it."""
+        shown = self._game.actor(state) == TERMINAL and state.betting.actor != FOLDED
+        first, second = state.hands[:2], state.hands[2:]
+        hands = (first if shown or position == 0 else (), second if shown or position == 1 else ())
+        return MatchState(position, number, tuple(actions), hands, state.board[: num_board_cards(state.betting)], state.betting)
+
+    def _tell(self, player: Player, text: str, number: int) -> None:
+        try:
+            player.lines.send(text, self._seconds)
+        except LostError as error:
+            raise LostError(f"{error} in hand {number}") from None
+
+    def _ask(self, player: Player, text: str, state: HoldemState, number: int) -> int:
+        """Returns the action with which a player answers a state."""
+        deadline = time.monotonic() + self._seconds
+        while True:
+            try:
+                line = player.lines.receive(max(deadline - time.monotonic(), 0.0))
+            except SilentError:
+                raise LostError(f"{player.name} gave no answer for {self._seconds:g} s in hand {number}") from None
+            except LostError as error:
+                raise LostError(f"{error} in hand {number}") from None
+            if is_comment(line):
+                continue
+            said, _, word = line.rpartition(":")
+            if said == text or self._is_state(said, text):
+                answer = accept_action(self._game.rules, state.betting, word.strip())
+                if answer.complaint is not None:
+                    self._warn(player, number, answer.complaint)
+                return answer.action
+            self._warn(player, number, f"ignored {line[:100]!r}, which answers no state that was asked about")
+
+    def _is_state(self, said: str, text: str) -> bool:
+        """Returns whether two lines mean the same state, though perhaps in other words."""
+        try:
+            return read_state(self._game.rules, said) == read_state(self._game.rules, text)
+        except TacitError:
+            return False
+
+    def _warn(self, player: Player, number: int, text: str) -> None:
+        player.warnings += 1
+        if player.warnings <= MAX_WARNINGS:
+            more = " (more from it is not shown)" if player.warnings == MAX_WARNINGS else ""
+            self._say(f"{player.name} in hand {number}: {text}{more}")
+
+    def _finished(self, number: int, seats: tuple[int, int], state: HoldemState, actions: tuple[int, ...]) -> DealtHand:
+        returns = [int(payoff) for payoff in self._game.returns(state)]  # chips are whole, and no zero is negative
+        hands = (state.hands[:2], state.hands[2:])
+        text = ":".join(
+            (
+                "STATE",
+                str(number),
+                write_line(self._game.rules, AcpcWords(self._game.rules), actions),
+                write_cards(hands, state.board),
+                "|".join(map(str, returns)),
+                "|".join(self._players[seat].name for seat in seats),
+            )
+        )
+        first, second = hands
+        record = HandRecord((first[0], first[1], second[0], second[1]), state.board, actions)
+        return DealtHand(number, seats, record, (returns[seats.index(0)], returns[seats.index(1)]), text)

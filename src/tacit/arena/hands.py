@@ -1,0 +1,68 @@
+"""Finished hands of hold'em as all plugs keep them: cards, and actions in chips put in over the whole hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tacit.cards.deck import card_name
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.base import CHANCE, TERMINAL
+from tacit.games.betting import PREFLOP
+from tacit.games.holdem import Holdem, HoldemState
+
+
+@dataclass(frozen=True)
+class HandRecord:
+    """A hand that was played to its end.
+
+    Attributes:
+      hands: the private cards, two of player 0 (big blind) and then two of player 1 (button).
+      board: the public cards that were dealt.
+      actions: `FOLD`, `CALL` and raises to a number of chips, as in `tacit.games.betting`.
+    """
+
+    hands: tuple[int, int, int, int]
+    board: tuple[int, ...]
+    actions: tuple[int, ...]
+
+
+def replay(game: Holdem, record: HandRecord) -> HoldemState:
+    """Returns the end of a recorded hand; `game.returns` has the payoffs.
+
+    Raises:
+      TacitError: a card comes twice, an action is not allowed, or the hand does not end where the record does.
+    """
+    check_cards((*record.hands, *record.board))
+    cards, actions = iter((*record.hands, *record.board)), iter(record.actions)
+    state = game.initial_state()
+    while (actor := game.actor(state)) != TERMINAL:
+        following = next(cards if actor == CHANCE else actions, None)
+        if following is None:
+            raise TacitError("the hand breaks off: " + ("cards are missing" if actor == CHANCE else "somebody is still to act"))
+        state = game.apply(state, following)
+    if next(actions, None) is not None or next(cards, None) is not None:
+        raise TacitError("the hand goes on after its end")
+    return state
+
+
+def full_game(game: AnyGame) -> Holdem:
+    """Returns the game if it is hold'em from the blinds on, which is what other programs play.
+
+    Raises:
+      TacitError: it is something else.
+    """
+    if not isinstance(game, Holdem) or game.rules.first_street != PREFLOP:
+        raise TacitError(f"{game} is not hold'em from the first street on: choose no_limit_holdem or limit_holdem")
+    return game
+
+
+def check_cards(cards: tuple[int, ...]) -> None:
+    """Refuses cards of which one comes twice.
+
+    Raises:
+      TacitError: that is so.
+    """
+    twice = next((card for card in cards if cards.count(card) > 1), None)
+    if twice is not None:
+        raise TacitError(f"{card_name(twice)} is dealt twice")

@@ -1,0 +1,122 @@
+"""Betting as a line of text: streets joined by `/`, a word for each action. Protocols differ in the words only.
+
+A slash stands where board cards are dealt: after the last action of a street unless the hand ends there, and for each street
+that is skipped because both players are all-in (`r20000c///`). Readers also take lines that leave out the slashes at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from tacit.errors import TacitError
+from tacit.games.betting import CALL, DEAL, FOLD, RIVER, SHOWDOWN, Betting, BettingRules, LimitBetting
+
+
+class Words(Protocol):
+    """The words of a protocol.
+
+    Attributes:
+      pattern: matches any one word.
+    """
+
+    pattern: re.Pattern[str]
+
+    def write(self, betting: Betting, begun: int, action: int) -> str:
+        """Returns the word of an action; each player had put in `begun` chips when the street began, blinds not counted."""
+        ...
+
+    def read(self, betting: Betting, begun: int, word: str) -> int:
+        """Returns the action of a word; a `TacitError` where it means none."""
+        ...
+
+
+class Line(NamedTuple):
+    """What a text says.
+
+    Attributes:
+      actions: all of them, in chips over the whole hand.
+      betting: where they lead; the next street has begun where there is one.
+      begun: the chips each player had put in when that street began, blinds not counted.
+    """
+
+    actions: tuple[int, ...]
+    betting: Betting
+    begun: int
+
+
+@dataclass(frozen=True)
+class AcpcWords:
+    """The competition's: `f`, `c`, and `r` with the chips the raiser has put in over the hand; in limit games `r` alone."""
+
+    rules: BettingRules
+    pattern = re.compile(r"f|c|r\d*")
+
+    def write(self, betting: Betting, begun: int, action: int) -> str:
+        del betting, begun
+        raised = "r" if isinstance(self.rules, LimitBetting) else f"r{action}"
+        return {FOLD: "f", CALL: "c"}.get(action, raised)
+
+    def read(self, betting: Betting, begun: int, word: str) -> int:
+        del begun
+        if word in ("f", "c"):
+            return FOLD if word == "f" else CALL
+        limit = isinstance(self.rules, LimitBetting)
+        if limit != (word == "r"):
+            raise TacitError(f"{word} is no raise: write {'r alone' if limit else 'r and a number of chips'}")
+        if not limit:
+            return _chips(word)
+        limits = self.rules.all_raises(betting)
+        if limits is None:
+            raise TacitError("no raise is allowed here")
+        return limits[0]
+
+
+def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str:
+    """Returns the text of some actions from the start of a hand on.
+
+    Raises:
+      TacitError: one of them is not allowed.
+    """
+    betting, begun, text = rules.start(), 0, ""
+    for action in actions:
+        text += words.write(betting, begun, action)
+        betting = rules.apply(betting, action)
+        if betting.actor == DEAL:
+            betting, begun, text = rules.deal(betting), betting.facing, text + "/"
+    return text + "/" * (RIVER - betting.street if betting.actor == SHOWDOWN else 0)
+
+
+def read_line(rules: BettingRules, words: Words, text: str) -> Line:
+    """Returns what a text says.
+
+    Raises:
+      TacitError: it cannot be read, or something in it is not allowed; the message says which.
+    """
+    betting, begun, place = rules.start(), 0, 0
+    actions: list[int] = []
+    while place < len(text) and betting.actor >= 0:
+        found = words.pattern.match(text, place)
+        if found is None:
+            raise TacitError(f"cannot read {text[place:]!r} in the betting {text!r}")
+        try:
+            actions.append(words.read(betting, begun, found[0]))
+            betting = rules.apply(betting, actions[-1])
+        except TacitError as error:
+            raise TacitError(f"in the betting {text!r}: {error}") from None
+        place = found.end()
+        if betting.actor == DEAL:
+            if text[place : place + 1] not in ("", "/"):
+                raise TacitError(f"in the betting {text!r}: a / is missing before {text[place:]!r}")
+            betting, begun, place = rules.deal(betting), betting.facing, place + 1
+    skipped = "/" * (RIVER - betting.street) if betting.actor == SHOWDOWN else ""
+    if text[place:] not in ("", skipped):
+        raise TacitError(f"in the betting {text!r}: the hand is over before {text[place:]!r}")
+    return Line(tuple(actions), betting, begun)
+
+
+def _chips(word: str) -> int:
+    """Returns the number after the first letter of a word; one with too many digits would be no number of chips anyway."""
+    return int(word[1:10])

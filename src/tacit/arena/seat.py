@@ -1,0 +1,101 @@
+"""A seat in a hand that somebody else deals: the agent in it gets the sights it would get at a table of ours.
+
+Opponents may raise to any number of chips, also to one that the game's menu does not have. The seat follows the real betting:
+what the agent sees and may do next is always what the rules say about the hand as it is being played. (An agent that
+knows menus only would have to translate what it sees; the bots need not.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.agents.base import Agent, Sight
+from tacit.arena.hands import check_cards
+from tacit.errors import TacitError
+from tacit.games.base import CHANCE
+from tacit.games.holdem import Holdem, HoldemState
+from tacit.tree.strategy import distinct_names
+
+_UNKNOWN = -1
+"""A card of the other player."""
+
+
+class Seat:
+    """An agent in hands that are dealt elsewhere."""
+
+    _state: HoldemState
+
+    def __init__(self, game: Holdem, agent: Agent) -> None:
+        self._game, self._agent = game, agent
+        self._player = 0
+        self._hand: tuple[int, ...] = ()
+        self._actions: tuple[int, ...] = ()
+        self._started = False
+
+    def start(self, player: int, hand: Sequence[int]) -> None:
+        """Takes a seat for a new hand with two private cards."""
+        self._player, self._hand, self._actions, self._started = player, tuple(hand), (), False
+        self._agent.start(player)
+
+    def follow(self, actions: Sequence[int], board: Sequence[int]) -> None:
+        """Shows the agent what is new.
+
+        Args:
+          actions: all of the hand so far. Where they do not go on from the last ones, the hand is shown from its start.
+          board: the public cards that lie now.
+
+        Raises:
+          TacitError: an action is not allowed, a card is missing, or one comes twice.
+        """
+        check_cards((*self._hand, *board))
+        if tuple(actions[: len(self._actions)]) != self._actions:
+            self.start(self._player, self._hand)
+        try:
+            self._go_on(actions, board)
+        except TacitError:
+            self.start(self._player, self._hand)  # what was shown of an impossible hand is forgotten
+            raise
+
+    def act(self) -> int:
+        """Returns the agent's action, which the rules allow.
+
+        Raises:
+          TacitError: they do not.
+        """
+        action = self._agent.act()
+        self._game.rules.apply(self._state.betting, action)
+        return action
+
+    def _go_on(self, actions: Sequence[int], board: Sequence[int]) -> None:
+        if not self._started:
+            unknown = (_UNKNOWN, _UNKNOWN)
+            self._arrive((*self._hand, *unknown) if self._player == 0 else (*unknown, *self._hand), board, None)
+        for action in actions[len(self._actions) :]:
+            own = action if self._game.actor(self._state) == self._player else None
+            self._state = self._game.apply(self._state, action)
+            self._actions = (*self._actions, action)
+            self._arrive((), board, own)
+
+    def _arrive(self, hands: tuple[int, ...], board: Sequence[int], own_action: int | None) -> None:
+        """Deals what is due, and shows the agent where that leads."""
+        game, public, private = self._game, [], []
+        if not self._started:
+            self._state, self._started = game.initial_state(), True
+        waiting = list(hands)
+        while True:
+            public.append(game.public_observation(self._state))
+            private.append(game.private_observation(self._state, self._player))
+            if (actor := game.actor(self._state)) != CHANCE:
+                break
+            card = waiting.pop(0) if waiting else self._board_card(board)
+            self._state = game.apply(self._state, card)
+        legal = tuple(game.legal_actions(self._state)) if actor == self._player else ()
+        names = distinct_names([game.action_name_at(self._state, action) for action in legal], legal)
+        seen = tuple(filter(None, public)), tuple(filter(None, private))
+        self._agent.observe(Sight(actor, own_action, *seen, legal, tuple(names)))
+
+    def _board_card(self, board: Sequence[int]) -> int:
+        lies = len(self._state.board)
+        if lies >= len(board):
+            raise TacitError(f"the board has {len(board)} cards where the betting needs more")
+        return board[lies]

@@ -1,0 +1,167 @@
+"""`tacit acpc`: the computer poker competition's protocol, as a player and as the dealer."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_bar
+from tacit.errors import StoppedError, TacitError
+
+if TYPE_CHECKING:
+    from tacit.arena.score import Score
+
+acpc = typer.Typer(
+    help="Play hold'em with other programs by the computer poker competition's protocol (ACPC 2.0.0).", no_args_is_help=True
+)
+
+
+def seconds_option(text: str) -> Any:
+    """Returns an option that takes seconds."""
+    return typer.Option(min=0.0, max=1e6, help=text)
+
+
+GameOption = Annotated[
+    str, typer.Option("--game", help="no_limit_holdem or limit_holdem, with parameters as in `tacit games`.")
+]
+
+
+@acpc.command("client")
+def client(
+    agent: Annotated[str, typer.Argument(help="Who plays: an agent as in `tacit play`, like random.")],
+    host: Annotated[str, typer.Argument(help="Where the dealer is.")],
+    port: Annotated[int, typer.Argument(min=1, max=65_535, help="Its port.")],
+    game: GameOption = "no_limit_holdem",
+    connect_timeout: Annotated[float, seconds_option("Seconds to wait for a dealer that has yet to start.")] = 10.0,
+    timeout: Annotated[float, seconds_option("Seconds without a line after which the dealer is gone.")] = 3_600.0,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Play an agent in a match with a dealer, until that hangs up.
+
+    Examples:
+
+      tacit acpc client random localhost 20000
+
+      tacit acpc client random dealer.example.org 20000 --game limit_holdem --json
+    """
+    import numpy as np
+
+    from tacit.agents.registry import load_agent
+    from tacit.arena.acpc import Client, connect
+    from tacit.arena.hands import full_game
+    from tacit.games import load_game
+
+    rules = full_game(load_game(game))
+    player = load_agent(agent, rules, np.random.default_rng(seed))
+    playing = Client(rules, player, say)
+    dealer = connect(host, port, connect_timeout)
+    score = playing.score
+    try:
+        with progress_bar("hands") as bars:
+            task = bars.add_task(f"{player.name} at {host}:{port}", total=None, rate="", note="")
+            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=str(score)))
+    except KeyboardInterrupt:
+        raise StoppedError(f"by Ctrl-C; {score}") from None
+    except TacitError as error:
+        raise TacitError(f"{error}; {score}") from None
+    finally:
+        dealer.close()
+    if as_json:
+        print_json({"game": str(rules), "agent": player.name, **score_fields(score), "seed": seed})
+    else:
+        print(f"{player.name}: {score}")
+
+
+@acpc.command("dealer")
+def dealer(
+    game: GameOption = "no_limit_holdem",
+    hands: Annotated[int, typer.Option(min=1, help="How many hands.")] = 3_000,
+    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for both players; 0 takes a free one.")] = 20_000,
+    names: Annotated[str, typer.Option(help="What to call the players, in the order they connect.")] = "player1,player2",
+    out: Annotated[str, typer.Option(help="File for the results, a JSON line a hand; must not exist.")] = "match.jsonl",
+    phh: Annotated[str | None, typer.Option(help="File for the hands in the PHH format too, ending in .phhs.")] = None,
+    timeout: Annotated[float, seconds_option("Seconds a player may think about an action.")] = 600.0,
+    start_timeout: Annotated[float, seconds_option("Seconds to wait until both are connected.")] = 600.0,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Deal a match between two programs that connect, ours or others.
+
+    A raise that is too small or too large becomes the nearest that is allowed, any other illegal action a call. A player who
+    leaves or thinks for too long ends the match with exit code 2; the hands played until then are in the results. The same
+    seed deals the same cards: play twice, with the players connecting in the other order, for a duplicate match.
+
+    Examples:
+
+      tacit acpc dealer --hands 1000 --port 20000 --names ours,theirs
+
+      tacit acpc dealer --game limit_holdem --hands 3000 --out limit.jsonl --phh limit.phhs --seed 7
+    """
+    from tacit.arena.dealer import Dealer, await_players, listen
+    from tacit.arena.hand_history import History, HistoryWriter
+    from tacit.arena.hands import full_game
+    from tacit.arena.journal import Journal
+    from tacit.arena.score import Score
+    from tacit.games import load_game
+
+    rules = full_game(load_game(game))
+    called = [name.strip() for name in names.split(",")]
+    if len(called) != 2 or len(set(called)) != 2 or not all(name and not set(name) & set(":|\r\n") for name in called):
+        raise TacitError(f"--names takes two different names without : and |, like ours,theirs; not {names!r}")
+    score, ended = Score(rules.rules.big_blind), None
+    with listen(host, port) as server, Journal(out) as journal:
+        histories = None if phh is None else HistoryWriter(phh)
+        address = server.getsockname()
+        say(f"dealing {rules} at {address[0]}:{address[1]}; waiting for two players")
+        players = await_players(server, called, start_timeout, say)
+        journal.write({"game": str(rules), "players": called, "hands": hands, "seed": seed})
+        table = Dealer(rules, players, seed, timeout, say)
+        try:
+            with progress_bar("hands") as bars:
+                task = bars.add_task(f"{called[0]} - {called[1]}", total=hands, rate="", note="")
+                for number in range(hands):
+                    hand = table.deal(number)
+                    score.add(hand.payoffs[0])
+                    journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
+                    if histories is not None:
+                        histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
+                    bars.update(task, completed=number + 1, note=f"{called[0]} {score}")
+        except (TacitError, KeyboardInterrupt) as error:
+            ended = error
+        finally:
+            for player in players:
+                player.lines.close()
+        totals = [int(score.total), -int(score.total)]
+        journal.write({"finished": ended is None, "hands": score.hands, "totals": totals})
+    kept = f"{score.hands} of {hands} hands are in {out}"
+    if isinstance(ended, KeyboardInterrupt):
+        raise StoppedError(f"by Ctrl-C; {kept}")
+    if ended is not None:
+        raise TacitError(f"{ended}; {kept}")
+    if as_json:
+        print_json(
+            {
+                "game": str(rules), "players": called, "totals": totals, **score_fields(score),
+                "warnings": [player.warnings for player in players], "seed": seed, "out": out, "phh": phh,
+            }
+        )  # fmt: skip
+    else:
+        print(f"{called[0]}: {score}; results in {out}")
+
+
+def score_fields(score: Score) -> dict[str, Any]:
+    """Returns a score as the fields of a JSON object."""
+    return {
+        "hands": score.hands, "total": int(score.total), "mbb_per_hand": score.mbb_per_hand, "interval": score.interval,
+        "kind": "sampled",
+    }  # fmt: skip
+
+
+def say(text: str) -> None:
+    """Prints a line about the other side on standard error."""
+    sys.stderr.write(f"{' '.join(text.split())}\n")
+    sys.stderr.flush()

@@ -1,0 +1,147 @@
+"""Hand histories: pokerkit reads what we write and comes to the same stacks, and we read both ours and pokerkit's."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.arena.hand_history import History, HistoryWriter, parse_hands, read_hands, write_hand
+from tacit.arena.hands import HandRecord, replay
+from tacit.cards.deck import parse_cards
+from tacit.errors import TacitError
+from tacit.games.betting import CALL, FOLD, TURN
+from tacit.games.holdem import Holdem, LimitHoldem, NoLimitHoldem
+from tests.random_hands import random_hand
+
+GAMES = [NoLimitHoldem(), LimitHoldem(), NoLimitHoldem(stack=1_000, small_blind=5, big_blind=10)]
+
+
+def cards(text: str) -> tuple[int, int, int, int]:
+    first, second, third, fourth = parse_cards(text)
+    return first, second, third, fourth
+
+
+HAND = HandRecord(cards("AsKd2c2d"), parse_cards("Tc5c4c9h"), (300, CALL, CALL, 500, CALL, 800, FOLD))
+
+
+def test_a_hand_by_hand() -> None:
+    text = write_hand(History(GAMES[0], HAND, 7, ("ours", 'the "other"')))
+    assert text == (
+        'variant = "NT"\n'
+        "antes = [0, 0]\n"
+        "blinds_or_straddles = [50, 100]\n"
+        "min_bet = 100\n"
+        "starting_stacks = [20000, 20000]\n"
+        'actions = ["d dh p1 AsKd", "d dh p2 2c2d", "p2 cbr 300", "p1 cc", "d db Tc5c4c", "p1 cc", "p2 cbr 200", "p1 cc", '
+        '"d db 9h", "p1 cbr 300", "p2 f"]\n'
+        "finishing_stacks = [20500, 19500]\n"
+        "hand = 7\n"
+        'players = ["ours", "the \\"other\\""]\n'
+    )
+    assert parse_hands(text) == [History(GAMES[0], HAND, 7, ("ours", 'the "other"'))]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_pokerkit_comes_to_the_same_stacks(game: Holdem, tmp_path: Path) -> None:
+    kit = pytest.importorskip("pokerkit")
+    generator = np.random.default_rng(3)
+    writer = HistoryWriter(tmp_path / "hands.phhs")
+    histories, payoffs = [], []
+    for number in range(200):
+        record, returns = random_hand(game, generator)
+        histories.append(History(game, record, number, ("a\tü", "b\\'")))
+        payoffs.append(list(returns))
+        writer.write(histories[-1])
+    streets = [len(history.record.board) for history in histories]
+    assert {0, 3, 4, 5} == set(streets)  # folds on every street, showdowns
+    with (tmp_path / "hands.phhs").open("rb") as file:
+        theirs = list(kit.HandHistory.load_all(file))
+    assert len(theirs) == 200
+    for history, (_, name), returns, ours in zip(theirs, [h.players for h in theirs], payoffs, histories, strict=True):
+        *_, state = history
+        assert not state.status
+        assert list(state.payoffs) == returns
+        assert list(state.stacks) == history.finishing_stacks == [game.rules.stack + payoff for payoff in returns]
+        assert (history.hand, name) == (ours.number, "b\\'")
+        single = kit.HandHistory.loads(write_hand(ours))
+        assert single.actions == history.actions
+    assert read_hands(tmp_path / "hands.phhs") == histories
+
+
+@pytest.mark.parametrize("game", GAMES[:2])
+def test_hands_written_by_pokerkit_are_read(game: Holdem) -> None:
+    kit = pytest.importorskip("pokerkit")
+    generator = np.random.default_rng(4)
+    for _ in range(50):
+        record, returns = random_hand(game, generator)
+        theirs = kit.HandHistory.loads(write_hand(History(game, record)))
+        text = kit.HandHistory.loads(theirs.dumps()).dumps()
+        (read,) = parse_hands(text)
+        assert read.record == record
+        assert read.game.returns(replay(read.game, read.record)) == returns
+
+
+def test_other_ways_to_say_it() -> None:
+    text = write_hand(History(GAMES[0], HandRecord(cards("AsKd2c2d"), parse_cards("Tc5c4c9h3h"), (20_000, CALL))))
+    changed = (
+        text.replace('"d dh p1 AsKd", ', '"d dh p1 ????", "# the cards come", ')
+        .replace("p2 cbr 20000", "p2 cbr 20000 # all of it")
+        .replace("Tc5c4c", "4cTc5c")
+    )
+    assert changed != text
+    assert parse_hands(changed) == parse_hands(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "[", "not in the PHH format"),
+        ('"NT"', '"PO"', "variant 'PO' is not hold'em"),
+        ("antes = [0, 0]", "antes = [1, 1]", "without antes"),
+        ("[20000, 20000]", "[20000, 10000]", "equal stacks"),
+        ("[20000, 20000]", "[20000, 20000, 20000]", "two whole numbers"),
+        ("[20000, 20000]", "[20000.5, 20000]", "two whole numbers"),
+        ("min_bet = 100", "min_bet = 10", "min_bet must be 100"),
+        ("AsKd", "As??", "not all known"),
+        ("AsKd", "AsAs", "comes twice"),
+        ("AsKd", "As2c", "dealt twice"),
+        ("p2 cbr 300", "p1 cbr 300", "p1 is not to act"),
+        ("p2 cbr 300", "p2 cbr 150", "raises are from 200"),
+        ("p2 cbr 300", "p2 cbr 3e2", "cannot be read"),
+        ("p2 cbr 200", "p2 cbr 0", "a bet of nothing"),
+        ("p2 cbr 200", "p2 dances", "cannot be read"),
+        ('"d db 9h", ', "", "cards are missing"),
+        (', "p2 f"', "", "somebody is still to act"),
+        ('"p2 f"', '"p2 f", "p1 cc"', "p1 is not to act"),
+        ("[20500, 19500]", "[20501, 19499]", "by the rules [20500, 19500]"),
+        ("actions = [", "actions = [1, ", "a list of texts"),
+    ],
+)
+def test_hands_that_cannot_be(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = write_hand(History(GAMES[0], HAND))
+    assert old in text
+    path = tmp_path / "hand.phh"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(TacitError, match=re.escape(message)) as refused:
+        read_hands(path)
+    assert "\n" not in str(refused.value)
+    assert str(path) in str(refused.value)
+
+
+def test_files_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(TacitError, match="cannot read"):
+        read_hands(tmp_path / "none.phh")
+    (tmp_path / "binary.phh").write_bytes(b"\xff\xfe")
+    with pytest.raises(TacitError, match="cannot read"):
+        read_hands(tmp_path / "binary.phh")
+    (tmp_path / "there.phhs").write_text("")
+    assert read_hands(tmp_path / "there.phhs") == []
+    with pytest.raises(TacitError, match="exists"):
+        HistoryWriter(tmp_path / "there.phhs")
+    with pytest.raises(TacitError, match="must end in"):
+        HistoryWriter(tmp_path / "hands.txt")
+    with pytest.raises(TacitError, match="goes on after its end"):
+        write_hand(History(GAMES[0], HandRecord(HAND.hands, HAND.board, (*HAND.actions, CALL))))
+    assert len(HAND.board) == 4
+    assert replay(GAMES[0], HAND).betting.street == TURN

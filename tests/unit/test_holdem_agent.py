@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.agents.bots import RandomBot
-from tacit.agents.holdem import HoldemAgent, holdem_agent
+from tacit.agents.holdem import HoldemAgent
 from tacit.agents.table import Table, play_game
 from tacit.cards import hand_index, parse_cards
 from tacit.errors import TacitError
@@ -19,7 +19,7 @@ def agent_for(name: str, iterations: int = 60, seed: int = 0) -> HoldemAgent:
     game = tacit.load_game(name)
     assert isinstance(game, Holdem)
     generator = np.random.default_rng(seed)
-    return holdem_agent(game, generator, RandomBot(generator), iterations)
+    return HoldemAgent(game, generator, RandomBot(generator), iterations=iterations)
 
 
 def test_it_plays_the_solution_of_the_river() -> None:
@@ -93,6 +93,5 @@ def test_it_beats_a_random_player_at_turn_endgames() -> None:
 
 
 def test_other_games_are_refused() -> None:
-    generator = np.random.default_rng(0)
-    with pytest.raises(TacitError, match="plays hold'em, not kuhn_poker"):
-        holdem_agent(tacit.load_game("kuhn_poker"), generator, RandomBot(generator), 10)
+    with pytest.raises(TacitError, match="holdem-search"):
+        tacit.load_agent("holdem-search", tacit.load_game("kuhn_poker"), np.random.default_rng(0))

@@ -17,7 +17,6 @@ from tacit.agents.base import Agent, Sight
 from tacit.agents.view import View
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, hand_index, possible_hands
-from tacit.errors import TacitError
 from tacit.games.betting import ALL_IN, BOARD_CARDS, CALL, DEAL, FOLD, TURN, Betting, BettingRules, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.kernels import make_passes
@@ -172,14 +171,3 @@ def _action_of(told: str) -> int | None:
     if words[-1].isdigit():
         return int(words[-1])
     return {"fold": FOLD, "check": CALL, "call": CALL}.get(told)
-
-
-def holdem_agent(game: object, generator: np.random.Generator, before: Agent, iterations: int) -> HoldemAgent:
-    """Returns the agent for a game of hold'em.
-
-    Raises:
-      TacitError: it is another game.
-    """
-    if not isinstance(game, Holdem):
-        raise TacitError(f"holdem-search plays hold'em, not {game}")
-    return HoldemAgent(game, generator, before, iterations=iterations)

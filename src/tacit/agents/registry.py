@@ -11,6 +11,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import CallPolicy, FoldPolicy, HandAgent, HandPolicy, PotOddsPolicy, SolvedPolicy, UniformPolicy
+from tacit.agents.holdem import HoldemAgent
 from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
@@ -23,11 +24,21 @@ from tacit.tree.compiler import has_direct_builder
 from tacit.tree.estimate import memory_budget
 from tacit.tree.hand_strategy import HandStrategy
 
+
+def _pot_odds(game: AnyGame, generator: np.random.Generator) -> Agent:
+    return HandAgent(require_holdem(game, "pot-odds"), PotOddsPolicy(), generator, "pot-odds")
+
+
+def _holdem_search(game: AnyGame, generator: np.random.Generator) -> Agent:
+    return HoldemAgent(require_holdem(game, "holdem-search"), generator, before=_pot_odds(game, generator))
+
+
 BOTS: dict[str, Callable[[AnyGame, np.random.Generator], Agent]] = {
     "random": lambda _game, generator: RandomBot(generator),
     "always-call": lambda game, _generator: always_call(game),
     "always-fold": lambda game, _generator: always_fold(game),
-    "pot-odds": lambda game, generator: HandAgent(require_holdem(game, "pot-odds"), PotOddsPolicy(), generator, "pot-odds"),
+    "pot-odds": _pot_odds,
+    "holdem-search": _holdem_search,
 }
 
 HAND_POLICIES: dict[str, HandPolicy] = {
@@ -139,6 +150,8 @@ def default_agent(
     pretrained = pretrained_for(game)
     if pretrained is not None:
         return load_agent(pretrained, game, generator, options)
+    if isinstance(game, Holdem):
+        return BOTS["holdem-search"](game, generator)
     memory_budget(game, has_direct_builder(game))  # refuses what is too large before anything is announced
     on_solve(f"nothing is pretrained for {game}: solving it first")
     result = solve(game, solver="dcfr", iterations=QUICK_ITERATIONS, time_limit=QUICK_SECONDS)

@@ -25,7 +25,7 @@ Board = tuple[int, ...]
 def random_hand_equities(board: Board) -> NDArray[np.float64]:
     """Returns `[1326]` how often each hand beats a random one; 0 for hands that share a card with the board.
 
-    Exact from the turn on. On the flop over 100 boards and before it over 2,000, always the same ones; before the flop all hands
+    Exact from the turn on. On the flop over 100 boards and before it over 2,000, always the same; before the flop all hands
     of a kind, such as `AKs`, are taken together. Sampling errors are near 0.03 and 0.005.
 
     Args:

@@ -71,7 +71,7 @@ def solve(
 
       tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
 
-      tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=0.5|1|allin)" --target 0.5%pot --grid root.png
+      tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --grid g.png
     """
     from tacit.files import check_writable
     from tacit.games import load_game

@@ -222,7 +222,7 @@ class NoLimitHoldem(Holdem):
     board: str = ""
     pot: int = 0
     bets: str = "0.33|0.5|0.75|1|1.5|2|allin"
-    raises: str = ""
+    raises: str = "0.5|1|2|allin"
     range0: str = ""
     range1: str = ""
 

@@ -13,7 +13,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, Game
 from tacit.games.base import CHANCE
-from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, TURN, Betting, BettingRules, NoLimitBetting, parse_menu
+from tacit.games.betting import DEAL, FLOP, FOLDED, RIVER, SHOWDOWN, TURN, Betting, BettingRules, NoLimitBetting, parse_menu
 from tacit.kernels import make_passes
 from tacit.kernels.card_removal import LANES, NUM_CARDS, fold_values, showdown_values
 from tacit.kernels.numba_hands import HandPasses
@@ -27,6 +27,7 @@ from tacit.tree.public_tree import Floats, PublicTree
 
 RIVER_BOARD, TURN_BOARD = parse_cards("3s7hTdKs2c"), parse_cards("3s7hTdKs")
 ONE_BET = NoLimitBetting(1_000, 50, 100, RIVER, 400, parse_menu("1|allin"))
+TINY_FLOP = NoLimitBetting(300, 50, 100, FLOP, 400, parse_menu("allin"))
 SHORT_TURN = NoLimitBetting(500, 50, 100, TURN, 400, parse_menu("allin"))
 
 
@@ -158,10 +159,11 @@ def test_the_weight_of_all_pairs() -> None:
     assert total_meeting(HANDS, first, second) == pytest.approx(first @ pairs @ second, rel=1e-12)
 
 
-@pytest.mark.parametrize(("rules", "board"), [(ONE_BET, RIVER_BOARD), (SHORT_TURN, TURN_BOARD)])
+@pytest.mark.parametrize(("rules", "board"), [(ONE_BET, RIVER_BOARD), (SHORT_TURN, TURN_BOARD), (TINY_FLOP, TURN_BOARD[:3])])
 def test_values_and_best_responses_are_those_of_the_generic_tree(rules: BettingRules, board: tuple[int, ...]) -> None:
     """Any strategy must have the same value and the same exact exploitability, hand against hand."""
-    first, second = (FIRST, SECOND) if len(board) == 5 else (FIRST * (np.cumsum(FIRST) < 4), SECOND * (np.cumsum(SECOND) < 3))
+    few = {5: (99, 99), 4: (4, 3), 3: (2, 2)}[len(board)]  # hands before which the ranges end
+    first, second = FIRST * (np.cumsum(FIRST) < few[0]), SECOND * (np.cumsum(SECOND) < few[1])
     tree = build_hand_tree(None, rules, board, (first, second))
     public = compile_game(Endgame(rules, board, (first, second)))
     generator = np.random.default_rng(0)

@@ -1,9 +1,9 @@
 """Matches between two agents, every deal played twice with the seats swapped.
 
 Duplicate deals take most of the luck out of the cards: both agents get to hold both sides of each deal, and what is counted is
-the mean of the two hands. Chance is a stream of numbers that the first hand draws and the second hand takes again: the n-th chance
-move of either hand uses the n-th number. In poker chance moves do not depend on what the players do, so the cards are the same;
-in other games the outcomes stay as alike as the rules allow, and each hand by itself is still dealt as it should be.
+the mean of the two hands. Chance is a stream of numbers that the first hand draws and the second hand takes again: the n-th
+chance move of either hand uses the n-th number. In poker chance moves do not depend on what the players do, so the cards are
+the same; in other games the outcomes stay as alike as the rules allow, and each hand by itself is still dealt as it should be.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Local best response (Lisy and Bowling 2017): a player who beats a known policy as well as looking one move ahead allows.
 
 It keeps the range of hands that the other player can hold, by Bayes' rule from what that player does with every hand. At its
-own decisions it assumes that both check and call from here on, after its own move now. With `wp` the share of the range that its
-hand beats when the board is completed, and fold probabilities asked of the policy,
+own decisions it assumes that both check and call from here on, after its own move now. With `wp` the share of the range that
+its hand beats when the board is completed, and fold probabilities asked of the policy,
 
     U(fold) = 0,    U(call) = wp * pot - (1 - wp) * asked,
     U(raise) = fp * pot + (1 - fp) * (wp' * (pot + added - asked) - (1 - wp') * added),
 
-where `fp` is how often the range folds to the raise and `wp'` the same as `wp` for the part that does not. What it wins per hand,
-a mean over both seats, is a **lower bound on exploitability** in the same game: a best response wins at least as much. A
+where `fp` is how often the range folds to the raise and `wp'` the same as `wp` for the part that does not. What it wins per
+hand, a mean over both seats, is a **lower bound on exploitability** in the same game: a best response wins at least as much. A
 negative figure proves nothing.
 
 Where we differ: raises are those of the game's menu, the one nearest to the pot, and all-in where it is on the menu. Any

@@ -51,7 +51,12 @@ class PokerBot:
         self._choices = _choices(sight)
 
     def act(self) -> int:
-        return next(self._choices[word] for word in self._preferred if word in self._choices)
+        names = list(self._choices)
+        return self._choices[names[self.choose(names)]]
+
+    def choose(self, names: list[str]) -> int:
+        """Returns the place of its choice among the names of legal actions."""
+        return next(names.index(word) for word in self._preferred if word in names)
 
     def view(self) -> None:
         return None

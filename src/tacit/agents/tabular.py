@@ -21,7 +21,7 @@ class TabularAgent:
     """Plays a strategy of the whole game, and believes that everyone does."""
 
     def __init__(self, strategy: Strategy, generator: np.random.Generator, name: str = "tabular") -> None:
-        self.name = name
+        self.name, self.strategy = name, strategy
         self._tree, self._strategy = strategy.tree, strategy.probabilities
         self._generator = generator
         self._navigator = player_navigator(strategy.tree)

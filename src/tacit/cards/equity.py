@@ -25,8 +25,8 @@ Board = tuple[int, ...]
 def random_hand_equities(board: Board) -> NDArray[np.float64]:
     """Returns `[1326]` how often each hand beats a random one; 0 for hands that share a card with the board.
 
-    Exact from the turn on. On the flop over 100 boards and before it over 2,000, always the same; before the flop all hands
-    of a kind, such as `AKs`, are taken together. Sampling errors are near 0.03 and 0.005.
+    Exact from the turn on. On the flop over 100 boards and before it over 2,000, always the same ones; before it all hands of a
+    kind, such as `AKs`, are taken together. Sampling errors are near 0.03 and 0.005.
 
     Args:
       board: 0, 3, 4 or 5 cards.

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
 
-METRICS = ("exploitability", "network-error")
+METRICS = ("exploitability", "network-error", "lbr")
 
 
 def evaluate(
-    run: Annotated[str, typer.Argument(help="A run folder, a network file, or pretrained:NAME.")],
-    metric: Annotated[str, typer.Option(help="exploitability or network-error.")] = "exploitability",
+    run: Annotated[
+        str, typer.Argument(help="A run folder, a network file, or pretrained:NAME; for lbr a bot or a saved solve.")
+    ],
+    metric: Annotated[str, typer.Option(help="exploitability, network-error, or in hold'em lbr.")] = "exploitability",
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int, typer.Option(min=2, help="Public belief states that network-error compares.")] = 200,
+    game: Annotated[str | None, typer.Option(help="The game that lbr is played in.")] = None,
+    hands: Annotated[int, typer.Option(min=2, help="Hands that lbr plays, every deal in both seats.")] = 1_000,
+    lbr: Annotated[str, typer.Option(help="What lbr may do: rebel, fold-call, all-rounds, or like c/c/fcpa/fcpa.")] = "rebel",
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: JsonOption = False,
     seed: SeedOption = 0,
@@ -38,6 +44,8 @@ def evaluate(
       tacit evaluate runs/dice --solver linear-cfr --iterations 512 --json
 
       tacit evaluate pretrained:liars_dice_1x4f --metric network-error
+
+      tacit evaluate pot-odds --metric lbr --game no_limit_holdem --hands 2000
     """
     from tacit.kernels import check_backend
 
@@ -46,7 +54,9 @@ def evaluate(
     check_backend("torch", device)
     start(seed)
     began = time.perf_counter()
-    if metric == "network-error":
+    if metric == "lbr":
+        report, lines = _lbr(run, game, hands, lbr, seed)
+    elif metric == "network-error":
         report, lines = _network_error(run, samples, seed)
     else:
         report, lines = _exploitability(run, last, solver or "dcfr", iterations, playthroughs, seed, device)
@@ -97,6 +107,49 @@ def _exploitability(
         *(lines if last is not None else []),
         f"{game}: exploitability at most {mean:.4f} (upper bound; {of}{searched})",
         f"value for the first player {value:.5f}{beside}",
+    ]
+
+
+def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report and what people read of it."""
+    import numpy as np
+
+    from tacit.agents.hand_policy import HandAgent
+    from tacit.agents.registry import load_hand_policy, require_holdem
+    from tacit.arena.lbr import LocalBestResponse
+    from tacit.arena.match import play_deals
+    from tacit.arena.tally import Tally
+    from tacit.games import load_game
+
+    if game is None:
+        raise TacitError("lbr needs a game: --game no_limit_holdem")
+    rules = require_holdem(load_game(game), "lbr")
+    policy = load_hand_policy(name, rules)
+    chance, own, other = (np.random.default_rng([seed, stream]) for stream in range(3))
+    agents = (LocalBestResponse(rules, policy, own, setting), HandAgent(rules, policy, other, name))
+    tally, deals, interrupted = Tally(), -(-hands // 2), False
+    with progress_bar("hands") as progress:
+        task = progress.add_task(f"lbr against {name}", total=2 * deals, rate="", note="")
+        try:
+            for deal in islice(play_deals(rules, agents, chance), deals):
+                tally.add(deal.result)
+                progress.update(task, completed=2 * tally.count, note=f"mean {tally.mean:+.4g}")
+        except KeyboardInterrupt:  # what was played counts
+            interrupted = True
+    if interrupted:
+        logger().print("stopped early")
+    if tally.interval is None:
+        raise TacitError("stopped before two deals were played: there is no figure yet")
+    mbb = rules.in_units(1.0)["mbb"]
+    low, high = (mbb * end for end in tally.interval)
+    report = {
+        "game": str(rules), "agent": name, "metric": "lbr", "lbr": mbb * tally.mean, "unit": "mbb", "kind": "lower bound",
+        "interval": [low, high], "hands": 2 * tally.count, "setting": setting, "interrupted": interrupted,
+    }  # fmt: skip
+    return report, [
+        f"{rules}: lbr ({setting}) wins {mbb * tally.mean:,.0f} mbb per hand from {name}",
+        f"sampled; 95 % interval {low:,.0f} to {high:,.0f}; {2 * tally.count:,} hands, every deal in both seats",
+        "a lower bound on exploitability" + ("" if tally.mean > 0 else "; a negative one proves nothing"),
     ]
 
 

@@ -15,7 +15,8 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 
 if TYPE_CHECKING:
-    from tacit.arena.match import Deal
+    from tacit.agents.base import Agent
+    from tacit.arena.match import Deal, Estimator
     from tacit.arena.tally import Tally
 
 
@@ -25,6 +26,7 @@ def match(
     game: Annotated[str, typer.Option(help="The game, as in `tacit games`.")],
     hands: Annotated[int, typer.Option(min=1, help="Games to play; with duplicates rounded up to an even number.")] = 1_000,
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
+    aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
     solver: Annotated[
         str | None, typer.Option(help="Search algorithm of agents with a network. [default: that of their training]")
@@ -43,6 +45,8 @@ def match(
 
       tacit match leduc.tacit random --game leduc_poker --hands 10000 --json
 
+      tacit match first.tacit second.tacit --game leduc_poker --hands 2000 --aivat
+
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """
     import numpy as np
@@ -58,13 +62,15 @@ def match(
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
     agents = [load_agent(name, rules, generator, options) for name, generator in zip((first, second), own, strict=True)]
     each = 2 if duplicate else 1
-    tally, began, interrupted = Tally(), time.perf_counter(), False
-    deals = play_deals(rules, agents, chance, duplicate=duplicate)
+    estimator = _aivat(rules, agents) if aivat else None
+    tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
+    deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
     with _writer(save) as write, progress_bar("hands") as progress:
         task = progress.add_task(f"{first} against {second}", total=-(-hands // each) * each, rate="", note="")
         try:
             for deal in islice(deals, -(-hands // each)):
                 tally.add(deal.result)
+                raw.add(sum(deal.payoffs) / each)
                 write(deal)
                 rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"
                 progress.update(task, completed=each * tally.count, rate=rate, note=f"mean {tally.mean:+.4g}")
@@ -74,7 +80,9 @@ def match(
         logger().print("stopped early" + (f"; what was played is kept in {save}" if save else ""), soft_wrap=True)
     seconds = time.perf_counter() - began
     report = _report(rules, (first, second), tally, each)
-    report |= {"duplicate": duplicate, "seed": seed, "seconds": seconds, "interrupted": interrupted}
+    report |= {"duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": seconds, "interrupted": interrupted}
+    if aivat:
+        report["without_aivat"] = _figures(rules, raw)
     if as_json:
         print_json(report)
     else:
@@ -83,20 +91,36 @@ def match(
 
 def _report(rules: Any, names: tuple[str, str], tally: Tally, each: int) -> dict[str, Any]:
     """Returns the figures, those of hold'em in thousandths of a big blind."""
-    in_mbb = rules.in_units(1.0).get("mbb")
-    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
-    interval, deviation = tally.interval, tally.deviation
     return {
         "game": str(rules),
         "agents": list(names),
         "hands": each * tally.count,
-        mean: scale * tally.mean if tally.count else None,
-        "interval": None if interval is None else [scale * end for end in interval],
-        "unit": "mbb" if in_mbb else "payoff",
-        "deviation": None if deviation is None else scale * deviation,
+        **_figures(rules, tally),
+        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff",
         "kind": "sampled",
         "verdict": tally.verdict(each),
     }
+
+
+def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
+    """Returns mean, interval, and the standard deviation of what is averaged: deals, or hands without duplicates."""
+    in_mbb = rules.in_units(1.0).get("mbb")
+    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
+    interval, deviation = tally.interval, tally.deviation
+    return {
+        mean: scale * tally.mean if tally.count else None,
+        "interval": None if interval is None else [scale * end for end in interval],
+        "deviation": None if deviation is None else scale * deviation,
+    }
+
+
+def _aivat(rules: Any, agents: list[Agent]) -> Estimator:
+    from tacit.agents.tabular import TabularAgent
+    from tacit.arena.aivat import AivatEstimator
+    from tacit.tree.compiler import compile_game
+
+    solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
+    return AivatEstimator(solved or compile_game(rules), agents)
 
 
 def _print(report: dict[str, Any]) -> None:
@@ -110,6 +134,10 @@ def _print(report: dict[str, Any]) -> None:
     if mean is not None:
         low, high = report["interval"] or (float("nan"), float("nan"))
         console.print(f"A wins {mean:+{form}}{unit} per hand (sampled; 95 % interval {low:{form}} to {high:{form}})")
+    raw = report.get("without_aivat")
+    if raw and raw["deviation"] and report["deviation"] is not None:
+        was, now = raw["deviation"], report["deviation"]
+        console.print(f"AIVAT: standard deviation {now:{form}}, without it {was:{form}}")
     console.print(report["verdict"])
 
 

@@ -173,6 +173,8 @@ class Holdem(Game[HoldemState]):
         return f"bet to {action}" if opens else self.action_name(action)
 
     def size(self) -> GameSize | None:
+        if self._deals_hands:  # how many histories the ranges leave is not in closed form
+            return None
         return holdem_size(self.rules, len(self.known_board))
 
     @property

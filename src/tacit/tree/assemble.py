@@ -96,6 +96,7 @@ def assemble(
         entry_action=entries.action,
         payoff_rows=pairs[:, finished],
         payoff=payoff[finished],
+        payoff_chance=chance[finished],
         nodes=Nodes(
             parent=_relabel(nodes.parent[node_order], node_rank),
             actor=actor,

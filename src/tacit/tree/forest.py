@@ -50,6 +50,7 @@ def plant_forest(trees: Sequence[PublicTree]) -> Forest:
         entry_action=np.concatenate([tree.entry_action for tree in trees]),
         payoff_rows=payoff_rows[:, by_node].astype(np.int32),
         payoff=np.concatenate([tree.payoff for tree in trees])[by_node],
+        payoff_chance=np.concatenate([tree.payoff_chance for tree in trees])[by_node],
         nodes=_merge_nodes([tree.require_nodes() for tree in trees], new_node, new_row),
     )
     roots = [_offsets([int(tree.rows[player].level_start[1]) for tree in trees]) for player in (0, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,6 +35,22 @@ class Spot(NamedTuple):
 
 START = Spot(NO_PARENT, NO_PARENT)
 """The spot before the first deal."""
+
+
+class Sighted(Protocol):
+    """What one player saw at a table (`agents.base.Sight`)."""
+
+    @property
+    def action(self) -> int | None:
+        """The own action since the last sight."""
+
+    @property
+    def public(self) -> Seen:
+        """What everyone saw since then."""
+
+    @property
+    def private(self) -> Seen:
+        """What this player alone saw."""
 
 
 class PlayerNavigator(Protocol):
@@ -98,6 +115,40 @@ class Navigator:
     def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
         node = self._node_index[spot.node, actor, join_observations(public)]
         return Spot(node, self._row_index[player][node, spot.row, action, join_observations(private)])
+
+    def follow_sights(self, place: Place, actor: int, sights: Sequence[Sighted | None]) -> Place:
+        """Returns the place after what both players saw at a table, the end of the game included."""
+        first, second = sights
+        assert first is not None
+        assert second is not None
+        if actor == TERMINAL:
+            return self._end(place, (first, second))
+        found = [
+            self.follow_player(
+                player,
+                Spot(place.node, place.rows[player]),
+                NO_ACTION if sight.action is None else sight.action,
+                actor,
+                sight.public,
+                sight.private,
+            )
+            for player, sight in enumerate((first, second))
+        ]
+        return Place(found[0].node, (found[0].row, found[1].row))
+
+    def _end(self, place: Place, sights: tuple[Sighted, Sighted]) -> Place:
+        """Returns the terminal place; terminal nodes are told apart by the last action as well."""
+        nodes = self._tree.require_nodes()
+        below = range(nodes.num_roots) if place.node == NO_PARENT else range(*nodes.first_child[place.node : place.node + 2])
+        for node in below:
+            if nodes.actor[node] == TERMINAL and nodes.token[node] == join_observations(sights[0].public):
+                keys = [
+                    (node, place.rows[p], NO_ACTION if s.action is None else s.action, join_observations(s.private))
+                    for p, s in enumerate(sights)
+                ]
+                if all(key in self._row_index[player] for player, key in enumerate(keys)):
+                    return Place(node, (self._row_index[0][keys[0]], self._row_index[1][keys[1]]))
+        raise KeyError(f"no end of the game below public state {place.node} looks like that")
 
     def infostate(self, place: Place) -> int:
         """Returns the infostate of the player who acts at a place."""

@@ -45,6 +45,11 @@ def join_observations(observations: Iterable[str]) -> str:
     return _SEPARATOR.join(observations)
 
 
+def split_observations(token: str) -> list[str]:
+    """Returns the observations of a token."""
+    return token.split(_SEPARATOR) if token else []
+
+
 def in_ranges(start: NDArray[Any], index: NDArray[Any]) -> NDArray[np.int64]:
     """Returns the numbers of all ranges `start[i]:start[i + 1]`, one range after the other, for i in `index`."""
     first = start[index].astype(np.int64)
@@ -147,6 +152,7 @@ class PublicTree:
       entry_action: `[E]` the game's action of each entry.
       payoff_rows: `[2, Z]` row of player 0, row of player 1; sorted by node.
       payoff: `[Z]` player 0's return times the chance of the pair.
+      payoff_chance: `[Z]` that chance.
       nodes: the public states, or None where the player to act is not public.
     """
 
@@ -158,6 +164,7 @@ class PublicTree:
     entry_action: Ints
     payoff_rows: Ints
     payoff: Floats
+    payoff_chance: Floats
     nodes: Nodes | None
 
     @property

@@ -76,6 +76,7 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
         entry_action=tree.entry_action[entries],
         payoff_rows=np.stack([_renumber(rows[player], tree.payoff_rows[player, payoffs]) for player in (0, 1)]),
         payoff=tree.payoff[payoffs] / pbs.probability,
+        payoff_chance=tree.payoff_chance[payoffs] / pbs.probability,
         nodes=small_nodes,
     )
     return Subgame(small, node_index, rows, entries)

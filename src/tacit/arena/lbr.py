@@ -1,0 +1,130 @@
+"""Local best response (Lisy and Bowling 2017): a player who beats a known policy as well as looking one move ahead allows.
+
+It keeps the range of hands that the other player can hold, by Bayes' rule from what that player does with every hand. At its
+own decisions it assumes that both check and call from here on, after its own move now. With `wp` the share of the range that
+its hand beats when the board is completed, and fold probabilities asked of the policy,
+
+    U(fold) = 0,    U(call) = wp * pot - (1 - wp) * asked,
+    U(raise) = fp * pot + (1 - fp) * (wp' * (pot + added - asked) - (1 - wp') * added),
+
+where `fp` is how often the range folds to the raise and `wp'` the same as `wp` for the part that does not. What it wins per
+hand, a mean over both seats, is a **lower bound on exploitability** in the same game: a best response wins at least as much. A
+negative figure proves nothing.
+
+Where we differ: raises are those of the game's menu, the one nearest to the pot, and all-in where it is on the menu. Any
+choice gives a lower bound. Settings with dozens of bet sizes, as in DeepStack's table, are not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.agents.base import Sight
+from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
+from tacit.agents.public_hand import PublicHand, read_action
+from tacit.cards.deck import parse_cards
+from tacit.cards.equity import win_chances
+from tacit.cards.hands import hand_index, possible_hands
+from tacit.errors import TacitError
+from tacit.games.betting import CALL, FOLD
+from tacit.games.holdem import Holdem
+from tacit.tree.public_tree import Floats
+
+SETTINGS = {"rebel": "c/c/fcpa/fcpa", "fold-call": "fc/fc/fc/fc", "all-rounds": "fcpa/fcpa/fcpa/fcpa"}
+"""What it may do before the flop, on the flop, on the turn and on the river: fold, call, pot, all-in.
+
+`rebel` is the setting of ReBeL's Table 1 and one of DeepStack's."""
+_LETTERS = "fcpa"
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What an action is worth by the formulas above, in chips from now on."""
+
+    action: int
+    chips: float
+
+
+class LocalBestResponse:
+    """An agent that answers a policy."""
+
+    name = "lbr"
+
+    def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, setting: str = "rebel") -> None:
+        self._game, self._policy, self._generator = game, policy, generator
+        self._allowed = parse_setting(setting)
+        self.start(0)
+
+    def start(self, player: int) -> None:
+        self._player = player
+        self._public, self._hand = PublicHand.start(self._game), 0
+        self.beliefs: Floats = self._game.ranges[1 - player].copy()
+
+    def observe(self, sight: Sight) -> None:
+        for word in sight.private:
+            self._hand = hand_index(*parse_cards(word))
+            self._believe(self.beliefs * possible_hands(parse_cards(word)))
+        for word in sight.public:
+            action, before = read_action(word), self._public
+            self._public = before.hear(word)
+            if action is None:
+                self._believe(self.beliefs * possible_hands(self._public.board))
+            elif before.betting.actor != self._player:
+                self._believe(self.beliefs * self._policy.probabilities(before)[before.actions.index(action)])
+
+    def act(self) -> int:
+        if self._allowed[self._public.betting.street] == "c":
+            return CALL
+        return max(self.utilities(), key=lambda utility: utility.chips).action  # the first of equals: the cheapest
+
+    def view(self) -> None:
+        return None
+
+    def utilities(self) -> list[Utility]:
+        """Returns what each action that the setting allows is worth, in ascending order of actions."""
+        public, betting = self._public, self._public.betting
+        letters = self._allowed[betting.street]
+        wins = win_chances(self._hand, public.board, self._generator)
+        pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
+        found = [Utility(FOLD, 0.0)] if "f" in letters and FOLD in public.actions else []
+        found.append(Utility(CALL, share * pot - (1.0 - share) * asked))
+        for action in self._raises(letters):
+            after = public.after(action)
+            folds = self._policy.probabilities(after)[after.actions.index(FOLD)]
+            folded, left = float(self.beliefs @ folds), self.beliefs * (1.0 - folds)
+            added, stays = action - betting.spent[self._player], float(left.sum())
+            won = float(left @ wins)  # times how often it is called
+            found.append(Utility(action, folded * pot + won * (pot + added - asked) - (stays - won) * added))
+        return found
+
+    def _raises(self, letters: str) -> list[int]:
+        raises = [action for action in self._public.actions if action > CALL]
+        if not raises:
+            return []
+        chosen = [nearest_to_pot(self._public, raises)] if "p" in letters else []
+        return sorted({*chosen, *(action for action in raises if "a" in letters and action == self._game.rules.stack)})
+
+    def _believe(self, weights: Floats) -> None:
+        """Takes weights as beliefs; what the policy never does leaves them as they were, but for the cards that lie."""
+        total = weights.sum()
+        if not total > 0:
+            weights = self.beliefs * possible_hands(self._public.board)
+            total = weights.sum()
+        self.beliefs = weights / total
+
+
+def parse_setting(text: str) -> tuple[str, str, str, str]:
+    """Returns the actions allowed on each street, of a name in `SETTINGS` or a text like `c/c/fcpa/fcpa`.
+
+    Raises:
+      TacitError: it cannot be read.
+    """
+    streets = SETTINGS.get(text, text).split("/")
+    if len(streets) != 4 or any("c" not in street or set(street) - set(_LETTERS) for street in streets):
+        raise TacitError(
+            f"cannot read the setting {text!r}: choose {', '.join(SETTINGS)}, or write what is allowed on the four streets "
+            "like c/c/fcpa/fcpa, with c everywhere"
+        )
+    return streets[0], streets[1], streets[2], streets[3]

@@ -72,7 +72,7 @@ def test_betting_by_hand() -> None:
         (NO_LIMIT, "ff", "the hand is over"),
         (NO_LIMIT, "cf", "only allowed against a bet"),
         (NO_LIMIT, "x", "cannot read 'x'"),
-        (NO_LIMIT, "r20000c/", "the hand is over"),
+        (NO_LIMIT, "r20000c/", None),
         (NO_LIMIT, "r20000c////", "the hand is over"),
         (NO_LIMIT, "cc//", "cannot read '/'"),
         (NO_LIMIT, "cc/cc/cc/cc/", "the hand is over"),

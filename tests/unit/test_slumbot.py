@@ -25,6 +25,7 @@ from tacit.arena.score import Score
 from tacit.arena.slumbot import Connection, SlumbotHand, SlumbotMatch
 from tacit.cards.deck import card_name, parse_cards
 from tacit.cards.strength import seven_card_strengths
+from tacit.cli.main import main
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD, SHOWDOWN
 from tacit.games.holdem import NoLimitHoldem
@@ -426,31 +427,48 @@ def test_only_slumbots_game() -> None:
 # As users run it.
 
 
-def tacit(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "no_proxy": "127.0.0.1"}
-    command = [sys.executable, "-m", "tacit", "slumbot", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=120)
+class Command:
+    """`tacit slumbot` in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str) -> tuple[Any, str, str]:
+        """Returns the exit code, and what was printed on standard output and on standard error."""
+        with pytest.raises(SystemExit) as left:
+            main(["slumbot", *arguments])
+        return left.value.code, *self._capsys.readouterr()
 
 
-def test_the_command_plays_saves_and_resumes(tmp_path: Path) -> None:
+@pytest.fixture
+def tacit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return Command(capsys)
+
+
+def test_the_command_plays_saves_and_resumes(tmp_path: Path, tacit: Command) -> None:
     file = tmp_path / "slumbot.jsonl"
     with stand_in(5, trouble=0.05) as (stand, url):
-        first = tacit("random", "--hands", "40", "--url", url, "--pause", "0", "--json", cwd=tmp_path)
+        options = ("--url", url, "--pause", "0")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-m", "tacit", "slumbot", "random", "--hands", "40", *options, "--json"]
+        first = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False, timeout=120)
         assert first.returncode == 0, first.stderr
         result = json.loads(first.stdout)
         assert result["hands"] == 40
         assert result["total"] == sum(answer["winnings"] for answer in stand.finished)
         with file.open("a") as damaged:
             damaged.write('{"hand": 40, "winn')  # killed while writing
-        again = tacit("random", "--hands", "60", "--url", url, "--pause", "0", cwd=tmp_path)
-        assert (again.returncode, "exists" in again.stderr) == (2, True)
+        code, _, notes = tacit("random", "--hands", "60", *options)
+        assert (code, "exists" in notes) == (2, True)
         stand.out_of_service = True
-        down = tacit("random", "--hands", "60", "--url", url, "--pause", "0", "--retries", "2", "--resume", cwd=tmp_path)
-        assert down.returncode == 2
-        assert "40 of 60 hands are in slumbot.jsonl; go on with --resume" in down.stderr.splitlines()[-1]
+        code, _, notes = tacit("random", "--hands", "60", *options, "--retries", "2", "--resume")
+        assert code == 2
+        assert "40 of 60 hands are in slumbot.jsonl; go on with --resume" in notes.splitlines()[-1]
         stand.out_of_service = False
-        more = tacit("random", "--hands", "60", "--url", url, "--pause", "0", "--resume", cwd=tmp_path)
-    assert more.returncode == 0, more.stderr
+        code, printed, notes = tacit("random", "--hands", "60", *options, "--resume")
+    assert code == 0, notes
     head, *entries = read_journal(file)
     hands = [entry for entry in entries if "abandoned" not in entry]
     assert head["agent"] == "random"
@@ -461,13 +479,13 @@ def test_the_command_plays_saves_and_resumes(tmp_path: Path) -> None:
         assert hand["replayed"] == hand["winnings"]
         assert hand["bot_hole_cards"] == "".join(answer["bot_hole_cards"])
         score.add(hand["winnings"])
-    assert str(score) in more.stdout
-    assert "mbb/hand (95 % interval" in more.stdout
+    assert str(score) in printed
+    assert "mbb/hand (95 % interval" in printed
     given_up = len(entries) - len(hands)
-    assert (f"{given_up} more were given up" in more.stdout) == (given_up > 0)
+    assert (f"{given_up} more were given up" in printed) == (given_up > 0)
 
 
-def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
+def test_the_command_refuses_in_one_line(tmp_path: Path, tacit: Command) -> None:
     (tmp_path / "other.jsonl").write_text('{"agent": "someone"}\n')
     with stand_in(5, login=True) as (_, url):
         for arguments, message in (
@@ -478,8 +496,7 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
             (("random", "--out", "other.jsonl", "--resume"), "holds hands of 'someone'"),
             (("random", "--url", url, "--username", "me", "--password", "guess"), "login was refused: Wrong password"),
         ):
-            done = tacit(*arguments, cwd=tmp_path)
-            assert done.returncode == 2, done.stderr
-            assert len(done.stderr.splitlines()) == 1, done.stderr
-            assert message in done.stderr
-            assert done.stdout == ""
+            code, printed, notes = tacit(*arguments)
+            assert (code, printed) == (2, "")
+            assert len(notes.splitlines()) == 1, notes
+            assert message in notes

@@ -62,7 +62,7 @@ def client(
     try:
         with progress_bar("hands") as bars:
             task = bars.add_task(f"{player.name} at {host}:{port}", total=None, rate="", note="")
-            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=str(score)))
+            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=score.brief))
     except KeyboardInterrupt:
         raise StoppedError(f"by Ctrl-C; {score}") from None
     except TacitError as error:
@@ -129,7 +129,7 @@ def dealer(
                     journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
                     if histories is not None:
                         histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
-                    bars.update(task, completed=number + 1, note=f"{called[0]} {score}")
+                    bars.update(task, completed=number + 1, note=score.brief)
         except (TacitError, KeyboardInterrupt) as error:
             ended = error
         finally:

@@ -70,7 +70,7 @@ def slumbot(
                 hand = match.play(lambda reason: journal.write({"abandoned": reason}))
                 score.add(hand.state.winnings or 0)
                 journal.write({"hand": score.hands - 1, **_entry(hand)})
-                bars.update(task, completed=score.hands, note=str(score))
+                bars.update(task, completed=score.hands, note=score.brief)
         except KeyboardInterrupt:
             raise StoppedError(f"by Ctrl-C; {score.hands} of {hands} hands are in {out}; go on with --resume") from None
         except TacitError as error:

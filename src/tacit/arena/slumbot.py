@@ -171,7 +171,7 @@ class Connection:
                 raise UnclearError(f"{name}: the server answered {error.code} {error.reason}") from None
         except urllib.error.URLError as error:
             unsent = isinstance(error.reason, (ConnectionRefusedError, socket.gaierror))
-            raise (UnsentError if unsent else UnclearError)(f"{name}: {_reason(error.reason)}") from None
+            raise (UnsentError if unsent else UnclearError)(f"{self._url}/{name}: {_reason(error.reason)}") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnclearError(f"{name}: {_reason(error)}") from None
         try:

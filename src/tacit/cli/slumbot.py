@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.acpc import say, score_fields, seconds_option
+from tacit.cli.acpc import say, score_fields, seconds_option, uninterrupted
 from tacit.cli.common import JsonOption, SeedOption, print_json, progress_bar
 from tacit.errors import StoppedError, TacitError
 
@@ -68,8 +68,9 @@ def slumbot(
         try:
             while score.hands < hands:
                 hand = match.play(lambda reason: journal.write({"abandoned": reason}))
-                score.add(hand.state.winnings or 0)
-                journal.write({"hand": score.hands - 1, **_entry(hand)})
+                with uninterrupted():
+                    score.add(hand.state.winnings or 0)
+                    journal.write({"hand": score.hands - 1, **_entry(hand)})
                 bars.update(task, completed=score.hands, note=score.brief)
         except KeyboardInterrupt:
             raise StoppedError(f"by Ctrl-C; {score.hands} of {hands} hands are in {out}; go on with --resume") from None

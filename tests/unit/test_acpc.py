@@ -20,8 +20,8 @@ from tacit.agents.base import Sight
 from tacit.agents.bots import RandomBot
 from tacit.agents.table import play_game
 from tacit.arena.acpc import Client, MatchState, accept_action, read_state, write_state
-from tacit.arena.dealer import Dealer, await_players, listen
-from tacit.arena.hand_history import read_hands
+from tacit.arena.dealer import Dealer, Player, await_players, listen
+from tacit.arena.hand_history import History, read_hands, write_hand
 from tacit.arena.hands import HandRecord, replay
 from tacit.arena.journal import read_journal
 from tacit.arena.lines import MAX_LINE, Lines, LostError
@@ -29,6 +29,7 @@ from tacit.arena.notation import AcpcWords, read_line, write_line
 from tacit.arena.score import Score
 from tacit.arena.seat import Seat
 from tacit.cards.deck import parse_cards
+from tacit.cli.main import main
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD, FOLDED, SHOWDOWN
 from tacit.games.holdem import Holdem, LimitHoldem, NoLimitHoldem
@@ -72,7 +73,7 @@ def test_betting_by_hand() -> None:
         (NO_LIMIT, "ff", "the hand is over"),
         (NO_LIMIT, "cf", "only allowed against a bet"),
         (NO_LIMIT, "x", "cannot read 'x'"),
-        (NO_LIMIT, "r20000c/", "the hand is over"),
+        (NO_LIMIT, "r20000c/", None),
         (NO_LIMIT, "r20000c////", "the hand is over"),
         (NO_LIMIT, "cc//", "cannot read '/'"),
         (NO_LIMIT, "cc/cc/cc/cc/", "the hand is over"),
@@ -373,6 +374,54 @@ def test_a_client_bears_with_a_bad_dealer(server: socket.socket) -> None:
     assert all(note.startswith("ignored what the dealer sent") for note in notes)
 
 
+class Wire:
+    """A connection to a client of ours without a network: it answers at once."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.sent, self.answers = client, list[str](), list[str]()
+
+    def send(self, text: str, seconds: float) -> None:
+        del seconds
+        self.sent.append(text)
+        answer = self.client.answer(text)
+        if answer is not None:
+            self.answers.append(answer)
+
+    def receive(self, seconds: float) -> str:
+        del seconds
+        return self.answers.pop(0)
+
+
+class Wild(RandomBot):
+    """Raises to any number of chips, not only to those on the menu."""
+
+    def act(self) -> int:
+        raises = [action for action in self._legal_actions if action > CALL]
+        if raises and self._generator.random() < 0.3:
+            return int(self._generator.integers(raises[0], raises[-1] + 1))
+        return FOLD if FOLD in self._legal_actions and self._generator.random() < 0.1 else CALL
+
+
+@pytest.mark.parametrize("game", [NO_LIMIT, LIMIT])
+def test_the_dealer_sends_what_pokerkit_would(game: Holdem) -> None:
+    kit = pytest.importorskip("pokerkit")
+    wires = [Wire(Client(game, Wild(np.random.default_rng(seed)), pytest.fail)) for seed in (1, 2)]
+    dealer = Dealer(game, [Player(str(i), wire) for i, wire in enumerate(wires)], 9, 1.0, pytest.fail)  # type: ignore[arg-type]
+    ends = set()
+    for number in range(100):
+        hand = dealer.deal(number)
+        history = kit.HandHistory.loads(write_hand(History(game, hand.record, number)))
+        for position, seat in enumerate(hand.seats):
+            lines = list(history.to_acpc_protocol(position))
+            assert [line.rstrip() for way, line in lines if way == "S->"] == wires[seat].sent
+            wires[seat].sent.clear()
+        ends.add((hand.text.split(":")[2][-1], len(hand.record.board)))
+    assert {("f", 0), ("c", 5)} <= ends
+    assert (("/", 5) in ends) == (game is NO_LIMIT)  # all-in before the river
+    assert wires[0].client.score.total == -wires[1].client.score.total
+    assert wires[0].client.score.hands == 100
+
+
 # Matches between processes, as users run them.
 
 
@@ -464,6 +513,30 @@ def test_a_client_that_dies_leaves_saved_results(tmp_path: Path) -> None:
         assert "in the middle of hand" in complaint
 
 
+def test_ctrl_c_ends_a_match_with_its_results(tmp_path: Path) -> None:
+    dealer, port = start_dealer(tmp_path, "--hands", "1000000")
+    with (
+        socket.create_connection(("127.0.0.1", int(port))) as first,
+        socket.create_connection(("127.0.0.1", int(port))) as second,
+    ):
+        clients = [Client(NO_LIMIT, RandomBot(np.random.default_rng(seed)), pytest.fail) for seed in (0, 1)]
+        threads = [
+            in_thread(lambda client=client, end=end: client.play(Lines(end, "the dealer"), 30.0))[0]
+            for client, end in zip(clients, (first, second), strict=True)
+        ]
+        deadline = time.monotonic() + 60
+        while (tmp_path / "match.jsonl").read_bytes().count(b"\n") < 5 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        dealer.send_signal(signal.SIGINT)
+        _, notes = dealer.communicate(timeout=30)
+        for thread in threads:
+            thread.join(10)
+    assert dealer.returncode == 130
+    _, *hands, end = read_journal(tmp_path / "match.jsonl")
+    assert notes.splitlines()[-1] == f"tacit: stopped by Ctrl-C; {len(hands)} of 1000000 hands are in match.jsonl"
+    assert (end["finished"], end["hands"]) == (False, len(hands))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -483,11 +556,19 @@ def test_a_client_that_dies_leaves_saved_results(tmp_path: Path) -> None:
         (("client", "random", "127.0.0.1", "1", "--connect-timeout", "nan"), "--connect-timeout"),
     ],
 )
-def test_mistakes_get_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    (tmp_path / "there.jsonl").write_text("")
-    process = tacit("acpc", *arguments, cwd=tmp_path)
-    printed, notes = process.communicate(timeout=60)
-    assert process.returncode == 2
+def test_mistakes_get_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.jsonl").write_text("{}\n")
+    with pytest.raises(SystemExit) as left:
+        main(["acpc", *arguments])
+    printed, notes = capsys.readouterr()
+    assert left.value.code == 2
     assert printed == ""
     last = notes.splitlines()[-1]
     assert last.startswith("tacit: ")

@@ -137,6 +137,7 @@ def test_files_that_cannot_be(tmp_path: Path) -> None:
         read_hands(tmp_path / "binary.phh")
     (tmp_path / "there.phhs").write_text("")
     assert read_hands(tmp_path / "there.phhs") == []
+    HistoryWriter(tmp_path / "there.phhs").write(History(GAMES[0], HAND))
     with pytest.raises(TacitError, match="exists"):
         HistoryWriter(tmp_path / "there.phhs")
     with pytest.raises(TacitError, match="must end in"):

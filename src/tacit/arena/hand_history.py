@@ -102,18 +102,19 @@ class HistoryWriter:
         """Starts the file.
 
         Raises:
-          TacitError: it exists already, or cannot be written.
+          TacitError: it holds something already, or cannot be written.
         """
         self.path, self._count = Path(path), 0
         if self.path.suffix != ".phhs":
             raise TacitError(f"{path} must end in .phhs, as files of many hands do")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.open("x").close()
-        except FileExistsError:
-            raise TacitError(f"{path} exists: give another file, or move it away") from None
+            self.path.touch()
+            written = self.path.stat().st_size
         except OSError as error:
             raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+        if written:
+            raise TacitError(f"{path} exists: give another file, or move it away")
 
     def write(self, history: History) -> None:
         """Appends a hand."""

@@ -15,14 +15,14 @@ class Journal:
     """A file that grows by a JSON object a line."""
 
     def __init__(self, path: str | Path, *, resume: bool = False) -> None:
-        """Opens the file; with `resume` it may exist, and a last line that was cut off is dropped.
+        """Opens the file; with `resume` it may hold lines, of which a last one that was cut off is dropped.
 
         Raises:
-          TacitError: it exists already, or cannot be written.
+          TacitError: it holds something already, or cannot be written.
         """
         self.path = Path(path)
         check_writable(self.path)
-        if self.path.exists() and not resume:
+        if not resume and self.path.exists() and self.path.stat().st_size:
             raise TacitError(f"{self.path} exists: give another file, or move it away")
         try:
             if self.path.exists():

@@ -1,7 +1,7 @@
 """Betting as a line of text: streets joined by `/`, a word for each action. Protocols differ in the words only.
 
 A slash stands where board cards are dealt: after the last action of a street unless the hand ends there, and for each street
-that is skipped because both players are all-in (`r20000c///`). Readers also take lines that leave out the slashes at the end.
+that is skipped because both players are all-in (`r20000c///`). Readers also take lines that leave out slashes at the end.
 """
 
 from __future__ import annotations
@@ -74,6 +74,29 @@ class AcpcWords:
         return limits[0]
 
 
+class SlumbotWords:
+    """Slumbot's: `f`, `k` for a check, `c` for a call, and `b` with the chips the player has put in **on this street**."""
+
+    pattern = re.compile(r"f|k|c|b\d+")
+
+    def write(self, betting: Betting, begun: int, action: int) -> str:
+        if action == CALL:
+            return "c" if betting.to_call else "k"
+        return "f" if action == FOLD else f"b{action - begun}"
+
+    def read(self, betting: Betting, begun: int, word: str) -> int:
+        if word == "f":
+            return FOLD
+        if word in ("k", "c"):
+            if (word == "c") != bool(betting.to_call):
+                raise TacitError("a check where there is a bet" if word == "k" else "a call without a bet")
+            return CALL
+        chips = _chips(word)
+        if not chips:
+            raise TacitError("a bet of nothing")
+        return begun + chips
+
+
 def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str:
     """Returns the text of some actions from the start of a hand on.
 
@@ -112,7 +135,7 @@ def read_line(rules: BettingRules, words: Words, text: str) -> Line:
                 raise TacitError(f"in the betting {text!r}: a / is missing before {text[place:]!r}")
             betting, begun, place = rules.deal(betting), betting.facing, place + 1
     skipped = "/" * (RIVER - betting.street) if betting.actor == SHOWDOWN else ""
-    if text[place:] not in ("", skipped):
+    if not skipped.startswith(text[place:]):
         raise TacitError(f"in the betting {text!r}: the hand is over before {text[place:]!r}")
     return Line(tuple(actions), betting, begun)
 

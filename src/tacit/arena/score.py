@@ -45,6 +45,11 @@ class Score:
         spread = NORMAL_95 * math.sqrt(variance / self.hands)
         return self._mbb(mean - spread), self._mbb(mean + spread)
 
+    @property
+    def brief(self) -> str:
+        """The score in a few words, for a line that is redrawn."""
+        return "" if self.mbb_per_hand is None else f"{self.mbb_per_hand:+,.0f} mbb/hand"
+
     def __str__(self) -> str:
         if self.mbb_per_hand is None:
             return "no hands"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -62,7 +65,7 @@ def client(
     try:
         with progress_bar("hands") as bars:
             task = bars.add_task(f"{player.name} at {host}:{port}", total=None, rate="", note="")
-            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=str(score)))
+            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=score.brief))
     except KeyboardInterrupt:
         raise StoppedError(f"by Ctrl-C; {score}") from None
     except TacitError as error:
@@ -125,11 +128,12 @@ def dealer(
                 task = bars.add_task(f"{called[0]} - {called[1]}", total=hands, rate="", note="")
                 for number in range(hands):
                     hand = table.deal(number)
-                    score.add(hand.payoffs[0])
-                    journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
-                    if histories is not None:
-                        histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
-                    bars.update(task, completed=number + 1, note=f"{called[0]} {score}")
+                    with uninterrupted():
+                        score.add(hand.payoffs[0])
+                        journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
+                        if histories is not None:
+                            histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
+                    bars.update(task, completed=number + 1, note=score.brief)
         except (TacitError, KeyboardInterrupt) as error:
             ended = error
         finally:
@@ -151,6 +155,19 @@ def dealer(
         )  # fmt: skip
     else:
         print(f"{called[0]}: {score}; results in {out}")
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Holds Ctrl-C back for a moment, so that a hand is counted and written or neither."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def score_fields(score: Score) -> dict[str, Any]:

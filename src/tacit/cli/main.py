@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import acpc, bench, doctor, evaluate, games, match, play, reproduce, solve, train
+from tacit.cli import acpc, bench, doctor, evaluate, games, match, play, reproduce, slumbot, solve, train
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -39,6 +39,7 @@ app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)
 app.add_typer(acpc.acpc, name="acpc")
+app.command("slumbot")(slumbot.slumbot)
 
 
 @app.callback()

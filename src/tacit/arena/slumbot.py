@@ -1,0 +1,338 @@
+"""A client of Slumbot, the no-limit hold'em program that anybody can play over HTTP (an unofficial interface).
+
+Requests are POSTs of JSON: `/new_hand {token}`, `/act {token, incr}` and `/login {username, password}`. An answer holds
+the state: `token` (to be used from then on), `action` (the betting so far, in `SlumbotWords`), `client_pos` (0 is the big
+blind, 1 the button: our players 0 and 1), `hole_cards`, `board`; once the hand is over `winnings` and `bot_hole_cards`, folds
+included; or an `error_msg`. Blinds are 50 and 100, stacks 20,000 at the start of every hand.
+
+Requests come one after the other, with a pause between them. An action is never sent twice unless it surely did not arrive:
+where the answer to one is lost, the hand is given up, does not count, and a new one starts. Hands with more actions are lost
+more often, so many lost hands would bias the score; they are counted and reported.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tacit.agents.base import Agent
+from tacit.arena.hands import HandRecord, replay
+from tacit.arena.notation import SlumbotWords, read_line
+from tacit.arena.seat import Seat
+from tacit.cards.deck import parse_cards
+from tacit.errors import TacitError
+from tacit.games.betting import DEAL, FOLDED, PREFLOP, SHOWDOWN
+from tacit.games.holdem import Holdem, NoLimitHoldem
+
+STACK, SMALL_BLIND, BIG_BLIND = 20_000, 50, 100
+MAX_PAUSE = 30.0
+"""Seconds between attempts, at most."""
+_MAX_REPLY = 1 << 20
+
+
+class UnsentError(TacitError):
+    """A request that did not reach the server: it can be sent again."""
+
+
+class UnclearError(TacitError):
+    """A request whose fate is unknown, or an answer that makes no sense: the hand cannot go on."""
+
+
+class RefusedError(TacitError):
+    """The server answered with an `error_msg`."""
+
+
+class State(NamedTuple):
+    """An answer of the server, checked.
+
+    Attributes:
+      text: the betting as the server wrote it.
+      position: where the client sits.
+      hand: its cards.
+      board: the public cards.
+      winnings: of the client; None while the hand goes on.
+      bot_hand: the cards of the bot, once the hand is over; empty if they are not told.
+      baseline: what the server's own estimate of the luck of the cards is; None if not told.
+    """
+
+    text: str
+    position: int
+    hand: tuple[int, ...]
+    board: tuple[int, ...]
+    winnings: int | None
+    bot_hand: tuple[int, ...]
+    baseline: int | None
+
+
+@dataclass(frozen=True)
+class SlumbotHand:
+    """A finished hand.
+
+    Attributes:
+      state: the last answer.
+      actions: all, in chips over the whole hand.
+      replayed: what the client won by our rules; None where the bot's cards are needed and unknown.
+    """
+
+    state: State
+    actions: tuple[int, ...]
+    replayed: int | None
+
+
+class Connection:
+    """Requests to a server, with a pause before each. Keeps the token."""
+
+    def __init__(
+        self,
+        url: str,
+        pause: float,
+        timeout: float,
+        credentials: tuple[str, str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Makes a connection; nothing is sent yet.
+
+        Args:
+          url: of the interface, without the name of a request.
+          pause: seconds between an answer and the next request.
+          timeout: seconds to wait for an answer.
+          credentials: name and password, for an account.
+          clock: tells the time in seconds.
+          sleep: waits.
+
+        Raises:
+          TacitError: that is no address of the web.
+        """
+        if not url.startswith(("http://", "https://")) or len(url.split("//", 1)[1]) < 1:
+            raise TacitError(f"{url!r} is no address: write http://... or https://...")
+        self._url, self._pause, self._timeout, self._credentials = url.rstrip("/"), pause, timeout, credentials
+        self._clock, self._sleep, self._last = clock, sleep, -float("inf")
+        self._token: str | None = None
+
+    def new_hand(self) -> State:
+        """Returns the first state of a new hand."""
+        if self._token is not None:
+            try:
+                return _state(self._post("new_hand", {"token": self._token}))
+            except RefusedError:  # it may have run out, or its successor got lost: start a new session
+                self._token = None
+        self._log_in()
+        return _state(self._post("new_hand", {} if self._token is None else {"token": self._token}))
+
+    def act(self, word: str) -> State:
+        """Returns the state after an action of the client."""
+        return _state(self._post("act", {"token": self._token, "incr": word}))
+
+    def wait(self, failures: int) -> None:
+        """Waits before another attempt: longer, the more have failed in a row."""
+        self._sleep(min(self._pause * 2.0 ** min(failures, 20), MAX_PAUSE))
+
+    def _log_in(self) -> None:
+        if self._credentials is not None:
+            name, password = self._credentials
+            try:
+                self._post("login", {"username": name, "password": password})
+            except RefusedError as error:
+                raise TacitError(str(error)) from None  # trying again would not help
+
+    def _post(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        left = self._last + self._pause - self._clock()
+        if left > 0:
+            self._sleep(left)
+        try:
+            reply = self._exchange(name, body)
+        finally:
+            self._last = self._clock()
+        if reply.get("error_msg"):
+            raise RefusedError(f"{name} was refused: {str(reply['error_msg'])[:200]}")
+        token = reply.get("token")
+        if isinstance(token, str) and token:
+            self._token = token
+        return reply
+
+    def _exchange(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Returns the JSON object with which the server answers."""
+        headers = {"Content-Type": "application/json", "User-Agent": "tacit"}
+        try:
+            request = urllib.request.Request(f"{self._url}/{name}", json.dumps(body).encode(), headers)
+            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
+                content = answer.read(_MAX_REPLY)
+        except urllib.error.HTTPError as error:
+            content = error.read(_MAX_REPLY)
+            if b"error_msg" not in content:
+                raise UnclearError(f"{name}: the server answered {error.code} {error.reason}") from None
+        except urllib.error.URLError as error:
+            unsent = isinstance(error.reason, (ConnectionRefusedError, socket.gaierror))
+            raise (UnsentError if unsent else UnclearError)(f"{self._url}/{name}: {_reason(error.reason)}") from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise UnclearError(f"{name}: {_reason(error)}") from None
+        try:
+            reply = json.loads(content)
+        except ValueError:
+            reply = None
+        if not isinstance(reply, dict):
+            raise UnclearError(f"{name}: the answer is no JSON object")
+        return reply
+
+
+class SlumbotMatch:
+    """An agent against the bot.
+
+    Attributes:
+      abandoned: hands that were given up.
+    """
+
+    def __init__(
+        self, game: Holdem, agent: Agent, connection: Connection, say: Callable[[str], None], retries: int = 8
+    ) -> None:
+        """Makes a match.
+
+        Args:
+          game: no-limit hold'em with the bot's blinds and stacks, and any menu.
+          agent: who plays.
+          connection: to the server.
+          say: takes a line about what goes wrong.
+          retries: how many attempts in a row may fail.
+
+        Raises:
+          TacitError: the game is another.
+        """
+        rules = game.rules
+        if not isinstance(game, NoLimitHoldem) or (rules.stack, rules.small_blind, rules.big_blind, rules.first_street) != (
+            STACK, SMALL_BLIND, BIG_BLIND, PREFLOP,
+        ):  # fmt: skip
+            raise TacitError(f"Slumbot plays no_limit_holdem with blinds of 50 and 100 and stacks of 20,000, not {game}")
+        self.abandoned = 0
+        self._game, self._seat, self._connection, self._say, self._retries = game, Seat(game, agent), connection, say, retries
+        self._failures = 0
+
+    def play(self, on_abandoned: Callable[[str], None]) -> SlumbotHand:
+        """Returns the next hand that was played to its end.
+
+        Args:
+          on_abandoned: called with the reason for each hand that was given up on the way.
+
+        Raises:
+          TacitError: too many attempts failed in a row.
+        """
+        while True:
+            try:
+                hand = self._hand()
+            except (UnsentError, UnclearError, RefusedError) as error:
+                self._fail(error)
+                continue
+            except _AbandonedError as error:
+                self.abandoned += 1
+                on_abandoned(str(error))
+                self._fail(TacitError(f"gave up a hand: {error}"))
+                continue
+            self._failures = 0
+            return hand
+
+    def _hand(self) -> SlumbotHand:
+        state = self._connection.new_hand()
+        self._seat.start(state.position, state.hand)
+        dealt, own = (state.position, state.hand), list[int]()
+        while True:
+            try:
+                line = read_line(self._game.rules, SlumbotWords(), state.text)
+                if (state.position, state.hand) != dealt:
+                    raise TacitError("position or cards have changed")
+                if _actions_of(self._game, line.actions, state.position) != own:
+                    raise TacitError(f"the betting {state.text!r} has not the actions that were sent")
+                self._seat.follow(line.actions, state.board)
+            except TacitError as error:
+                raise _AbandonedError(str(error)) from None
+            over = line.betting.actor in (FOLDED, SHOWDOWN)
+            if state.winnings is not None and over:
+                return SlumbotHand(state, line.actions, self._replayed(state, line.actions))
+            if state.winnings is not None or line.betting.actor != state.position:
+                told = "" if state.winnings is not None else "not "
+                raise _AbandonedError(f"the server says that the hand is {told}over after {state.text!r}")
+            own.append(self._seat.act())
+            state = self._act(SlumbotWords().write(line.betting, line.begun, own[-1]), state)
+
+    def _act(self, word: str, before: State) -> State:
+        """Returns the state after an action; sends it again only if it did not arrive."""
+        while True:
+            try:
+                return self._connection.act(word)
+            except UnsentError as error:
+                self._fail(error)
+            except (UnclearError, RefusedError) as error:
+                raise _AbandonedError(f"{word} after {before.text!r}: {error}") from None
+
+    def _fail(self, error: TacitError) -> None:
+        """Waits, longer each time, or gives up."""
+        self._failures += 1
+        if self._failures > self._retries:
+            raise TacitError(f"{error} (attempt {self._failures} in a row)")
+        self._say(str(error))
+        self._connection.wait(self._failures)
+
+    def _replayed(self, state: State, actions: tuple[int, ...]) -> int | None:
+        if len(state.bot_hand) != 2:
+            return None
+        cards = (*state.hand, *state.bot_hand) if state.position == 0 else (*state.bot_hand, *state.hand)
+        try:
+            end = replay(self._game, HandRecord((cards[0], cards[1], cards[2], cards[3]), state.board, actions))
+        except TacitError as error:
+            self._say(f"the hand {state.text!r} cannot be replayed: {error}")
+            return None
+        payoff = int(self._game.returns(end)[state.position])
+        if payoff != state.winnings:
+            self._say(f"the server says that {state.text!r} won {state.winnings}; by our rules it is {payoff}")
+        return payoff
+
+
+class _AbandonedError(Exception):
+    """A hand that cannot be played on."""
+
+
+def _actions_of(game: Holdem, actions: tuple[int, ...], player: int) -> list[int]:
+    """Returns the actions of one player."""
+    betting, own = game.rules.start(), []
+    for action in actions:
+        if betting.actor == player:
+            own.append(action)
+        betting = game.rules.apply(betting, action)
+        if betting.actor == DEAL:
+            betting = game.rules.deal(betting)
+    return own
+
+
+def _state(reply: dict[str, Any]) -> State:
+    """Returns an answer, checked.
+
+    Raises:
+      UnclearError: something is missing or of the wrong kind.
+    """
+    text, position = reply.get("action", ""), reply.get("client_pos")
+    winnings, baseline = reply.get("winnings"), reply.get("baseline_winnings")
+    if not isinstance(text, str) or position not in (0, 1) or not (winnings is None or isinstance(winnings, int)):
+        raise UnclearError("an answer without action, client_pos or whole winnings")
+    try:
+        hand, board, bot_hand = (_cards(reply.get(key) or []) for key in ("hole_cards", "board", "bot_hole_cards"))
+    except TacitError as error:
+        raise UnclearError(f"an answer with cards that are none: {error}") from None
+    if len(hand) != 2:
+        raise UnclearError("an answer without two hole_cards")
+    return State(text, position, hand, board, winnings, bot_hand, baseline if isinstance(baseline, int) else None)
+
+
+def _cards(names: Any) -> tuple[int, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TacitError("not a list of names")
+    return parse_cards("".join(names))
+
+
+def _reason(error: object) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)

@@ -1,0 +1,115 @@
+"""`tacit slumbot`: an agent against Slumbot, over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.acpc import say, score_fields, seconds_option, uninterrupted
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_bar
+from tacit.errors import StoppedError, TacitError
+
+if TYPE_CHECKING:
+    from tacit.arena.score import Score
+    from tacit.arena.slumbot import SlumbotHand
+
+DEFAULT_URL = "https://slumbot.com/api"
+
+
+def slumbot(
+    agent: Annotated[str, typer.Argument(help="Who plays: an agent as in `tacit play`, like random.")],
+    hands: Annotated[int, typer.Option(min=1, help="How many hands, those of a resumed file included.")] = 1_000,
+    url: Annotated[str, typer.Option(help="The server's interface.")] = DEFAULT_URL,
+    out: Annotated[str, typer.Option(help="File for the results, a JSON line a hand.")] = "slumbot.jsonl",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands of that file.")] = False,
+    username: Annotated[str | None, typer.Option(help="An account on the server.")] = None,
+    password: Annotated[str | None, typer.Option(envvar="SLUMBOT_PASSWORD", help="Its password.")] = None,
+    game: Annotated[str, typer.Option(help="The menu from which the agent chooses.")] = "no_limit_holdem",
+    pause: Annotated[float, seconds_option("Seconds between requests; be kind to the server.")] = 0.5,
+    timeout: Annotated[float, seconds_option("Seconds to wait for an answer.")] = 60.0,
+    retries: Annotated[int, typer.Option(min=0, help="Attempts in a row that may fail.")] = 8,
+    as_json: JsonOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Play an agent against Slumbot (no-limit, 200 big blinds), one request after the other.
+
+    A hand in which an answer is lost is given up and does not count. The results keep both hands and the betting.
+
+    Examples:
+
+      tacit slumbot random --hands 100
+
+      tacit slumbot random --hands 1000 --out slumbot.jsonl --resume
+    """
+    import numpy as np
+
+    from tacit.agents.registry import load_agent
+    from tacit.arena.hands import full_game
+    from tacit.arena.journal import Journal
+    from tacit.arena.score import Score
+    from tacit.arena.slumbot import Connection, SlumbotMatch
+    from tacit.games import load_game
+
+    if (username is None) != (password is None):
+        raise TacitError("--username and --password go together")
+    rules = full_game(load_game(game))
+    score, abandoned = Score(rules.rules.big_blind), 0
+    if resume and Path(out).exists():
+        abandoned = _count(score, out, agent)
+    player = load_agent(agent, rules, np.random.default_rng([seed, score.hands]))
+    connection = Connection(url, pause, timeout, None if username is None or password is None else (username, password))
+    match = SlumbotMatch(rules, player, connection, say, retries)
+    with Journal(out, resume=resume) as journal, progress_bar("hands") as bars:
+        task = bars.add_task(f"{player.name} - slumbot", total=hands, completed=score.hands, rate="", note="")
+        if not journal.path.stat().st_size:
+            journal.write({"agent": agent, "game": str(rules), "url": url, "seed": seed})
+        try:
+            while score.hands < hands:
+                hand = match.play(lambda reason: journal.write({"abandoned": reason}))
+                with uninterrupted():
+                    score.add(hand.state.winnings or 0)
+                    journal.write({"hand": score.hands - 1, **_entry(hand)})
+                bars.update(task, completed=score.hands, note=score.brief)
+        except KeyboardInterrupt:
+            raise StoppedError(f"by Ctrl-C; {score.hands} of {hands} hands are in {out}; go on with --resume") from None
+        except TacitError as error:
+            kept = f"{score.hands} of {hands} hands are in {out}; go on with --resume"
+            raise TacitError(f"{error}; {kept}") from None
+    abandoned += match.abandoned
+    if as_json:
+        print_json(
+            {
+                "game": str(rules), "agent": player.name, "opponent": "slumbot", **score_fields(score),
+                "abandoned": abandoned, "url": url, "out": out, "seed": seed,
+            }
+        )  # fmt: skip
+    else:
+        lost = f"; {abandoned} more were given up" if abandoned else ""
+        print(f"{player.name}: {score}; results in {out}{lost}")
+
+
+def _count(score: Score, out: str, agent: str) -> int:
+    """Returns how many hands earlier sessions gave up, after counting those they finished."""
+    from tacit.arena.journal import read_journal
+
+    entries = read_journal(out)
+    if entries and entries[0].get("agent") != agent:
+        raise TacitError(f"{out} holds hands of {entries[0].get('agent')!r}, not of {agent!r}: give another file")
+    for entry in entries:
+        if isinstance(entry.get("winnings"), int):
+            score.add(entry["winnings"])
+    return sum("abandoned" in entry for entry in entries)
+
+
+def _entry(hand: SlumbotHand) -> dict[str, Any]:
+    """Returns what is kept of a hand: all that judging it later needs."""
+    from tacit.cards.deck import card_names
+
+    state = hand.state
+    return {
+        "client_pos": state.position, "winnings": state.winnings, "baseline_winnings": state.baseline,
+        "replayed": hand.replayed, "hole_cards": card_names(state.hand), "bot_hole_cards": card_names(state.bot_hand),
+        "board": card_names(state.board), "action": state.text, "actions": hand.actions,
+    }  # fmt: skip

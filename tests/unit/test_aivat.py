@@ -14,13 +14,13 @@ from tacit.agents.registry import load_agent
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.aivat import Aivat, AivatEstimator, known_strategy, make_aivat
 from tacit.arena.match import play_deals
-from tacit.arena.tally import Tally
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.games.base import TERMINAL, Game
 from tacit.kernels import make_passes
 from tacit.solvers import solve
+from tacit.tally import Tally
 from tacit.tree.compiler import compile_game
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance

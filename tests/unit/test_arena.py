@@ -20,7 +20,6 @@ from tacit.agents.registry import BOTS, HAND_POLICIES, load_agent
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.match import RecordedDraws, play_deals
-from tacit.arena.tally import Tally
 from tacit.cards import HANDS, hand_index, hand_strengths, parse_cards
 from tacit.cards.equity import random_hand_equities, win_chances
 from tacit.cards.hands import possible_hands
@@ -33,6 +32,7 @@ from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
 from tacit.kernels import make_passes
 from tacit.solvers import solve
+from tacit.tally import Tally
 from tests.random_games import RandomGame
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,6 @@ from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import HAND_POLICIES
 from tacit.arena.lbr import LocalBestResponse, parse_setting
 from tacit.arena.match import Deal, play_deals
-from tacit.arena.tally import Tally
 from tacit.cards import NUM_HANDS, hand_index, parse_cards
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -23,6 +22,7 @@ from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
 from tacit.kernels import make_passes
 from tacit.solvers import solve
+from tacit.tally import Tally
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import HandTree

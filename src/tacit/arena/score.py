@@ -1,12 +1,10 @@
-"""The score of a match: mean winnings with a 95 % interval."""
+"""The score of a match in big blinds: mean winnings with a 95 % interval."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-NORMAL_95 = 1.96
-"""Standard errors on either side of a mean that make a 95 % interval."""
+from tacit.tally import Tally
 
 
 @dataclass
@@ -15,35 +13,33 @@ class Score:
 
     Attributes:
       big_blind: the unit of `mbb_per_hand`.
-      hands: how many were counted.
       total: chips won.
     """
 
     big_blind: int
-    hands: int = 0
     total: float = 0.0
-    _squares: float = 0.0
+    _tally: Tally = field(default_factory=Tally)
 
     def add(self, winnings: float) -> None:
         """Counts a hand."""
-        self.hands += 1
         self.total += winnings
-        self._squares += winnings * winnings
+        self._tally.add(winnings)
+
+    @property
+    def hands(self) -> int:
+        """How many were counted."""
+        return self._tally.count
 
     @property
     def mbb_per_hand(self) -> float | None:
         """Thousandths of a big blind won a hand; None before the first."""
-        return self._mbb(self.total / self.hands) if self.hands else None
+        return self._mbb(self._tally.mean) if self.hands else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """A 95 % interval around it, by the normal approximation; None with fewer than two hands."""
-        if self.hands < 2:
-            return None
-        mean = self.total / self.hands
-        variance = max(self._squares - self.hands * mean * mean, 0.0) / (self.hands - 1)
-        spread = NORMAL_95 * math.sqrt(variance / self.hands)
-        return self._mbb(mean - spread), self._mbb(mean + spread)
+        found = self._tally.interval
+        return None if found is None else (self._mbb(found[0]), self._mbb(found[1]))
 
     @property
     def brief(self) -> str:

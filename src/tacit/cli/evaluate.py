@@ -118,8 +118,8 @@ def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tu
     from tacit.agents.registry import load_hand_policy, require_holdem
     from tacit.arena.lbr import LocalBestResponse
     from tacit.arena.match import play_deals
-    from tacit.arena.tally import Tally
     from tacit.games import load_game
+    from tacit.tally import Tally
 
     if game is None:
         raise TacitError("lbr needs a game: --game no_limit_holdem")

@@ -17,7 +17,7 @@ from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer
 if TYPE_CHECKING:
     from tacit.agents.base import Agent
     from tacit.arena.match import Deal, Estimator
-    from tacit.arena.tally import Tally
+    from tacit.tally import Tally
 
 
 def match(
@@ -53,8 +53,8 @@ def match(
 
     from tacit.agents.registry import SearchOptions, load_agent
     from tacit.arena.match import play_deals
-    from tacit.arena.tally import Tally
     from tacit.games import load_game
+    from tacit.tally import Tally
 
     start(seed)
     rules = load_game(game)

@@ -19,10 +19,8 @@ from tacit.rebel.train import typical_return
 from tacit.search.leaves import LeafEvaluator, exact_values
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace
+from tacit.tally import NORMAL_95
 from tacit.tree.public_tree import Floats
-
-NORMAL_95 = 1.96
-"""Standard errors on either side of a mean that make a 95 % interval."""
 
 _POSSIBLE = 1e-9
 """Belief states less likely than this are taken to be impossible."""

@@ -12,7 +12,7 @@ hand, a mean over both seats, is a **lower bound on exploitability** in the same
 negative figure proves nothing.
 
 Where we differ: raises are those of the game's menu, the one nearest to the pot, and all-in where it is on the menu. Any
-choice gives a lower bound. Settings with dozens of bet sizes, as in DeepStack's table, are not here.
+choice gives a lower bound. Settings with dozens of bet sizes are not here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tacit.tree.public_tree import Floats
 SETTINGS = {"rebel": "c/c/fcpa/fcpa", "fold-call": "fc/fc/fc/fc", "all-rounds": "fcpa/fcpa/fcpa/fcpa"}
 """What it may do before the flop, on the flop, on the turn and on the river: fold, call, pot, all-in.
 
-`rebel` is the setting of ReBeL's Table 1 and one of DeepStack's."""
+`rebel` is the setting of the ReBeL paper."""
 _LETTERS = "fcpa"
 
 

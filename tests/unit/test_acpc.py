@@ -229,7 +229,7 @@ def test_scores() -> None:
     mean, deviation = 75.0, np.std([100, -50, 250, 0], ddof=1)
     assert score.mbb_per_hand == 750.0
     assert score.interval is not None
-    assert score.interval == pytest.approx([10 * (mean - 1.96 * deviation / 2), 10 * (mean + 1.96 * deviation / 2)])
+    assert score.interval == pytest.approx([10 * (mean - 1.959964 * deviation / 2), 10 * (mean + 1.959964 * deviation / 2)])
 
 
 # Matches inside this process, to see both ends.

@@ -133,7 +133,7 @@ def _print(report: dict[str, Any]) -> None:
     console.print(f"{report['hands']:,} hands{how}, {report['seconds']:.1f} s")
     if mean is not None:
         low, high = report["interval"] or (float("nan"), float("nan"))
-        console.print(f"A wins {mean:+{form}}{unit} per hand (sampled; 95 % interval {low:{form}} to {high:{form}})")
+        console.print(f"A gets {mean:+{form}}{unit} per hand (sampled; 95 % interval {low:{form}} to {high:{form}})")
     raw = report.get("without_aivat")
     if raw and raw["deviation"] and report["deviation"] is not None:
         was, now = raw["deviation"], report["deviation"]

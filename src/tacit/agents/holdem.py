@@ -39,12 +39,10 @@ class _Search:
 
     Attributes:
       strategy: what is played.
-      root: the betting where it starts.
       node: the present node.
     """
 
     strategy: HandStrategy
-    root: Betting
     node: int
 
 
@@ -131,7 +129,7 @@ class HoldemAgent:
             search = self._solve(betting, board, ranges, {betting: (what,)})
             tree = search.strategy.tree
         node = int(tree.children(search.node)[tree.step(search.node, what)])
-        return _Search(search.strategy, search.root, node)
+        return _Search(search.strategy, node)
 
     def _solve(
         self, betting: Betting, board: tuple[int, ...], ranges: tuple[Floats, Floats], extra: dict[Betting, tuple[int, ...]]
@@ -152,7 +150,7 @@ class HoldemAgent:
             while len(self._solutions) > KEPT_SOLUTIONS:
                 self._solutions.popitem(last=False)
         self._solutions.move_to_end(key)
-        return _Search(self._solutions[key], betting, 0)
+        return _Search(self._solutions[key], 0)
 
     def _rules(self, betting: Betting, num_cards: int) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""

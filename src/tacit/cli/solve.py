@@ -75,6 +75,7 @@ def solve(
     """
     from tacit.files import check_writable
     from tacit.games import load_game
+    from tacit.games.holdem import Holdem
     from tacit.plots import SUFFIXES as PICTURES
     from tacit.search.config import SearchConfig
     from tacit.solvers import load_result
@@ -89,7 +90,7 @@ def solve(
         if picture is not None and not picture.name.endswith(PICTURES):
             raise TacitError(f"cannot write {picture}: the name must end in {', '.join(PICTURES)}")
     rules = with_ranges(load_game(game), range0, range1)
-    if (at or grid) and not hasattr(rules, "known_board"):
+    if (at or grid) and not isinstance(rules, Holdem):
         raise TacitError(f"--at and --grid are for hold'em, not for {rules.name}")
     if export is not None:
         check_export(rules, export)

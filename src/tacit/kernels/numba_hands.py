@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
-from tacit.kernels.simd import load_some, splat, store_some, where_greater
+from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, HandTree
 from tacit.tree.public_tree import Floats
 
@@ -23,11 +23,6 @@ _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 
 # The passes make no arrays in their loops, and what they call makes none at all: references need not be counted there.
 _inlined = njit(cache=True, _nrt=False, inline="always")
-
-
-@_inlined
-def _max(x, y):  # type: ignore[no-untyped-def]
-    return where_greater(x, y, x, y)
 
 
 @njit(cache=True)
@@ -126,9 +121,9 @@ def _match_regrets(size, actions, at, children, entries, rows, values, strategy,
             entry = entries[a] + h
             instant = load_some(values, children[a] + h, left, VECTOR) - value
             old = load_some(regret, entry, left, VECTOR)
-            new = _max(old * where_greater(old, zero, keep_positive, keep_negative) + instant, lowest)
+            new = larger(old * where_greater(old, zero, keep_positive, keep_negative) + instant, lowest)
             store_some(regret, entry, left, new)
-            wish = _max(new + ahead * instant, zero)
+            wish = larger(new + ahead * instant, zero)
             store_some(strategy, entry, left, wish)
             total = total + wish
             played = load_some(reach, rows[a] + h, left, VECTOR)
@@ -142,7 +137,7 @@ def _match_regrets(size, actions, at, children, entries, rows, values, strategy,
 @njit(cache=True)
 def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, room):  # type: ignore[no-untyped-def]
     """One pass upwards for a player: fills the values of all nodes, and what the mode says at its decisions."""
-    kind, actor, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes
+    kind, actor, node_block, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes
     node_start, lane_start, above = blocks
     entry_offset, value_offset, own_offset, opponent_offset = offsets
     opponent_reach, own_reach = reaches
@@ -151,8 +146,8 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
     sign = 1 if player == 0 else -1
     for node in range(len(kind)):
         if kind[node] == DEALS:
-            size = value_offset[node] + lane_start[_block_of(node_start, node) + 1] - lane_start[_block_of(node_start, node)]
-            values[value_offset[node] : size] = 0
+            size = lane_start[node_block[node] + 1] - lane_start[node_block[node]]
+            values[value_offset[node] : value_offset[node] + size] = 0
     for block in range(len(node_start) - 2, -1, -1):
         lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
         _terminals(block, tables, opponent_row, opponent_offset, opponent_reach, sign, values, value_offset, room)
@@ -184,11 +179,6 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                 target = value_offset[parent[node]]
                 for h in range(size):
                     values[target + above[lanes + h]] += values[at + h]
-
-
-@njit(cache=True)
-def _block_of(node_start, node):  # type: ignore[no-untyped-def]
-    return np.searchsorted(node_start, node, side="right") - 1
 
 
 class HandPasses(Passes[Array]):
@@ -277,7 +267,7 @@ class HandPasses(Passes[Array]):
     ) -> None:
         t = self.hand_tree
         nodes = (
-            t.kind, t.actor, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
+            t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
             t.reach_row[player], t.reach_row[1 - player],
         )  # fmt: skip
         offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
@@ -93,6 +93,12 @@ def where_greater(_context: Any, left: Any, right: Any, then: Any, otherwise: An
         return builder.select(builder.fcmp_ordered(">", arguments[0], arguments[1]), arguments[2], arguments[3])
 
     return then(left, right, then, otherwise), generate
+
+
+@njit(inline="always")
+def larger(x, y):  # type: ignore[no-untyped-def]
+    """`larger(x, y)` is lane by lane the larger of two rows."""
+    return where_greater(x, y, x, y)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -17,7 +17,7 @@ from numba import njit, prange
 from torch import Tensor
 
 from tacit.kernels.compile import for_one_and_all
-from tacit.kernels.simd import load, splat, store, where_greater
+from tacit.kernels.simd import larger, load, splat, store, where_greater
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product, store_rounded
 from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
@@ -31,11 +31,6 @@ _F = np.float32
 
 
 @njit(cache=True, inline="always")
-def _max(x, y):  # type: ignore[no-untyped-def]
-    return where_greater(x, y, x, y)
-
-
-@njit(cache=True, inline="always")
 def _min(x, y):  # type: ignore[no-untyped-def]
     return where_greater(x, y, y, x)
 
@@ -45,7 +40,7 @@ def _fine_gelu(y):  # type: ignore[no-untyped-def]
     """GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6)."""
     half, limit = splat(_F(0.5), VECTOR), splat(_F(7.9), VECTOR)
     u = y * (splat(_F(0.7978845608), VECTOR) + splat(_F(0.0356774081), VECTOR) * (y * y))
-    u = _min(_max(u, splat(_F(-7.9), VECTOR)), limit)
+    u = _min(larger(u, splat(_F(-7.9), VECTOR)), limit)
     x = u * u
     above = splat(_F(-2.76076847742355e-16), VECTOR) * x + splat(_F(2.00018790482477e-13), VECTOR)
     above = above * x + splat(_F(-8.60467152213735e-11), VECTOR)
@@ -67,7 +62,7 @@ def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     degree 7 with the smallest largest error up to 3.8.
     """
     zero = splat(_F(0.0), VECTOR)
-    size = _min(_max(y, zero - y), splat(_F(3.8), VECTOR))
+    size = _min(larger(y, zero - y), splat(_F(3.8), VECTOR))
     lack = splat(_F(7.022276774e-04), VECTOR) * size + splat(_F(-1.065357269e-02), VECTOR)
     lack = lack * size + splat(_F(6.111949595e-02), VECTOR)
     lack = lack * size + splat(_F(-1.486557692e-01), VECTOR)
@@ -75,7 +70,7 @@ def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     lack = lack * size + splat(_F(3.837857101e-01), VECTOR)
     lack = lack * size + splat(_F(-4.991889502e-01), VECTOR)
     lack = lack * size + splat(_F(9.387233448e-05), VECTOR)
-    return _max(y, zero) + lack
+    return larger(y, zero) + lack
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from torch import Tensor
 
-from tacit.kernels.simd import load_some, splat, store_some, where_greater, width
+from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
 from tacit.search.numbers import Clock, SearchNumbers
 from tacit.search.tables import SearchSpace
@@ -39,11 +39,6 @@ def _put(numbers, start, count, lanes):  # type: ignore[no-untyped-def]
 @_inlined
 def _all(number):  # type: ignore[no-untyped-def]
     return splat(_F(number), _VECTOR)
-
-
-@_inlined
-def _max(x, y):  # type: ignore[no-untyped-def]
-    return where_greater(x, y, x, y)
 
 
 @_compiled
@@ -176,8 +171,8 @@ def update_regrets(  # type: ignore[no-untyped-def]
                     for e in range(first, first + count * n, n):
                         old, chance, instant = _get(regret, e, left), _get(strategy, e, left), _get(edge_value, e, left) - value
                         discount = where_greater(old, zero, _all(positive_discount), _all(negative_discount))
-                        new = _max(old * discount + instant, _all(floor))
-                        wanted = _max(new + _all(prediction) * instant, zero)
+                        new = larger(old * discount + instant, _all(floor))
+                        wanted = larger(new + _all(prediction) * instant, zero)
                         _put(average, e, left, _get(average, e, left) + weight * chance)
                         _put(regret, e, left, new)
                         _put(strategy, e, left, wanted)

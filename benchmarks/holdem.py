@@ -1,37 +1,73 @@
-"""Milliseconds an iteration and megabytes of hold'em endgames, one thread: `python benchmarks/holdem.py`."""
+"""Time an iteration and memory of hold'em endgames: `python benchmarks/holdem.py [cpu|cuda]`; the cpu uses one thread."""
 
+import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 
+from tacit.cards.deck import NUM_CARDS, card_name
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.solvers.learner import make_learner
+from tacit.solvers.learner import Learner, make_learner
 from tacit.solvers.schedules import find_schedule
 from tacit.tree.compiler import compile_for_solving
+from tacit.tree.hand_forest import join_hand_trees
+from tacit.tree.hand_tree import HandTree
 
-RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=0.5|1|allin,raises=1)"
+DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
+ON_RIVERS = "no_limit_holdem(board={},pot=2000,stack=10000,bets=0.5|1|allin,raises=1)"
 TURN = "no_limit_holdem(board=3s7hTdKs,pot=2000,stack=10000,bets=1|allin,raises=1|allin)"
-ENDGAMES = {
-    "river, full ranges, 0.5/1/all-in, raise 1": (RIVER, 400),
-    "turn, full ranges, 1/all-in, 4.5 pots behind": (TURN, 40),
-    "turn endgame hold'em of ReBeL": ("turn_endgame_holdem", 12),
+NUM_RIVERS = 64
+
+
+def rivers(count: int) -> list[str]:
+    generator = np.random.default_rng(0)
+    boards = [generator.choice(NUM_CARDS, 5, replace=False) for _ in range(count)]
+    return [ON_RIVERS.format("".join(map(card_name, board))) for board in boards]
+
+
+def tree(*games: str) -> HandTree:
+    return join_hand_trees([compile_for_solving(load_game(game)) for game in games])
+
+
+ENDGAMES: dict[str, tuple[Callable[[], HandTree], int]] = {
+    "river, full ranges, 0.5/1/all-in, raise 1": (lambda: tree(ON_RIVERS.format("3s7hTdKs2c")), 400),
+    f"{NUM_RIVERS} such rivers": (lambda: tree(*rivers(NUM_RIVERS)), 40),
+    "turn, full ranges, 1/all-in, 4.5 pots behind": (lambda: tree(TURN), 40),
+    "turn endgame hold'em of ReBeL": (lambda: tree("turn_endgame_holdem"), 12),
 }
 
-for name, (game, rounds) in ENDGAMES.items():
-    tree = compile_for_solving(load_game(game))
-    passes = make_passes(tree)
-    learner = make_learner(passes, find_schedule("dcfr"))
-    learner.step()
-    seconds = []
+
+def finish() -> None:
+    if DEVICE != "cpu":
+        import torch
+
+        torch.cuda.synchronize()
+
+
+def seconds_an_iteration(learner: Learner, rounds: int) -> list[float]:
+    """Returns the seconds of an iteration, in windows of a few: a GPU is given the next while it works on one."""
+    window, seconds = (1, []) if DEVICE == "cpu" else (10, [])
     for _ in range(rounds):
+        finish()
         start = time.perf_counter()
-        learner.step()
-        seconds.append(time.perf_counter() - start)
+        for _ in range(window):
+            learner.step()
+        finish()
+        seconds.append((time.perf_counter() - start) / window)
+    return seconds
+
+
+for name, (make, rounds) in ENDGAMES.items():
+    endgame = make()
+    learner = make_learner(make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE), find_schedule("dcfr"))
+    learner.step()
+    seconds = seconds_an_iteration(learner, rounds)
     arrays = {id(a): a for a in (*learner._strategies, learner._average, learner._regret, *learner._reaches)}
     megabytes = sum(array.nbytes for array in arrays.values()) / 1e6
     print(
         f"{name}: {1e3 * min(seconds):.3f} ms an iteration (median {1e3 * np.median(seconds):.3f}), "
-        f"{len(tree):,} nodes, {tree.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
+        f"{len(endgame):,} nodes, {endgame.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
         flush=True,
     )

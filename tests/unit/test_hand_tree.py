@@ -1,7 +1,7 @@
 """Hold'em endgames as trees over hands: against brute force, the generic compiler's best responses, and the linear program."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from tacit.solvers.lp import solve_lp
 from tacit.solvers.schedules import find_schedule
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree, total_meeting
+from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import DECIDES, HandTree
 from tacit.tree.public_tree import Floats, PublicTree
 
@@ -195,6 +196,25 @@ def test_hands_keep_their_names_through_a_deal() -> None:
         lanes = slice(blocks.lane_start[block], blocks.lane_start[block + 1])
         np.testing.assert_array_equal(blocks.hands(0)[blocks.above[lanes]], blocks.hands(block))
         assert not np.isin(blocks.cards[lanes], blocks.board[block]).any()
+
+
+@pytest.mark.parametrize("solver", ["dcfr", "flop"])
+def test_the_trees_of_a_forest_are_solved_as_if_alone(solver: str) -> None:
+    full = (np.ones(NUM_HANDS), np.ones(NUM_HANDS))
+    trees = [
+        build_hand_tree(None, SHORT_TURN, TURN_BOARD, (FIRST, SECOND)),
+        build_hand_tree(None, ONE_BET, RIVER_BOARD, full),
+        build_hand_tree(None, replace(SHORT_TURN, stack=800), parse_cards("2s2hTcKs"), full),
+    ]
+    alone, together = ([make_learner(HandPasses(tree, np.float64), find_schedule(solver)) for tree in part]
+                       for part in (trees, [join_hand_trees(trees)]))  # fmt: skip
+    for learner in (*alone, *together):
+        for _ in range(3):
+            learner.step()
+    for name in ("strategy", "average", "regret"):
+        assert np.array_equal(np.concatenate([learner.state()[name] for learner in alone]), together[0].state()[name])
+    values = [evaluate(learner.passes, learner.average_strategy()).value for learner in (*alone, *together)]
+    assert sum(values[:3]) == pytest.approx(values[3], abs=1e-9)
 
 
 def test_ranges_that_exclude_each_other_are_refused() -> None:

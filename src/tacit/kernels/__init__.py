@@ -46,11 +46,7 @@ def make_passes(tree: PublicTree | HandTree, backend: str = "numba", device: str
     """
     check_backend(backend, device)
     if isinstance(tree, HandTree):
-        from tacit.kernels.numba_hands import HandPasses
-
-        if backend != "numba":
-            raise TacitError("trees of hold'em are solved by numba, on the cpu: leave out --backend")
-        return HandPasses(tree)
+        return _hand_passes(tree, backend, device)
     if backend == "numba":
         from tacit.kernels.numba_lanes import LanePasses
         from tacit.kernels.numba_rows import RowPasses
@@ -60,3 +56,15 @@ def make_passes(tree: PublicTree | HandTree, backend: str = "numba", device: str
     from tacit.kernels.torch_rows import TorchPasses
 
     return TorchPasses(tree, device)
+
+
+def _hand_passes(tree: HandTree, backend: str, device: str) -> AnyPasses:
+    if backend == "numba":
+        from tacit.kernels.numba_hands import HandPasses
+
+        return HandPasses(tree)
+    if not device.startswith("cuda"):
+        raise TacitError("on the cpu trees of hold'em are solved by numba: leave out --backend, or add --device cuda")
+    from tacit.kernels.triton_hands import TritonHandPasses
+
+    return TritonHandPasses(tree, device)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
-from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, HandTree
+from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
 from tacit.tree.public_tree import Floats
 
 Array = NDArray[Any]
@@ -34,10 +34,15 @@ def _reach(  # type: ignore[no-untyped-def]
     Adds `weight` times the reach of each action to `average`, if there is one.
     """
     share, averages = splat(weight, VECTOR), len(average) > 0
-    reach[: len(root_reach)] = root_reach
-    for row in range(1, len(row_parent)):
-        here, before, entry = row_offset[row], row_offset[row_parent[row]], row_entry[row]
+    roots = 0  # lanes of those that came before
+    for row in range(len(row_parent)):
+        here, entry = row_offset[row], row_entry[row]
         size = row_offset[row + 1] - here
+        if row_parent[row] < 0:
+            reach[here : here + size] = root_reach[roots : roots + size]
+            roots += size
+            continue
+        before = row_offset[row_parent[row]]
         if entry >= 0:
             played = entry_offset[entry]
             for h in range(0, size, LANES):
@@ -175,7 +180,7 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                         _match_regrets(
                             size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step
                         )
-            if block > 0 and parent[node] < node_start[block]:
+            if 0 <= parent[node] < node_start[block]:
                 target = value_offset[parent[node]]
                 for h in range(size):
                     values[target + above[lanes + h]] += values[at + h]
@@ -258,9 +263,11 @@ class HandPasses(Passes[Array]):
         return values
 
     def _root(self) -> Array:
-        """Returns `[H]` a copy of the root's values."""
-        start = int(self._value_offset[0])
-        return self._values[start : start + self.hand_tree.blocks.width(0)].copy()
+        """Returns `[H]` a copy of the root's values, of all roots in a forest."""
+        t = self.hand_tree
+        starts = self._value_offset[t.roots]
+        widths = [t.blocks.width(block) for block in t.block[t.roots]]
+        return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
 
     def _pass_up(
         self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
@@ -282,16 +289,12 @@ def _value_offsets(tree: HandTree) -> NDArray[np.int64]:
     """Returns `[N]` where each node's values lie: full boards share their room, since each is done with before the next."""
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
-    deepest = max(len(board) for board in blocks.board)
-    offsets, used = np.zeros(len(tree), np.int64), 0
-    for block, board in enumerate(blocks.board):
-        if len(board) == deepest and block > 0:
-            break
-        nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
-        offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
-        used += len(nodes) * int(widths[block])
-    for block, board in enumerate(blocks.board):
-        if len(board) == deepest and block > 0:
-            nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
-            offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
+    sizes = np.diff(blocks.node_start) * widths
+    shares = np.array(
+        [len(board) == FULL_BOARD and parent >= 0 for board, parent in zip(blocks.board, blocks.parent, strict=True)]
+    )
+    own = np.where(shares, 0, sizes)
+    start = np.where(shares, own.sum(), np.cumsum(own) - own)
+    within = np.arange(len(tree)) - blocks.node_start[tree.block]
+    offsets: NDArray[np.int64] = start[tree.block] + within * widths[tree.block]
     return offsets

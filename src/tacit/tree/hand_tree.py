@@ -134,6 +134,11 @@ class HandTree:
         return int(self.infostate_start[-1])
 
     @cached_property
+    def roots(self) -> NDArray[np.int64]:
+        """Nodes where it begins: one, or more in a forest."""
+        return np.flatnonzero(self.parent < 0)
+
+    @cached_property
     def decisions(self) -> NDArray[np.int64]:
         """Nodes where somebody acts."""
         return np.flatnonzero(self.kind == DECIDES)

@@ -1,0 +1,85 @@
+"""Several trees of hold'em as one: other boards, stacks or ranges, solved together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tree.hand_tree import Blocks, HandTree
+
+
+def join_hand_trees(trees: Sequence[HandTree]) -> HandTree:
+    """Returns the forest of some trees: a tree with a root for each, in order (`HandTree.roots`).
+
+    Each keeps its own numbers, one tree's after the other's, so what is a vector over a tree's entries or rows is a part of the
+    vector over the forest's. Values are each tree's own: they add up over the forest.
+    """
+    nodes, blocks = _starts(map(len, trees)), _starts(len(tree.blocks.board) for tree in trees)
+    entries, children = _starts(len(tree.entry_node) for tree in trees), _starts(len(tree.child) for tree in trees)
+
+    def joined(name: str, starts: Sequence[int] | None = None, of: Sequence[Any] = trees) -> NDArray[Any]:
+        """Returns an attribute of all trees, -1 aside shifted by what came before each."""
+        parts = [getattr(part, name) for part in of]
+        return np.concatenate(parts if starts is None else list(map(_shifted, parts, starts)))
+
+    def of_player(name: str, player: int, starts: Sequence[int] | None = None) -> NDArray[Any]:
+        parts = [getattr(tree, name)[player] for tree in trees]
+        return np.concatenate(parts if starts is None else list(map(_shifted, parts, starts)))
+
+    def of_both(name: str, starts: Sequence[Sequence[int]] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        first, second = (None, None) if starts is None else starts
+        return of_player(name, 0, first), of_player(name, 1, second)
+
+    rows = [_starts(len(tree.row_parent[player]) for tree in trees) for player in (0, 1)]
+    boards = [tree.blocks for tree in trees]
+    return HandTree(
+        game=trees[0].game,
+        blocks=Blocks(
+            board=[board for part in boards for board in part.board],
+            parent=joined("parent", blocks, boards),
+            node_start=_joined_offsets([part.node_start for part in boards]).astype(np.int32),
+            lane_start=_joined_offsets([part.lane_start for part in boards]),
+            hand=joined("hand", of=boards),
+            cards=joined("cards", of=boards),
+            tie=joined("tie", of=boards),
+            above=joined("above", of=boards),
+        ),
+        kind=joined("kind"),
+        actor=joined("actor"),
+        block=joined("block", blocks),
+        parent=joined("parent", nodes),
+        amount=joined("amount"),
+        first_entry=joined("first_entry", entries),
+        num_actions=joined("num_actions"),
+        first_child=joined("first_child", children),
+        child=joined("child", nodes),
+        reach_row=of_both("reach_row", rows),
+        entry_action=joined("entry_action"),
+        entry_offset=_joined_offsets([tree.entry_offset for tree in trees]),
+        entry_node=joined("entry_node", nodes),
+        row_offset=(
+            _joined_offsets([tree.row_offset[0] for tree in trees]),
+            _joined_offsets([tree.row_offset[1] for tree in trees]),
+        ),
+        row_parent=of_both("row_parent", rows),
+        row_entry=of_both("row_entry", [entries, entries]),
+        row_block=of_both("row_block", [blocks, blocks]),
+        root_reach=of_both("root_reach"),
+    )
+
+
+def _starts(counts: Any) -> list[int]:
+    """Returns for each count the sum of those before it."""
+    return [int(start) for start in np.cumsum([0, *counts])[:-1]]
+
+
+def _shifted(numbers: NDArray[Any], start: int) -> NDArray[Any]:
+    return np.where(numbers >= 0, numbers + start, numbers).astype(numbers.dtype)
+
+
+def _joined_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Returns offsets `[n + 1]` of several parts, each counted from 0, as those of the whole."""
+    return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in parts]))])

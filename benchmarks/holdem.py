@@ -71,3 +71,10 @@ for name, (make, rounds) in ENDGAMES.items():
         f"{len(endgame):,} nodes, {endgame.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
         flush=True,
     )
+    if DEVICE != "cpu":
+        import torch
+
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            seconds_an_iteration(learner, 1)
+        kernels = {e.key: e.self_device_time_total / 10 for e in profile.key_averages() if e.self_device_time_total > 10}
+        print("   us an iteration by kernel:", {key: round(value) for key, value in kernels.items()}, flush=True)

@@ -27,7 +27,7 @@ def tree_of(*games: str) -> HandTree:
 
 
 @pytest.mark.parametrize("games", [(RIVER,), (TURN,), (FLOP,), (RIVER, PAIRED_RIVER, TURN)])
-@pytest.mark.parametrize("solver", ["dcfr", "pcfr+", "flop"])
+@pytest.mark.parametrize("solver", ["dcfr", "pcfr+"])
 def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...], solver: str) -> None:
     tree = tree_of(*games)
     exact, gpu = HandPasses(tree, np.float64), make_passes(tree, "torch", "cuda")
@@ -49,10 +49,11 @@ def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...
         assert moved.mean() < 1e-3  # where two actions are worth the same, rounding decides
 
 
-def test_a_turn_is_solved_on_the_gpu() -> None:
+@pytest.mark.parametrize(("solver", "share"), [("dcfr", 0.002), ("flop", 0.02)])
+def test_a_turn_is_solved_on_the_gpu(solver: str, share: float) -> None:
     tree = tree_of(TURN)
-    learner = make_learner(make_passes(tree, "torch", "cuda"), find_schedule("dcfr"))
+    learner = make_learner(make_passes(tree, "torch", "cuda"), find_schedule(solver))
     for _ in range(300):
         learner.step()
     quality = evaluate(HandPasses(tree, np.float64), learner.average_strategy().astype(np.float64))
-    assert quality.exploitability < 0.002 * 2_000  # 0.2 % of the pot, by the CPU's exact best response
+    assert quality.exploitability < share * 2_000  # of the pot, by the CPU's exact best response

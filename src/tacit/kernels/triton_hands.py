@@ -1,9 +1,8 @@
 """The passes over trees of hold'em on a GPU, in Triton.
 
-Folds and showdowns are products of matrices: what hand `h` wins against the reach of hand `g` is 0 where they share a card,
-else 1 at a fold, and 1, 0 or -1 at a showdown. These matrices are never stored: a program makes the part it needs from the
-hands' cards and order. They are exact in bfloat16, and reaches are split into three such numbers, whose sum differs in the
-last bits at most: tensor cores give sums as good as those of float32.
+Folds and showdowns take time linear in the hands, as on the CPU (`card_removal.py`): sums over all weaker hands less those
+over the weaker hands that share a card. Here both are prefix sums, over the hands in order of strength and over the hands
+that hold each card in the same order, and a program looks up where in them the hands stand that it is asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import triton.language as tl
 from torch import Tensor
 
 from tacit.kernels.base import Passes, RegretStep
-from tacit.kernels.hand_pieces import TILE, cut_into_pieces
+from tacit.kernels.hand_pieces import SLOTS, cut_into_pieces
 from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import Floats
 
@@ -27,10 +26,8 @@ LANES = 128
 """Hands of a program that handles a piece."""
 DEAL_LANES = 64
 """Hands of a program that sums over cards."""
-CARDS = 64
-"""More cards than can come."""
-ROWS, COLUMNS = 128, 64
-"""Hands, and hands of the opponent at a time, of a program at terminal nodes."""
+HANDS = 2_048
+"""More hands than there are, for a program that handles all of a terminal node."""
 
 _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 """What a pass upwards does where its player decides."""
@@ -38,13 +35,15 @@ _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _reach_kernel(  # type: ignore[no-untyped-def]
-    first_piece, width, lane, above, begin_row, above_row, root_start, row_start, row, row_above, row_entry,
-    root_reach, strategy, reach, average, weight, AVERAGES: tl.constexpr, LANES: tl.constexpr,
+    first_piece, player, width, lane, above, begin_row, above_row, root_start, decision_start, actor, num_actions, entry, row,
+    first_edge, edge_row, root_reach, strategy, reach, average, weight,
+    AVERAGES: tl.constexpr, ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills a player's reach in the pieces of a stage."""
     piece = first_piece + tl.program_id(0)
-    hand = tl.program_id(1) * LANES + tl.arange(0, LANES)
-    inside = hand < tl.load(width + piece)
+    hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
+    size = tl.load(width + piece)
+    inside = hand < size
     before = tl.load(above_row + piece)
     if before >= 0:
         source = tl.load(above + tl.load(lane + piece) + hand, mask=inside, other=0)
@@ -52,123 +51,112 @@ def _reach_kernel(  # type: ignore[no-untyped-def]
     else:
         begins = tl.load(root_reach + tl.load(root_start + piece) + hand, mask=inside)
     tl.store(reach + tl.load(begin_row + piece) + hand, begins, mask=inside)
-    for number in range(tl.load(row_start + piece), tl.load(row_start + piece + 1)):
-        tl.debug_barrier()  # another thread may have written the row above
-        entry = tl.load(row_entry + number) + hand
-        reached = tl.load(reach + tl.load(row_above + number) + hand, mask=inside) * tl.load(strategy + entry, mask=inside)
-        tl.store(reach + tl.load(row + number) + hand, reached, mask=inside)
-        if AVERAGES:
-            tl.store(average + entry, tl.load(average + entry, mask=inside) + weight * reached, mask=inside)
+    first, last = tl.load(decision_start + piece), tl.load(decision_start + piece + 1)
+    for back in range(last - first):
+        decision = last - 1 - back
+        if tl.load(actor + decision) == player:
+            tl.debug_barrier()  # another thread may have written the row above
+            real = action < tl.load(num_actions + decision)
+            both = real[:, None] & inside[None, :]
+            rows = tl.load(edge_row + tl.load(first_edge + decision) + action, mask=real, other=0)
+            entries = tl.load(entry + decision) + action[:, None] * size + hand[None, :]
+            reached = tl.load(reach + tl.load(row + decision) + hand, mask=inside, other=0.0)[None, :]
+            reached = reached * tl.load(strategy + entries, mask=both, other=0.0)
+            tl.store(reach + rows[:, None] + hand[None, :], reached, mask=both)
+            if AVERAGES:
+                tl.store(average + entries, tl.load(average + entries, mask=both) + weight * reached, mask=both)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _terminal_kernel(  # type: ignore[no-untyped-def]
-    tile_lane, tile_width, tile_shows, tile_first, tile_count, terminal_value, terminal_row, amount, mask, tie, reach, values,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, TILE: tl.constexpr,
+    terminal_block, terminal_lane, terminal_width, terminal_shows, terminal_value, terminal_row, amount,
+    card_lane, weaker, stronger, tie, past_tie, num_lanes, reach, values, SLOTS: tl.constexpr, HANDS: tl.constexpr,
 ):  # fmt: skip
-    """Fills the values of a tile's folds or showdowns."""
-    tile = tl.program_id(0)
-    lane, width, shows = tl.load(tile_lane + tile), tl.load(tile_width + tile), tl.load(tile_shows + tile)
-    node = tl.arange(0, TILE)
-    real = node < tl.load(tile_count + tile)
-    node += tl.load(tile_first + tile)
-    hand, other = tl.program_id(1) * ROWS + tl.arange(0, ROWS), tl.arange(0, COLUMNS)
-    inside = hand < width
-    cards, order = tl.load(mask + lane + hand, mask=inside, other=0), tl.load(tie + lane + hand, mask=inside, other=0)
-    rows = reach + tl.load(terminal_row + node, mask=real, other=0)[None, :]
-    total = tl.zeros([ROWS, TILE], tl.float32)
-    for start in range(0, width, COLUMNS):
-        against = start + other
-        met = against < width
-        their_cards = tl.load(mask + lane + against, mask=met, other=0)
-        their_order = tl.load(tie + lane + against, mask=met, other=0)
-        beats = (order[:, None] > their_order[None, :]).to(tl.float32) - (order[:, None] < their_order[None, :]).to(tl.float32)
-        wins = tl.where(shows > 0, beats, 1.0)
-        wins = tl.where((cards[:, None] & their_cards[None, :]) == 0, wins, 0.0).to(tl.bfloat16)
-        reached = tl.load(rows + against[:, None], mask=met[:, None] & real[None, :], other=0.0)
-        high = reached.to(tl.bfloat16)
-        rest = reached - high.to(tl.float32)
-        middle = rest.to(tl.bfloat16)
-        low = (rest - middle.to(tl.float32)).to(tl.bfloat16)
-        total = tl.dot(wins, high, total)
-        total = tl.dot(wins, middle, total)
-        total = tl.dot(wins, low, total)
-    won = total * tl.load(amount + node, mask=real, other=0.0)[None, :]
-    place = values + tl.load(terminal_value + node, mask=real, other=0)[None, :] + hand[:, None]
-    tl.store(place, won, mask=inside[:, None] & real[None, :])
+    """Fills the values of a fold or a showdown."""
+    node = tl.program_id(0)
+    lane, hand, slot = tl.load(terminal_lane + node), tl.arange(0, HANDS), tl.arange(0, SLOTS * SLOTS)
+    inside = hand < tl.load(terminal_width + node)
+    row = reach + tl.load(terminal_row + node)
+    holder = tl.load(card_lane + tl.load(terminal_block + node) * SLOTS * SLOTS + slot).to(tl.int32)
+    held = tl.load(row + holder, mask=holder >= 0, other=0.0)
+    by_card = tl.reshape(tl.cumsum(tl.reshape(held, (SLOTS, SLOTS)), 1), (SLOTS * SLOTS,)) - held  # of the slots before
+    own = tl.load(row + hand, mask=inside, other=0.0)
+    total = tl.sum(own, 0)
+    place = lane + hand
+    first = tl.load(weaker + place, mask=inside, other=0).to(tl.int32)
+    second = tl.load(weaker + num_lanes + place, mask=inside, other=0).to(tl.int32)
+    meets = total - tl.gather(by_card, first | (SLOTS - 1), 0) - tl.gather(by_card, second | (SLOTS - 1), 0)
+    if tl.load(terminal_shows + node):
+        by_strength = tl.cumsum(own, 0) - own  # of the hands before
+        beyond = tl.load(past_tie + place, mask=inside, other=0).to(tl.int32)
+        won = tl.gather(by_strength, tl.load(tie + place, mask=inside, other=0).to(tl.int32), 0)
+        won -= tl.gather(by_card, first, 0) + tl.gather(by_card, second, 0)
+        not_lost = tl.gather(by_strength, beyond, 0)
+        not_lost -= tl.gather(by_card, tl.load(stronger + place, mask=inside, other=0).to(tl.int32), 0)
+        not_lost -= tl.gather(by_card, tl.load(stronger + num_lanes + place, mask=inside, other=0).to(tl.int32), 0)
+        result = won + not_lost - meets
+    else:
+        result = meets + own  # itself was taken away twice
+    tl.store(values + tl.load(terminal_value + node) + hand, tl.load(amount + node) * result, mask=inside)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _deal_kernel(  # type: ignore[no-untyped-def]
     first_deal, deal_value, deal_width, link_start, link_value, link_below, below, values,
-    CARDS: tl.constexpr, LANES: tl.constexpr,
+    SLOTS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills the values of nodes where a card comes, by those after it."""
     deal = first_deal + tl.program_id(0)
     hand = tl.program_id(1) * LANES + tl.arange(0, LANES)
     inside = hand < tl.load(deal_width + deal)
-    first, last = tl.load(link_start + deal), tl.load(link_start + deal + 1)
-    link = first + tl.arange(0, CARDS)
-    comes = link < last
-    lanes = tl.load(link_below + link, mask=comes, other=0)[:, None] + hand[None, :]
+    link = tl.load(link_start + deal) + tl.arange(0, SLOTS)
+    comes = link < tl.load(link_start + deal + 1)
     both = comes[:, None] & inside[None, :]
+    lanes = tl.load(link_below + link, mask=comes, other=0)[:, None] + hand[None, :]
     place = tl.load(below + lanes, mask=both, other=-1)
-    found = tl.load(
-        values + tl.load(link_value + link, mask=comes, other=0)[:, None] + place, mask=both & (place >= 0), other=0.0
-    )
-    tl.store(values + tl.load(deal_value + deal) + hand, tl.sum(found, 0), mask=inside)
+    after = values + tl.load(link_value + link, mask=comes, other=0)[:, None] + place
+    tl.store(values + tl.load(deal_value + deal) + hand, tl.sum(tl.load(after, mask=place >= 0, other=0.0), 0), mask=inside)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _up_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, decision_start, value, actor, num_actions, entry, first_edge, edge_value, edge_row,
     values, strategy, regret, average, own_reach, keep_positive, keep_negative, floor, prediction, weight,
-    MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, LANES: tl.constexpr,
+    MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player."""
     piece = first_piece + tl.program_id(0)
-    hand = tl.program_id(1) * LANES + tl.arange(0, LANES)
+    hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
     size = tl.load(width + piece)
     inside = hand < size
     for decision in range(tl.load(decision_start + piece), tl.load(decision_start + piece + 1)):
         tl.debug_barrier()  # another thread may have written the values below
         actions, edges = tl.load(num_actions + decision), tl.load(first_edge + decision)
-        entries = tl.load(entry + decision) + hand
-        result = tl.zeros([LANES], tl.float32)
-        if tl.load(actor + decision) != player:
-            for a in range(actions):
-                result += tl.load(values + tl.load(edge_value + edges + a) + hand, mask=inside, other=0.0)
-        elif MODE == RESPONSE:
-            chosen = tl.zeros([LANES], tl.int32)
-            result = tl.load(values + tl.load(edge_value + edges) + hand, mask=inside, other=0.0)
-            for a in range(1, actions):
-                found = tl.load(values + tl.load(edge_value + edges + a) + hand, mask=inside, other=0.0)
-                chosen = tl.where(found > result, a, chosen)
-                result = tl.maximum(found, result)
-            for a in range(actions):
-                tl.store(strategy + entries + a * size, (chosen == a).to(tl.float32), mask=inside)
-        else:
-            for a in range(actions):
-                found = tl.load(values + tl.load(edge_value + edges + a) + hand, mask=inside, other=0.0)
-                result += found * tl.load(strategy + entries + a * size, mask=inside, other=0.0)
+        real = action < actions
+        both = real[:, None] & inside[None, :]
+        below = tl.load(edge_value + edges + action, mask=real, other=0)
+        found = tl.load(values + below[:, None] + hand[None, :], mask=both, other=0.0)
+        entries = tl.load(entry + decision) + action[:, None] * size + hand[None, :]
+        result = tl.sum(found, 0)
+        if tl.load(actor + decision) == player:
+            if MODE == RESPONSE:
+                found = tl.where(real[:, None], found, float("-inf"))
+                result, chosen = tl.max(found, 0, return_indices=True)
+                tl.store(strategy + entries, (action[:, None] == chosen[None, :]).to(tl.float32), mask=both)
+            else:
+                result = tl.sum(found * tl.load(strategy + entries, mask=both, other=0.0), 0)
             if MODE == REGRETS:
-                total = tl.zeros([LANES], tl.float32)
-                for a in range(actions):
-                    at = entries + a * size
-                    instant = tl.load(values + tl.load(edge_value + edges + a) + hand, mask=inside, other=0.0) - result
-                    old = tl.load(regret + at, mask=inside, other=0.0)
-                    new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
-                    tl.store(regret + at, new, mask=inside)
-                    total += tl.maximum(new + prediction * instant, 0.0)
-                    played = tl.load(own_reach + tl.load(edge_row + edges + a) + hand, mask=inside, other=0.0)
-                    tl.store(average + at, tl.load(average + at, mask=inside, other=0.0) + weight * played, mask=inside)
-                tl.debug_barrier()  # the new regrets
-                even = tl.full([LANES], 1.0, tl.float32) / actions
-                for a in range(actions):
-                    at = entries + a * size
-                    instant = tl.load(values + tl.load(edge_value + edges + a) + hand, mask=inside, other=0.0) - result
-                    wish = tl.maximum(tl.load(regret + at, mask=inside, other=0.0) + prediction * instant, 0.0)
-                    tl.store(strategy + at, tl.where(total > 0.0, wish / tl.where(total > 0.0, total, 1.0), even), mask=inside)
+                instant = tl.where(both, found - result[None, :], 0.0)
+                old = tl.load(regret + entries, mask=both, other=0.0)
+                new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
+                tl.store(regret + entries, new, mask=both)
+                rows = tl.load(edge_row + edges + action, mask=real, other=0)
+                played = tl.load(own_reach + rows[:, None] + hand[None, :], mask=both, other=0.0)
+                tl.store(average + entries, tl.load(average + entries, mask=both, other=0.0) + weight * played, mask=both)
+                wish = tl.maximum(new + prediction * instant, 0.0)
+                total = tl.sum(wish, 0)[None, :]
+                even = tl.full([ACTIONS, LANES], 1.0, tl.float32) / actions
+                tl.store(strategy + entries, tl.where(total > 0.0, wish / tl.where(total > 0.0, total, 1.0), even), mask=both)
         tl.store(values + tl.load(value + decision) + hand, result, mask=inside)
 
 
@@ -188,22 +176,13 @@ class TritonHandPasses(Passes[Tensor]):
         pieces = cut_into_pieces(tree)
         self._stages = list(pairwise(pieces.stage_start.tolist()))
         self._stage_deals = list(pairwise(pieces.stage_deal_start.tolist()))
-        self._tiles, self._widest = len(pieces.tile_first), int(pieces.width.max())
-        self._tables: dict[str, Tensor] = {}
-        for name, table in vars(pieces).items():
-            if isinstance(table, np.ndarray):
-                self._tables[name] = self._to_device(table)
-            elif isinstance(table, tuple):
-                for player in (0, 1):
-                    self._tables[f"{name}{player}"] = self._to_device(table[player])
-        blocks = tree.blocks
-        self._tables["above"], self._tables["tie"] = self._to_device(blocks.above), self._to_device(blocks.tie)
-        self._tables["cards"] = self._to_device(np.left_shift(1, blocks.cards.astype(np.int64)).sum(axis=1))
-        self._root_reach = [torch.from_numpy(reach).to(device, torch.float32) for reach in tree.root_reach]
-        roots = range(*self._stages[0])
-        self._root_index = self._to_device(
-            np.concatenate([pieces.begin_value[root] + np.arange(pieces.width[root]) for root in roots])
-        )
+        self._widest = int(pieces.width.max())
+        self._actions = triton.next_power_of_2(int(pieces.num_actions.max()))
+        self._tables = {name: self._to_device(table) for name, table in vars(pieces).items() if isinstance(table, np.ndarray)}
+        self._tables["above"] = self._to_device(tree.blocks.above)
+        self._root_reach = [self._to_device(reach) for reach in tree.root_reach]
+        begins = zip(pieces.begin_value, pieces.width, range(*self._stages[0]), strict=False)
+        self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
         self._values = torch.zeros(pieces.num_values, device=device)
         self._none = torch.zeros(0, device=device)
 
@@ -230,9 +209,10 @@ class TritonHandPasses(Passes[Tensor]):
         reach = torch.empty(int(self.hand_tree.row_offset[player][-1]), device=self.device) if out is None else out
         for first, last in self._stages:
             _reach_kernel[last - first, triton.cdiv(self._widest, LANES)](
-                first, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player], t["root_start"],
-                t[f"row_start{player}"], t[f"row{player}"], t[f"row_above{player}"], t[f"row_entry{player}"],
-                self._root_reach[player], strategy, reach, average, weight, AVERAGES=len(average) > 0, LANES=LANES,
+                first, player, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player],
+                t["root_start"], t["decision_start"], t["actor"], t["num_actions"], t["entry"], t["row"][player],
+                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, weight,
+                AVERAGES=len(average) > 0, ACTIONS=self._actions, LANES=LANES,
             )  # fmt: skip
         return reach
 
@@ -264,19 +244,19 @@ class TritonHandPasses(Passes[Tensor]):
         self, mode: int, player: int, opponent_reach: Tensor, own_reach: Tensor, arrays: tuple[Tensor, ...], step: RegretStep
     ) -> None:
         t, values, opponent = self._tables, self._values, 1 - player
-        _terminal_kernel[self._tiles, triton.cdiv(self._widest, ROWS)](
-            t["tile_block_lane"], t["tile_width"], t["tile_shows"], t["tile_first"], t["tile_count"], t["terminal_value"],
-            t["terminal_row"][opponent], t["terminal_amount"][player], t["cards"], t["tie"], opponent_reach, values,
-            ROWS=ROWS, COLUMNS=COLUMNS, TILE=TILE, num_warps=8,
+        _terminal_kernel[(len(t["terminal_block"]),)](
+            t["terminal_block"], t["terminal_lane"], t["terminal_width"], t["terminal_shows"], t["terminal_value"],
+            t["terminal_row"][opponent], t["terminal_amount"][player], t["card_lane"], t["weaker"], t["stronger"], t["tie"],
+            t["past_tie"], len(t["tie"]), opponent_reach, values, SLOTS=SLOTS, HANDS=HANDS, num_warps=8,
         )  # fmt: skip
         for (first, last), (first_deal, last_deal) in reversed(list(zip(self._stages, self._stage_deals, strict=True))):
             if last_deal > first_deal:
                 _deal_kernel[last_deal - first_deal, triton.cdiv(self._widest, DEAL_LANES)](
                     first_deal, t["deal_value"], t["deal_width"], t["link_start"], t["link_value"], t["link_below"], t["below"],
-                    values, CARDS=CARDS, LANES=DEAL_LANES,
+                    values, SLOTS=SLOTS, LANES=DEAL_LANES,
                 )  # fmt: skip
             _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
                 t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, *step,
-                MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, LANES=LANES,
+                MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, ACTIONS=self._actions, LANES=LANES,
             )  # fmt: skip

@@ -17,7 +17,7 @@ from tacit.search.numbers import SearchKernels
 from tacit.search.state import SearchState, iteration_steps
 from tacit.search.tables import SearchSpace
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
-from tacit.solvers.schedules import RegretSchedule, find_schedule
+from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, find_schedule
 
 
 class SearchResult:
@@ -25,8 +25,8 @@ class SearchResult:
 
     Attributes:
       batch: the layout of the strategies.
-      values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies;
-        NaN where a private state is impossible.
+      values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies, or
+        in fictitious play those of the averages; NaN where a private state is impossible.
       sampled_strategy: the strategies of each game's sampled iteration, both players' entries.
     """
 
@@ -116,6 +116,8 @@ class BatchSearch:
                 state.iterate(self.evaluator)
         else:
             _replay(state, self.evaluator, remaining)
+        if isinstance(self._schedule, ResponseSchedule):
+            state.value_averages(self.evaluator)
         return SearchResult(state)
 
     @cached_property

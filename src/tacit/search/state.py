@@ -207,6 +207,24 @@ class SearchState:
         self._before[player].copy_(now)
         return weighted
 
+    def value_averages(self, evaluator: LeafEvaluator) -> None:
+        """Replaces the roots' values of fictitious play by those of the averages (ReBeL, footnote 5).
+
+        What it sums on the way are values of responses: both players' are too high, by as much as the averages could be
+        exploited, and a network that learnt them would pass the error on to every search above.
+        """
+        s, averages = self.numbers, self.numbers.average.clone()
+        s.strategy.copy_(self.normalised(averages))
+        total = self.clock.steps[:, -1].sum()
+        once = Clock(1, torch.stack([torch.zeros_like(total)] * 4 + [total])[None], torch.ones_like(self.clock.counter))
+        values = self.value_leaves(evaluator)
+        for player in (0, 1):
+            s.reach[player].copy_(self._mean_reach[player])
+            s.root_sum[player].zero_()
+        for player in (0, 1):
+            self.kernels.update_regrets(s, player, values, once)
+        s.average.copy_(averages)
+
     def root_values(self) -> Tensor:
         """Returns `[B, 2, H]` the mean infostate values at the roots, in the games' own order.
 

@@ -1,5 +1,6 @@
 """Fictitious play: OpenSpiel's XFP iteration by iteration, constant step sizes, noisy responses."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -197,3 +198,12 @@ def test_search_takes_no_parameters() -> None:
 
     with pytest.raises(TacitError, match="unknown solver"):
         solve_by_search(load_game("kuhn_poker"), SearchConfig("xfp(step=0.1)", 4, 2), leaf="zero", load_network=lambda *_: None)
+
+
+def test_averages_saved_as_sums_are_continued() -> None:
+    """Files written when the average was a sum of weights hold the same strategy at another scale."""
+    saved = solve("leduc_poker", solver="linear-fp", iterations=20)
+    straight = solve("leduc_poker", solver="linear-fp", iterations=40)
+    before = replace(saved, state={**saved.state, "average": 231.0 * saved.state["average"]})
+    continued = solve("leduc_poker", solver="linear-fp", iterations=40, resume=before)
+    np.testing.assert_allclose(continued.strategy.probabilities, straight.strategy.probabilities, atol=1e-9)

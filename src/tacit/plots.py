@@ -22,11 +22,12 @@ def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) 
 
 
 def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, path: str | Path) -> None:
-    """Draws a panel per game side by side, with a common legend, into a file."""
+    """Draws a panel per game side by side, each with a legend unless an earlier one shows the same lines, into a file."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
     )
+    explained: set[str] = set()
     for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
         for label, curve in curves.items():
             shown = [point for point in curve if point[2] > 0]
@@ -36,8 +37,10 @@ def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, pa
         axis.set_title(name, fontsize=10)
         axis.set_xlabel("iterations (both players updated)")
         axis.grid(True, which="major", alpha=0.3)
+        if not curves.keys() <= explained:
+            axis.legend(fontsize=8, frameon=False)
+        explained |= curves.keys()
     axes[0][0].set_ylabel("exploitability (exact)")
-    axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)
     save_figure(figure, path)

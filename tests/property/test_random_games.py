@@ -101,7 +101,7 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
             mine = tree.entry_player == player
             out += [passes.rows_to_numpy(player, cfv), passes.to_numpy(response)[mine]]
             sums = passes.entries(average)
-            passes.reach_and_average(player, layout, sums, 3.0)
+            passes.reach_and_average(player, layout, sums, 0.3)
             new_strategy, new_regret, new_average = (passes.entries(x) for x in (strategy, regret, average))
             passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, step)
             out += [passes.to_numpy(x)[mine] for x in (sums, new_strategy, new_regret, new_average)]

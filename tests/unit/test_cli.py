@@ -230,6 +230,15 @@ def test_reproduce_figure_4_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "teh-tabular.png").exists()
 
 
+def test_reproduce_the_robustness_of_xfp_at_smoke_scale(tmp_path: Path) -> None:
+    data = json.loads(tacit("reproduce", "nfsp-xfp", "--scale", "smoke", "--out", str(tmp_path), "--json").stdout)
+    found = {(cell["figure"][:2], cell["level"]): cell["reached"]["1000"] for cell in data["results"]}
+    assert found["3a", "1/T"] == found["3b", "0"] == pytest.approx(data["paper_xfp"]["exploitability"], abs=0.01)
+    assert [claim["holds"] for claim in data["claims"] if claim["claim"].startswith("3a")] == [True] * 4
+    assert found["3b", "0.1"] < found["3b", "0.2"] < found["3b", "0.3"] < found["3b", "0.5"]
+    assert (tmp_path / "nfsp-xfp.png").exists()
+
+
 def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
     arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--rows", "tabular,cfr-d", "--out", str(tmp_path))
     result = tacit(*arguments, "--json")

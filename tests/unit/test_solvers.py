@@ -130,7 +130,7 @@ def test_target_stops_early_and_time_limit_stops() -> None:
     assert 1 <= limited.iterations < 25
 
 
-@pytest.mark.parametrize("solver", ["cfr", "dcfr", "pcfr+", "flop", "xfp"])
+@pytest.mark.parametrize("solver", ["cfr", "dcfr", "pcfr+", "flop", "xfp", "xfp(step=0.1)", "xfp(noise=0.2)"])
 def test_a_saved_solve_continues_as_if_never_stopped(solver: str, tmp_path: Path) -> None:
     path = tmp_path / "leduc.tacit"
     solve("leduc_poker", solver=solver, iterations=20).save(path)

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import LearnedCell
     from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "rebel-table2", "teh-tabular")
+NAMES = ("flop", "nfsp-xfp", "rebel-table2", "teh-tabular")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2 or teh-tabular (Figure 4).")],
+    name: Annotated[
+        str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4) or nfsp-xfp (NFSP Figure 3).")
+    ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
         str, typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas.")
@@ -49,6 +51,8 @@ def reproduce(
       tacit reproduce rebel-table2 --scale gpu
 
       tacit reproduce teh-tabular
+
+      tacit reproduce nfsp-xfp
     """
     from tacit.files import check_writable
     from tacit.kernels import check_backend
@@ -61,6 +65,11 @@ def reproduce(
     check_writable(folder / f"{name}.png")
     start(seed)
     report: dict[str, Any] = {"experiment": name, "scale": scale}
+    if name == "nfsp-xfp":
+        from tacit.cli.xfp import reproduce_xfp
+
+        reproduce_xfp(report, folder / f"{name}.png", seed, as_json)
+        return
     cells: list[Cell] = []
     learned: list[LearnedCell] = []
     if name == "rebel-table2" and chosen != ("tabular",):

@@ -26,7 +26,12 @@ AUTOSAVE_SHARE = 0.05
 
 def solve(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
-    solver: Annotated[str, typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, fp, linear-fp, flop, xfp or lp.")] = "dcfr",
+    solver: Annotated[
+        str,
+        typer.Option(
+            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, or fp, linear-fp, flop, xfp, also as xfp(step=0.1,noise=0.05)."
+        ),
+    ] = "dcfr",
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
     target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
@@ -66,6 +71,8 @@ def solve(
       tacit solve leduc_poker --solver pcfr+ --iterations 5000 --save leduc.tacit
 
       tacit solve openspiel:leduc_poker --export policy.openspiel.json
+
+      tacit solve leduc_poker --solver "xfp(step=0.01)" --iterations 5000 --plot curve.png
 
       tacit solve kuhn_poker --solver linear-cfr --iterations 64 --depth 2 --leaf oracle
 
@@ -114,6 +121,7 @@ def solve(
                 simultaneous=simultaneous,
                 backend=backend,
                 device=device,
+                seed=seed,
                 resume=None if resume is None else load_result(resume, rules),
                 on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
                 on_check=watch,

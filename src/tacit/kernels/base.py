@@ -66,16 +66,23 @@ class Passes(ABC, Generic[Array]):
         """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given."""
 
     @abstractmethod
-    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
-        """Returns `reach` and adds `weight * reach * strategy` to the player's part of `average`."""
+    def reach_and_average(self, player: int, strategy: Array, average: Array, share: float, out: Array | None = None) -> Array:
+        """Returns `reach`; the player's part of `average` becomes `(1 - share) * average + share * reach * strategy`."""
 
     @abstractmethod
     def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:
         """Returns the counterfactual value of each of the player's rows when `strategy` is played."""
 
     @abstractmethod
-    def best_response(self, player: int, opponent_reach: Array) -> tuple[Array, Array]:
-        """Returns the counterfactual values of a best response, and that response as a pure strategy (ties: first action)."""
+    def best_response(self, player: int, opponent_reach: Array, bonus: Array | None = None) -> tuple[Array, Array]:
+        """Returns the counterfactual values of a best response, and that response as a pure strategy (ties: first action).
+
+        Args:
+          player: who responds.
+          opponent_reach: what is responded to.
+          bonus: entries, added to the actions' values where these are compared, but not to what the chosen one is worth:
+            the response is then the best among those that choose so. A bonus beyond all payoffs forces an action.
+        """
 
     @abstractmethod
     def update_regrets(

@@ -27,13 +27,13 @@ _inlined = njit(cache=True, _nrt=False, inline="always")
 
 @njit(cache=True)
 def _reach(  # type: ignore[no-untyped-def]
-    row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach, average, weight
+    row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach, average, share
 ):
     """Fills a player's reach: the row above times the own action, or where a card came the row above in other lanes.
 
-    Adds `weight` times the reach of each action to `average`, if there is one.
+    `average`, if there is one, becomes `(1 - share) * average + share` times the reach of each action.
     """
-    share, averages = splat(weight, VECTOR), len(average) > 0
+    take, averages = splat(share, VECTOR), len(average) > 0
     roots = 0  # lanes of those that came before
     for row in range(len(row_parent)):
         here, entry = row_offset[row], row_entry[row]
@@ -51,7 +51,7 @@ def _reach(  # type: ignore[no-untyped-def]
                 store_some(reach, here + h, left, reached)
                 if averages:
                     mean = load_some(average, played + h, left, VECTOR)
-                    store_some(average, played + h, left, mean + share * reached)
+                    store_some(average, played + h, left, mean - take * mean + take * reached)
         else:
             lanes = lane_start[row_block[row]]
             for h in range(size):
@@ -85,14 +85,20 @@ def _terminals(block, tables, opponent_row, row_offset, reach, sign, values, val
 
 
 @_inlined
-def _respond(size, actions, at, children, entries, values, response):  # type: ignore[no-untyped-def]
+def _respond(size, actions, at, children, entries, values, response, bonus):  # type: ignore[no-untyped-def]
     """Fills a node's values and the response where its player takes the best of the children for each hand."""
+    prefers = len(bonus) > 0
     for h in range(size):
         best, chosen = values[children[0] + h], 0
+        if prefers:
+            best += bonus[entries[0] + h]
         for a in range(1, actions):
-            if values[children[a] + h] > best:
-                best, chosen = values[children[a] + h], a
-        values[at + h] = best
+            ranked = values[children[a] + h]
+            if prefers:
+                ranked += bonus[entries[a] + h]
+            if ranked > best:
+                best, chosen = ranked, a
+        values[at + h] = values[children[chosen] + h]
         for a in range(actions):
             response[entries[a] + h] = 1 if a == chosen else 0
 
@@ -173,7 +179,7 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                         entries[a] = entry_offset[first_entry[node] + a]
                         rows[a] = own_offset[own_row[child[first_child[node] + a]]]
                     if mode == _RESPONSE:
-                        _respond(size, actions, at, below, entries, values, strategy)
+                        _respond(size, actions, at, below, entries, values, strategy, regret)
                     else:
                         _follow(size, actions, at, below, entries, values, strategy)
                     if mode == _REGRETS:
@@ -230,13 +236,13 @@ class HandPasses(Passes[Array]):
     def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
         return self.reach_and_average(player, strategy, self._none, 0.0, out)
 
-    def reach_and_average(self, player: int, strategy: Array, average: Array, weight: float, out: Array | None = None) -> Array:
+    def reach_and_average(self, player: int, strategy: Array, average: Array, share: float, out: Array | None = None) -> Array:
         t = self.hand_tree
         reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
         _reach(
             t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
             t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach, average,
-            self.dtype(weight),
+            self.dtype(share),
         )  # fmt: skip
         return reach
 
@@ -244,9 +250,10 @@ class HandPasses(Passes[Array]):
         self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
         return self._root()
 
-    def best_response(self, player: int, opponent_reach: Array) -> tuple[Array, Array]:
-        response = self.zeros()
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, self._none, self._none), RegretStep())
+    def best_response(self, player: int, opponent_reach: Array, bonus: Array | None = None) -> tuple[Array, Array]:
+        response, bonus = self.zeros(), self._none if bonus is None else bonus
+        # The place of the regrets is taken by the bonus: either says how a node's player chooses.
+        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, bonus, self._none), RegretStep())
         return self._root(), response
 
     def update_regrets(

@@ -51,9 +51,9 @@ class LanePasses(Passes[Rows]):
         _reach(*self._shape, player, strategy, reach)
         return reach
 
-    def reach_and_average(self, player: int, strategy: Rows, average: Rows, weight: float, out: Rows | None = None) -> Rows:
+    def reach_and_average(self, player: int, strategy: Rows, average: Rows, share: float, out: Rows | None = None) -> Rows:
         reach = self._root_reach(player) if out is None else out
-        _reach_and_average(*self._shape, player, strategy, reach, average, weight)
+        _reach_and_average(*self._shape, player, strategy, reach, average, share)
         return reach
 
     def values(self, player: int, strategy: Rows, opponent_reach: Rows) -> Rows:
@@ -61,10 +61,10 @@ class LanePasses(Passes[Rows]):
         _values(*self._shape, player, *self._leaves(player, opponent_reach), strategy, cfv)
         return cfv
 
-    def best_response(self, player: int, opponent_reach: Rows) -> tuple[Rows, Rows]:
+    def best_response(self, player: int, opponent_reach: Rows, bonus: Rows | None = None) -> tuple[Rows, Rows]:
         cfv = np.empty((self._num_nodes, self._layout.num_lanes))
         response = np.zeros((self._num_edges, self._layout.num_lanes))
-        _best_response(*self._shape, player, *self._leaves(player, opponent_reach), response, cfv)
+        _best_response(*self._shape, player, *self._leaves(player, opponent_reach), bonus, response, cfv)
         return cfv, response
 
     def update_regrets(
@@ -135,14 +135,14 @@ def _reach(lanes, edge_start, child_start, actor, player, strategy, reach):  # t
 
 
 @njit(cache=True)
-def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, reach, average, weight):  # type: ignore[no-untyped-def]
-    weights = splat(weight, lanes)
+def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, reach, average, share):  # type: ignore[no-untyped-def]
+    keep, take = splat(1.0 - share, lanes), splat(share, lanes)
     for node in range(len(actor)):
         here = load(reach, node, lanes)
         if actor[node] == player:
             for edge in range(edge_start[node], edge_start[node + 1]):
                 below = here * load(strategy, edge, lanes)
-                store(average, edge, load(average, edge, lanes) + weights * below)
+                store(average, edge, keep * load(average, edge, lanes) + take * below)
                 for child in range(child_start[edge], child_start[edge + 1]):
                     store(reach, child, below)
         else:
@@ -166,8 +166,16 @@ def _values(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
+    """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
+    if bonus is None:
+        return value
+    return value + load(bonus, edge, lanes)
+
+
+@njit(cache=True)
 def _best_response(  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, response, cfv
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, bonus, response, cfv
 ):
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     for node in range(len(actor) - 1, -1, -1):
@@ -176,10 +184,13 @@ def _best_response(  # type: ignore[no-untyped-def]
         elif actor[node] == player:
             first = edge_start[node]
             best, choice = _edge_value(lanes, first, child_start, cfv), zero
+            top = _ranked(lanes, first, bonus, best)
             for edge in range(first + 1, edge_start[node + 1]):
                 value = _edge_value(lanes, edge, child_start, cfv)
-                choice = where_greater(value, best, splat(float(edge - first), lanes), choice)
-                best = where_greater(value, best, value, best)
+                ranked = _ranked(lanes, edge, bonus, value)
+                choice = where_greater(ranked, top, splat(float(edge - first), lanes), choice)
+                best = where_greater(ranked, top, value, best)
+                top = where_greater(ranked, top, ranked, top)
             for edge in range(first, edge_start[node + 1]):
                 index = splat(float(edge - first), lanes)
                 not_above = where_greater(index, choice, zero, one)

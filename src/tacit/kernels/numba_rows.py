@@ -47,10 +47,10 @@ class RowPasses(Passes[Vector]):
         return reach
 
     def reach_and_average(
-        self, player: int, strategy: Vector, average: Vector, weight: float, out: Vector | None = None
+        self, player: int, strategy: Vector, average: Vector, share: float, out: Vector | None = None
     ) -> Vector:
         reach = self.reach(player, strategy, out)
-        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, weight)
+        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, share)
         return reach
 
     def values(self, player: int, strategy: Vector, opponent_reach: Vector) -> Vector:
@@ -58,9 +58,9 @@ class RowPasses(Passes[Vector]):
         _values(*self._links(player), strategy, self._edge_value, cfv)
         return cfv
 
-    def best_response(self, player: int, opponent_reach: Vector) -> tuple[Vector, Vector]:
+    def best_response(self, player: int, opponent_reach: Vector, bonus: Vector | None = None) -> tuple[Vector, Vector]:
         cfv, response = self._terminal_values(player, opponent_reach), self.entries(np.zeros(self.tree.num_entries))
-        _best_response(*self._links(player), response, self._edge_value, cfv)
+        _best_response(*self._links(player), bonus, response, self._edge_value, cfv)
         return cfv, response
 
     def update_regrets(
@@ -106,11 +106,11 @@ def _reach(num_roots, parent, entry, strategy, reach):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _average(infostate, entry_start, strategy, reach, average, weight):  # type: ignore[no-untyped-def]
+def _average(infostate, entry_start, strategy, reach, average, share):  # type: ignore[no-untyped-def]
     for row in range(len(infostate)):
         if infostate[row] != _NOT_ACTING:
             for entry in range(entry_start[infostate[row]], entry_start[infostate[row] + 1]):
-                average[entry] += weight * reach[row] * strategy[entry]
+                average[entry] = (1.0 - share) * average[entry] + share * reach[row] * strategy[entry]
 
 
 @njit(cache=True)
@@ -135,13 +135,21 @@ def _values(parent, entry, infostate, entry_start, strategy, edge_value, cfv):  
 
 
 @njit(cache=True)
-def _best_response(parent, entry, infostate, entry_start, response, edge_value, cfv):  # type: ignore[no-untyped-def]
+def _ranked(entry, bonus, edge_value):  # type: ignore[no-untyped-def]
+    """Returns what an action counts for where actions are compared; without a bonus this compiles to its value."""
+    if bonus is None:
+        return edge_value[entry]
+    return edge_value[entry] + bonus[entry]
+
+
+@njit(cache=True)
+def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_value, cfv):  # type: ignore[no-untyped-def]
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
         if infostate[row] != _NOT_ACTING:
             best = entry_start[infostate[row]]
             for e in range(best + 1, entry_start[infostate[row] + 1]):
-                if edge_value[e] > edge_value[best]:
+                if _ranked(e, bonus, edge_value) > _ranked(best, bonus, edge_value):
                     best = e
             response[best] = 1
             cfv[row] += edge_value[best]

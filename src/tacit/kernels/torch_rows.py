@@ -70,11 +70,12 @@ class TorchPasses(Passes[Tensor]):
         return reach
 
     def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, weight: float, out: Tensor | None = None
+        self, player: int, strategy: Tensor, average: Tensor, share: float, out: Tensor | None = None
     ) -> Tensor:
         reach = self.reach(player, strategy, out)
         for level in self._levels[player]:
-            average[level.acting_entry] += weight * reach[level.acting_row] * strategy[level.acting_entry]
+            e = level.acting_entry
+            average[e] = (1.0 - share) * average[e] + share * reach[level.acting_row] * strategy[e]
         return reach
 
     def values(self, player: int, strategy: Tensor, opponent_reach: Tensor) -> Tensor:
@@ -84,15 +85,16 @@ class TorchPasses(Passes[Tensor]):
             _pass_up(level, cfv, edge_value)
         return cfv
 
-    def best_response(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
+    def best_response(self, player: int, opponent_reach: Tensor, bonus: Tensor | None = None) -> tuple[Tensor, Tensor]:
         cfv, edge_value = self._start_values(player, opponent_reach)
         response = self.zeros()
         for level in reversed(self._levels[player]):
             values = edge_value[level.acting_entry]
+            ranked = values if bonus is None else values + bonus[level.acting_entry]
             best = torch.full((level.num_acting,), -torch.inf, device=self.device, dtype=self.dtype)
-            best.scatter_reduce_(0, level.acting_infostate, values, "amax")
+            best.scatter_reduce_(0, level.acting_infostate, ranked, "amax")
             # Of equally good actions the first, as in every backend.
-            choice = torch.where(values == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
+            choice = torch.where(ranked == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
             first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
             first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
             response[first] = 1.0

@@ -36,7 +36,7 @@ _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 @triton.jit  # type: ignore[untyped-decorator]
 def _reach_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, lane, above, begin_row, above_row, root_start, decision_start, actor, num_actions, entry, row,
-    first_edge, edge_row, root_reach, strategy, reach, average, weight,
+    first_edge, edge_row, root_reach, strategy, reach, average, share,
     AVERAGES: tl.constexpr, ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills a player's reach in the pieces of a stage."""
@@ -64,7 +64,8 @@ def _reach_kernel(  # type: ignore[no-untyped-def]
             reached = reached * tl.load(strategy + entries, mask=both, other=0.0)
             tl.store(reach + rows[:, None] + hand[None, :], reached, mask=both)
             if AVERAGES:
-                tl.store(average + entries, tl.load(average + entries, mask=both) + weight * reached, mask=both)
+                mean = tl.load(average + entries, mask=both)
+                tl.store(average + entries, mean + share * (reached - mean), mask=both)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -122,9 +123,13 @@ def _deal_kernel(  # type: ignore[no-untyped-def]
 def _up_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, decision_start, value, actor, num_actions, entry, first_edge, edge_value, edge_row,
     values, strategy, regret, average, own_reach, keep_positive, keep_negative, floor, prediction, weight,
-    MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, ACTIONS: tl.constexpr, LANES: tl.constexpr,
+    MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, BONUS: tl.constexpr, ACTIONS: tl.constexpr,
+    LANES: tl.constexpr,
 ):  # fmt: skip
-    """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player."""
+    """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player.
+
+    With `BONUS`, `regret` holds what is added to values where a response compares them.
+    """
     piece = first_piece + tl.program_id(0)
     hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
     size = tl.load(width + piece)
@@ -140,9 +145,11 @@ def _up_kernel(  # type: ignore[no-untyped-def]
         result = tl.sum(found, 0)
         if tl.load(actor + decision) == player:
             if MODE == RESPONSE:
-                found = tl.where(real[:, None], found, float("-inf"))
-                result, chosen = tl.max(found, 0, return_indices=True)
-                tl.store(strategy + entries, (action[:, None] == chosen[None, :]).to(tl.float32), mask=both)
+                ranked = found + tl.load(regret + entries, mask=both, other=0.0) if BONUS else found
+                _, chosen = tl.max(tl.where(real[:, None], ranked, float("-inf")), 0, return_indices=True)
+                picked = action[:, None] == chosen[None, :]
+                result = tl.sum(tl.where(picked, found, 0.0), 0)
+                tl.store(strategy + entries, picked.to(tl.float32), mask=both)
             else:
                 result = tl.sum(found * tl.load(strategy + entries, mask=both, other=0.0), 0)
             if MODE == REGRETS:
@@ -203,7 +210,7 @@ class TritonHandPasses(Passes[Tensor]):
         return self.reach_and_average(player, strategy, self._none, 0.0, out)
 
     def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, weight: float, out: Tensor | None = None
+        self, player: int, strategy: Tensor, average: Tensor, share: float, out: Tensor | None = None
     ) -> Tensor:
         t = self._tables
         reach = torch.empty(int(self.hand_tree.row_offset[player][-1]), device=self.device) if out is None else out
@@ -211,7 +218,7 @@ class TritonHandPasses(Passes[Tensor]):
             _reach_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player],
                 t["root_start"], t["decision_start"], t["actor"], t["num_actions"], t["entry"], t["row"][player],
-                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, weight,
+                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, share,
                 AVERAGES=len(average) > 0, ACTIONS=self._actions, LANES=LANES,
             )  # fmt: skip
         return reach
@@ -220,9 +227,9 @@ class TritonHandPasses(Passes[Tensor]):
         self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
         return self._values[self._root_index]
 
-    def best_response(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
-        response = self.zeros()
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, self._none, self._none), RegretStep())
+    def best_response(self, player: int, opponent_reach: Tensor, bonus: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        response, ranked = self.zeros(), self._none if bonus is None else bonus
+        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, ranked, self._none), RegretStep())
         return self._values[self._root_index], response
 
     def update_regrets(
@@ -258,5 +265,6 @@ class TritonHandPasses(Passes[Tensor]):
             _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
                 t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, *step,
-                MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, ACTIONS=self._actions, LANES=LANES,
+                MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, BONUS=len(arrays[1]) > 0, ACTIONS=self._actions,
+                LANES=LANES,
             )  # fmt: skip

@@ -17,7 +17,7 @@ from tacit.search.numbers import SearchKernels
 from tacit.search.state import SearchState, iteration_steps
 from tacit.search.tables import SearchSpace
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
-from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, find_schedule
+from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, plain_schedule
 
 
 class SearchResult:
@@ -86,7 +86,7 @@ class BatchSearch:
         self.evaluator = evaluator
         self.config = config
         self.kernels = make_kernels(space, device)
-        self._schedule = find_schedule(config.solver)
+        self._schedule = plain_schedule(config.solver)
 
     def average_weights(self) -> np.ndarray:
         """Returns `[T]` the weight of each iteration in the average strategy."""

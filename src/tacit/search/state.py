@@ -13,7 +13,7 @@ from tacit.search.leaves import LeafEvaluator, LeafOracle
 from tacit.search.numbers import Clock, SearchKernels, SearchNumbers
 from tacit.search.odds import LeafOdds
 from tacit.search.tables import SearchSpace
-from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule, find_schedule
+from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule, plain_schedule
 
 
 class SearchState:
@@ -39,7 +39,7 @@ class SearchState:
         sample_iteration: np.ndarray,
     ) -> None:
         self.space, self.kernels, self._config = space, kernels, config
-        self._schedule = schedule = find_schedule(config.solver)
+        self._schedule = schedule = plain_schedule(config.solver)
         device = kernels.device
         self.H = int(reaches.shape[2])
         batch = self.batch = make_batch(space.tables, game_class, kernels.alignment)
@@ -76,7 +76,7 @@ class SearchState:
             kernels.reach_down(batch, player, strategy, reach[player])
             kernels.leaf_beliefs(batch, player, reach[player], self.beliefs)
         self._mean_reach = [rows.clone() for rows in reach]
-        weights = np.array([average_weight(schedule, t) for t in range(config.iterations + 1)])
+        weights = average_weights(schedule, config.iterations)
         self._shares = torch.from_numpy(weights / np.cumsum(weights)).float().to(device)
         if isinstance(schedule, ResponseSchedule):
             self._optimism = torch.tensor([schedule.optimism(t) for t in range(config.iterations + 1)]).to(device)
@@ -258,16 +258,21 @@ class SearchState:
             self.kernels.add_to_average(self.numbers, player, before)
 
 
-def average_weight(schedule: Schedule, t: int) -> float:
-    """Returns the weight in the average of a player's strategy after `t` updates."""
-    return schedule.step(t + 1).average_weight if isinstance(schedule, RegretSchedule) else schedule.average_weight(t)
+def average_weights(schedule: Schedule, iterations: int) -> np.ndarray:
+    """Returns `[T + 1]` the weights in the average of a player's strategies after 0, 1, ... updates."""
+    if isinstance(schedule, RegretSchedule):
+        return np.array([schedule.step(t + 1).average_weight for t in range(iterations + 1)])
+    shares = np.array([1.0, *(schedule.step_size(t) for t in range(1, iterations + 1))])
+    kept = np.append(np.cumprod((1.0 - shares)[:0:-1])[::-1], 1.0)  # by all later steps together
+    weights: np.ndarray = shares * kept / kept[0]
+    return weights
 
 
 def iteration_steps(schedule: Schedule, iterations: int) -> Tensor:
     """Returns `[T, 5]` the step of each iteration."""
     if isinstance(schedule, RegretSchedule):
         return torch.tensor([tuple(schedule.step(t)) for t in range(1, iterations + 1)], dtype=torch.float32)
-    return torch.tensor([[0.0, 0.0, 0.0, 0.0, schedule.average_weight(t)] for t in range(1, iterations + 1)])
+    return torch.tensor([[0.0, 0.0, 0.0, 0.0, weight] for weight in average_weights(schedule, iterations)[1:]])
 
 
 def over_infostates(state: SearchState, numbers: Tensor, how: str = "sum") -> Tensor:

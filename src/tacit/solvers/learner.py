@@ -15,12 +15,15 @@ from tacit.kernels import AnyPasses
 from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, Schedule
 from tacit.tree.public_tree import Floats
 
+FORCING = 1e30
+"""A bonus beyond all payoffs, and within float32."""
 
-def make_learner(passes: AnyPasses, schedule: Schedule) -> Learner:
-    """Returns the learner that runs `schedule`."""
+
+def make_learner(passes: AnyPasses, schedule: Schedule, seed: int = 0) -> Learner:
+    """Returns the learner that runs `schedule`; `seed` is for noisy responses."""
     if isinstance(schedule, RegretSchedule):
         return RegretLearner(passes, schedule)
-    return ResponseLearner(passes, schedule)
+    return ResponseLearner(passes, schedule, seed)
 
 
 class Learner(ABC):
@@ -98,35 +101,44 @@ class RegretLearner(Learner):
 
 
 class ResponseLearner(Learner):
-    """Fictitious play in all its weightings.
+    """Fictitious play in all its step sizes.
 
-    Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised.
+    Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised. The
+    average is such a mean as well, not a sum: steps of a constant size would let the weights in a sum grow beyond all bounds.
     """
 
-    def __init__(self, passes: AnyPasses, schedule: ResponseSchedule) -> None:
+    def __init__(self, passes: AnyPasses, schedule: ResponseSchedule, seed: int) -> None:
         super().__init__(passes, schedule.alternating)
-        self._schedule = schedule
-        self._total_weight = [schedule.average_weight(0)] * 2
-        for player in (0, 1):
-            passes.reach_and_average(player, self._strategies[player], self._average, self._total_weight[player])
-        self._mean_reaches = list(self._reaches)
+        self._schedule, self._seed = schedule, seed
+        self._mean_reaches = self._start_average(self._strategies[0])
 
     def restore(self, state: dict[str, Floats], iteration: int) -> None:
         super().restore(state, iteration)
-        self._total_weight = [sum(self._schedule.average_weight(t) for t in range(iteration + 1))] * 2
-        average = self.passes.entries(self.average_strategy())
-        self._mean_reaches = [self.passes.reach(player, average) for player in (0, 1)]
+        self._mean_reaches = self._start_average(self.passes.entries(self.average_strategy()))
+
+    def _start_average(self, strategy: Any) -> list[Any]:
+        """Makes a strategy the whole average, whatever it was before, and returns its reaches."""
+        return [self.passes.reach_and_average(player, strategy, self._average, 1.0) for player in (0, 1)]
 
     def _answer(self, player: int) -> None:
         faced = self._mean_reaches[1 - player]
         optimism = self._schedule.optimism(self.iteration)
         if optimism:
             faced = self.passes.mix(faced, self._reaches[1 - player], optimism)
-        _, self._strategies[player] = self.passes.best_response(player, faced)
+        bonus = self._random_bonus() if self._schedule.noise else None
+        _, self._strategies[player] = self.passes.best_response(player, faced, bonus)
+
+    def _random_bonus(self) -> Any:
+        """Returns what forces an action at each infostate with the schedule's probability, each action equally often.
+
+        It depends on the seed and the iteration alone, so that a solve that is continued meets the same noise. Each of an
+        infostate's n actions is drawn on its own, with probability 1 - (1 - noise)^(1/n); of several the smallest draw wins.
+        """
+        draws = np.random.default_rng((self._seed, self.iteration)).random(self.passes.tree.num_entries)
+        drawn = draws < 1.0 - (1.0 - self._schedule.noise) ** self.passes.tree.uniform_strategy()
+        return self.passes.entries(np.where(drawn, FORCING * (2.0 - draws), 0.0))
 
     def _settle(self, player: int) -> None:
-        weight = self._schedule.average_weight(self.iteration)
-        self._reaches[player] = self.passes.reach_and_average(player, self._strategies[player], self._average, weight)
-        self._total_weight[player] += weight
-        share = weight / self._total_weight[player]
+        share = self._schedule.step_size(self.iteration)
+        self._reaches[player] = self.passes.reach_and_average(player, self._strategies[player], self._average, share)
         self._mean_reaches[player] = self.passes.mix(self._mean_reaches[player], self._reaches[player], share)

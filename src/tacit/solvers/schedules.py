@@ -7,10 +7,14 @@
 | `linear-cfr` | discounted by (t-1)/t (Brown & Sandholm 2019) | linear |
 | `dcfr` | positive ones discounted by s^1.5/(s^1.5+1), negative ones by 1/2, s = t-1 (same paper) | quadratic |
 | `pcfr+` | floored, last regret predicted to recur (Farina et al. 2021) | quadratic |
-| `fp` | best response to the average (Brown 1951) | uniform |
-| `linear-fp` | best response to the average | linear |
+| `fp` | best response to the average (Brown 1951) | uniform: step size 1/(t+1) |
+| `linear-fp` | best response to the average | linear: step size 2/(t+2) |
 | `flop` | best response to an average that leans to the last response (ReBeL, appendix D) | linear |
 | `xfp` | best response to the average, both players at once (Heinrich et al. 2015) | uniform |
+
+Fictitious play takes parameters (NFSP, appendix A): `xfp(step=0.1)` has a constant step size, so that its average forgets and
+does not converge, and `xfp(noise=0.05)` answers with noisy best responses: at each infostate, with that probability, the
+backward induction takes a uniformly random action and passes that one's value back.
 
 One iteration updates both players: an iteration here is two of the ReBeL paper's alternating iterations. All
 start from the uniform strategy, which counts in the average like any other: for CFR as the strategy of iteration 1, for
@@ -21,7 +25,7 @@ released counts it; counting keeps every infostate reachable by the average, and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.errors import TacitError
 from tacit.kernels.base import RegretStep
@@ -45,15 +49,17 @@ class ResponseSchedule:
     """An algorithm of the fictitious-play family.
 
     Attributes:
-      average_weight: the weight in the average of the response of iteration t = 1, 2, ... and of the uniform strategy, t = 0.
+      step_size: how far the average moves to the response of iteration t = 1, 2, ...; it starts at the uniform strategy.
       optimism: how much of what is answered on iteration t is the opponent's latest response, beyond its share in the
         average.
       alternating: whether player 1 answers player 0's new average within an iteration.
+      noise: the probability at each infostate that a response takes a random action there.
     """
 
-    average_weight: Callable[[int], float]
+    step_size: Callable[[int], float]
     optimism: Callable[[int], float] = lambda _t: 0.0
     alternating: bool = True
+    noise: float = 0.0
 
 
 Schedule = RegretSchedule | ResponseSchedule
@@ -74,21 +80,65 @@ def _plus(prediction: float, gamma: float) -> Callable[[int], RegretStep]:
     return lambda t: RegretStep(floor=0.0, prediction=prediction, average_weight=float(t) ** gamma)
 
 
+def _uniform_step(t: int) -> float:
+    return 1.0 / (t + 1.0)
+
+
+def _linear_step(t: int) -> float:
+    return 2.0 / (t + 2.0)
+
+
 SCHEDULES: dict[str, Schedule] = {
     "cfr": RegretSchedule(lambda _t: RegretStep()),
     "cfr+": RegretSchedule(_plus(prediction=0.0, gamma=1.0)),
     "linear-cfr": RegretSchedule(_discounted(1.0, 1.0, 1.0)),
     "dcfr": RegretSchedule(_discounted(1.5, 0.0, 2.0)),
     "pcfr+": RegretSchedule(_plus(prediction=1.0, gamma=2.0)),
-    "fp": ResponseSchedule(lambda _t: 1.0),
-    "linear-fp": ResponseSchedule(lambda t: t + 1.0),
-    "flop": ResponseSchedule(lambda t: t + 1.0, optimism=lambda t: 2.0 / (t + 2.0)),
-    "xfp": ResponseSchedule(lambda _t: 1.0, alternating=False),
+    "fp": ResponseSchedule(_uniform_step),
+    "linear-fp": ResponseSchedule(_linear_step),
+    "flop": ResponseSchedule(_linear_step, optimism=_linear_step),
+    "xfp": ResponseSchedule(_uniform_step, alternating=False),
 }
 
 
-def find_schedule(name: str) -> Schedule:
-    """Returns the algorithm called `name`."""
+def find_schedule(text: str) -> Schedule:
+    """Returns the algorithm that `text` names: `name`, or `name(step=...,noise=...)` for fictitious play.
+
+    Raises:
+      TacitError: the name, a parameter or a value is unknown.
+    """
+    name, opened, rest = text.partition("(")
+    schedule = plain_schedule(name)
+    if not opened:
+        return schedule
+    if not isinstance(schedule, ResponseSchedule) or not rest.endswith(")"):
+        raise TacitError(f"cannot read the solver {text!r}: write cfr+, or for fictitious play xfp(step=0.1,noise=0.05)")
+    given = dict(_parse_share(text, part) for part in rest[:-1].split(","))
+    step = given.get("step")
+    if step == 0.0:
+        raise TacitError(f"{text}: with a step of 0 nothing is learnt")
+    step_size = schedule.step_size if step is None else lambda _t: step
+    return replace(schedule, step_size=step_size, noise=given.get("noise", 0.0))
+
+
+def plain_schedule(name: str) -> Schedule:
+    """Returns the algorithm called `name`, without parameters.
+
+    Raises:
+      TacitError: there is none.
+    """
     if name not in SCHEDULES:
         raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(SCHEDULES)}, lp")
     return SCHEDULES[name]
+
+
+def _parse_share(text: str, part: str) -> tuple[str, float]:
+    """Returns the name and value of a parameter of fictitious play."""
+    key, _, value = (piece.strip() for piece in part.partition("="))
+    try:
+        share = float(value)
+    except ValueError:
+        share = -1.0
+    if key not in ("step", "noise") or not 0.0 <= share <= 1.0:
+        raise TacitError(f"cannot read {part.strip()!r} in {text}: it takes step=... and noise=..., each between 0 and 1")
+    return key, share

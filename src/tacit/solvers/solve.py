@@ -41,6 +41,7 @@ def solve(
     simultaneous: bool = False,
     backend: str = "numba",
     device: str = "cpu",
+    seed: int = 0,
     resume: SolveResult | None = None,
     on_compile: Progress = lambda _: None,
     on_check: Watch = lambda _point, _result: None,
@@ -51,14 +52,15 @@ def solve(
 
     Args:
       game: a game or its name.
-      solver: one of `SCHEDULES`, or `lp` for an exact solution.
+      solver: one of `SCHEDULES`, `lp` for an exact solution, or fictitious play with parameters, `xfp(step=0.1,noise=0.05)`.
       iterations: iterations in all, those of `resume` included; each updates both players. 1,000 if nothing else stops it.
       target: stop once the exploitability is at most this.
       time_limit: stop after so many seconds of this call.
       simultaneous: update both players at once instead of in turn.
       backend: `numba` or `torch`.
       device: where torch computes.
-      resume: a saved solve of the same game and solver to continue.
+      seed: of noisy responses; nothing else is random.
+      resume: a saved solve of the same game and solver to continue; with the same seed, it goes on as if never stopped.
       on_compile: called with the number of histories walked while the tree is made.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
       keep_when_interrupted: Ctrl-C ends the solve after the iteration it falls into, and what was reached is returned (a
@@ -84,7 +86,7 @@ def solve(
         if isinstance(tree, HandTree):
             raise TacitError("lp solves games of small size: choose another --solver for hold'em")
         return _solve_exactly(tree, passes, clock)
-    learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating))
+    learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating), seed)
     curve, spent = [], 0.0
     if resume is not None:
         learner.restore(resume.state, resume.iterations)

@@ -1,0 +1,57 @@
+"""`tacit reproduce nfsp-xfp`: the robustness of XFP, printed and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tacit.cli.common import print_json, printer, progress_bar
+
+
+def reproduce_xfp(report: dict[str, Any], picture: Path, seed: int, as_json: bool) -> None:
+    """Runs both figures at the report's scale, draws them, and prints them or completes the report as JSON."""
+    from tacit.plots import convergence_panels
+    from tacit.reproduce.xfp import FIGURES, GAME, PAPER_XFP, claims, run_xfp
+    from tacit.solvers import Point
+
+    with progress_bar("solves") as progress:
+        task = progress.add_task(
+            "nfsp-xfp", total=len({s for levels in FIGURES.values() for s in levels.values()}), rate="", note=""
+        )
+        started: set[tuple[str, str]] = set()
+
+        def watch(figure: str, level: str, point: Point) -> None:
+            started.add((figure, level))
+            note = f"{figure} {level}: iteration {point.iteration:,}, exploitability {point.exploitability:.3g}"
+            progress.update(task, completed=len(started) - 1, note=note)
+
+        cells = run_xfp(report["scale"], seed, watch)
+    panels: dict[str, dict[str, Any]] = {}
+    for cell in cells:
+        panels.setdefault(cell.figure, {})[f"{cell.figure.partition(': ')[2]} {cell.level}"] = cell.result.curve
+    convergence_panels(panels, "XFP in Leduc (NFSP, Figure 3; levels are ours)", picture)
+    found = claims(cells)
+    if as_json:
+        results = [
+            {**cell.result.summary(), "figure": cell.figure, "level": cell.level, "reached": cell.reached} for cell in cells
+        ]
+        said = [{"claim": claim.text, "holds": claim.holds} for claim in found]
+        paper = {"iterations": PAPER_XFP[0], "exploitability": PAPER_XFP[1]}
+        print_json({**report, "game": GAME, "results": results, "paper_xfp": paper, "claims": said, "plot": str(picture)})
+        return
+    from rich.table import Table
+
+    console, (when, published) = printer(), PAPER_XFP
+    iterations = list(cells[0].reached)
+    for figure in FIGURES:
+        table = Table(f"{figure}, exploitability after", *(f"{t:,}" for t in iterations), box=None, header_style="bold")
+        for cell in (cell for cell in cells if cell.figure == figure):
+            table.add_row(cell.level, *(f"{number:.4f}" for number in cell.reached.values()))
+            if cell.result.solver == "xfp":
+                said_there = (f"{published:.2f}, around" if t == when else "" for t in iterations)
+                table.add_row("  published (NFSP, section 4.1)", *said_there, style="dim")
+        console.print(table)
+    console.print("The paper says of its curves, whose values and levels are not in its text:")
+    for claim in found:
+        console.print(f"  {'holds here' if claim.holds else 'NOT so here':<12} {claim.text}", soft_wrap=True)
+    console.print(f"exact, after iterations of both players at once; plot: {picture}", soft_wrap=True)

@@ -1,0 +1,120 @@
+"""Appendix A of the NFSP paper (Heinrich & Silver 2016): how robust XFP is, Figures 3a and 3b, on Leduc.
+
+3a replaces the step size 1/T of the average by constant ones; step 1 is iterated best response. 3b adds noise to the best
+responses' backward induction. The figures are curves: neither their values nor the step sizes and noise levels are in the text,
+so the levels here are our choice. What the text does state is checked as claims. Its one number on XFP is in section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tacit.solvers import Point, SolveResult, solve
+
+GAME = "leduc_poker"
+FIGURES = {
+    "3a: step size": {
+        "1/T": "xfp",
+        "0.005": "xfp(step=0.005)",
+        "0.01": "xfp(step=0.01)",
+        "0.05": "xfp(step=0.05)",
+        "0.1": "xfp(step=0.1)",
+        "0.5": "xfp(step=0.5)",
+        "1": "xfp(step=1)",
+    },
+    "3b: noise": {
+        "0": "xfp",
+        "0.05": "xfp(noise=0.05)",
+        "0.1": "xfp(noise=0.1)",
+        "0.2": "xfp(noise=0.2)",
+        "0.3": "xfp(noise=0.3)",
+        "0.5": "xfp(noise=0.5)",
+    },
+}
+"""Solvers by figure and level, from the one that should end best to the one that should end worst."""
+CHECKPOINTS = {"smoke": (10, 100, 1_000), "cpu": (10, 100, 1_000, 10_000), "gpu": (10, 100, 1_000, 10_000, 100_000)}
+"""Iterations whose exploitability is reported, by scale."""
+PAPER_XFP = (1_000, 0.06)
+"""Iterations ("around") after which XFP "typically" has this exploitability: NFSP, section 4.1."""
+
+UNIFORM = 2.374
+"""Exploitability of uniform play in Leduc."""
+
+Watch = Callable[[str, str, Point], None]
+"""Called with figure, level and a new point of its curve."""
+
+
+@dataclass(frozen=True)
+class XfpCell:
+    """One level of one figure.
+
+    Attributes:
+      figure, level: where it stands.
+      result: the solve at the last checkpoint, with its whole curve.
+      reached: exploitability at each checkpoint.
+    """
+
+    figure: str
+    level: str
+    result: SolveResult
+    reached: dict[int, float]
+
+    def mean_after(self, share: float) -> float:
+        """Returns the mean exploitability of the checks after this share of the iterations: constant steps never rest."""
+        late = [point.exploitability for point in self.result.curve if point.iteration >= share * self.result.iterations]
+        return sum(late) / len(late)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper's text and whether our curves bear it out."""
+
+    text: str
+    holds: bool
+
+
+def run_xfp(scale: str, seed: int, watch: Watch) -> list[XfpCell]:
+    """Returns all levels of both figures."""
+    solved: dict[str, XfpCell] = {}
+    cells = []
+    for figure, levels in FIGURES.items():
+        for level, solver in levels.items():
+            if solver not in solved:
+                result, reached = None, {}
+                for iterations in CHECKPOINTS[scale]:
+                    result = solve(
+                        GAME,
+                        solver=solver,
+                        iterations=iterations,
+                        seed=seed,
+                        resume=result,
+                        on_check=lambda point, _, f=figure, v=level: watch(f, v, point),  # type: ignore[misc]
+                    )
+                    reached[iterations] = result.exploitability
+                assert result is not None
+                solved[solver] = XfpCell(figure, level, result, reached)
+            known = solved[solver]
+            cells.append(XfpCell(figure, level, known.result, known.reached))
+    return cells
+
+
+def claims(cells: list[XfpCell]) -> list[Claim]:
+    """Returns what the paper's text says about the figures, each with whether it holds here."""
+    steps, noises = ([cell for cell in cells if cell.figure == figure] for figure in FIGURES)
+    constant, start = steps[1:], min(steps[0].reached)
+    small = [cell for cell in constant if float(cell.level) <= 0.1]  # larger ones are at their plateau by then
+    settled = all(cell.mean_after(0.67) < 1.25 * cell.mean_after(0.1) for cell in constant)
+    return [
+        Claim("3a: smaller constant steps end better", _rises([cell.mean_after(0.67) for cell in constant])),
+        Claim(f"3a: they start worse (0.1 and smaller, after {start})", _rises([cell.reached[start] for cell in small[::-1]])),
+        Claim("3a: constant steps plateau rather than diverge", settled),
+        Claim("3a: step 1, iterated best response, does not converge", steps[-1].mean_after(0.67) > UNIFORM),
+        Claim("3b: the more noise, the worse", _rises([cell.mean_after(0.67) for cell in noises])),
+        Claim("3b: play keeps improving at every noise level", all(_rises([*cell.reached.values()][::-1]) for cell in noises)),
+    ]
+
+
+def _rises(numbers: list[float]) -> bool:
+    return all(before < after for before, after in pairwise(numbers))

@@ -69,7 +69,7 @@ SCALES = {
         512,
     ),
     "gpu": Scale(
-        {"1x4f": 40, "1x5f": 55, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
+        {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
         "gpu",
         {},
         {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},

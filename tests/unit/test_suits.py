@@ -180,7 +180,7 @@ def test_a_flop_is_solved_as_without_symmetry() -> None:
     ranges = symmetric_range(start, 2, 60), symmetric_range(start, 3, 60)
     tree = build_hand_tree(None, FLOP_RULES, start, ranges)
     full = build_hand_tree(None, FLOP_RULES, start, ranges, group=(IDENTITY,))
-    (passes, strategy), (all_passes, all_strategy) = played_on(tree, full, "dcfr", 4)
+    (passes, strategy), (all_passes, all_strategy) = played_on(tree, full, "dcfr", 2)
     np.testing.assert_allclose(in_full(tree, full, strategy)[0], all_strategy, atol=1e-9)
     quality, all_quality = evaluate(passes, strategy), evaluate(all_passes, all_strategy)
     np.testing.assert_allclose(quality.best_response_values, all_quality.best_response_values, atol=1e-9)

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(),
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=8000,bets=0.5|1|allin,raises=1)"
 PAIRED_RIVER = "no_limit_holdem(board=9s7h9d9c2c,pot=500,stack=8000,bets=1|allin,raises=1)"
 TURN = "no_limit_holdem(board=3s7hTdKs,pot=2000,stack=4000,bets=1|allin,raises=allin)"
+MONOTONE_TURN = "no_limit_holdem(board=2s5s9sKs,pot=2000,stack=4000,bets=1|allin,raises=allin)"
 FLOP = "no_limit_holdem(board=3s7hTd,pot=2000,stack=1500,bets=allin,raises=allin)"
 
 
@@ -26,7 +27,7 @@ def tree_of(*games: str) -> HandTree:
     return join_hand_trees([compile_for_solving(load_game(game)) for game in games])
 
 
-@pytest.mark.parametrize("games", [(RIVER,), (TURN,), (FLOP,), (RIVER, PAIRED_RIVER, TURN)])
+@pytest.mark.parametrize("games", [(RIVER,), (TURN,), (FLOP,), (RIVER, PAIRED_RIVER, TURN, MONOTONE_TURN)])
 @pytest.mark.parametrize("solver", ["dcfr", "pcfr+"])
 def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...], solver: str) -> None:
     tree = tree_of(*games)

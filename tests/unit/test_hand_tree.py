@@ -23,7 +23,7 @@ from tacit.solvers.schedules import find_schedule
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree, total_meeting
 from tacit.tree.hand_forest import join_hand_trees
-from tacit.tree.hand_tree import DECIDES, HandTree
+from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import Floats, PublicTree
 
 RIVER_BOARD, TURN_BOARD = parse_cards("3s7hTdKs2c"), parse_cards("3s7hTdKs")
@@ -123,10 +123,10 @@ def solved(tree: HandTree, iterations: int, solver: str = "dcfr", dtype: type = 
 def as_public(tree: HandTree, public: PublicTree, strategy: Floats) -> Floats:
     """Returns a strategy over hands as one of the generic tree."""
     place = {}
-    for node in np.flatnonzero(tree.kind == DECIDES).tolist():
-        steps = [card_name(what) if player < 0 else str(what) for player, what in tree.path(node)]
-        for lane, hand in enumerate(tree.blocks.hands(int(tree.block[node])).tolist()):
-            place[int(tree.actor[node]), " ".join(steps), hand_name(hand)] = (node, lane)
+    for spot in tree.decision_spots:
+        steps = [card_name(what) if player < 0 else str(what) for player, what in tree.path(spot)]
+        for lane, hand in enumerate(tree.hands(spot).tolist()):
+            place[int(tree.actor[spot.node]), " ".join(steps), hand_name(hand)] = (spot.node, lane)
     spread = np.zeros(public.num_entries)
     for infostate in range(public.num_infostates):
         player, told, private = public.infostate_label(infostate)

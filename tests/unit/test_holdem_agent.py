@@ -10,6 +10,7 @@ from tacit.agents.table import Table, play_game
 from tacit.cards import hand_index, parse_cards
 from tacit.errors import TacitError
 from tacit.games.holdem import Holdem
+from tacit.tree.hand_tree import START
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=0.5|1|allin,raises=1)"
 RANGES = "range0=KK|QQ|A5s|87s|JTs,range1=AKs|TT|99|65s|QJs"
@@ -27,7 +28,7 @@ def test_it_plays_the_solution_of_the_river() -> None:
     name = f"{RIVER[:-1]},{RANGES})"
     game, agent = tacit.load_game(name), agent_for(name, 200)
     result = tacit.solve(name, solver="dcfr", iterations=200)
-    shares = result.strategy.played(0)  # type: ignore[attr-defined]
+    shares = result.strategy.played(START)  # type: ignore[attr-defined]
     generator, counts, expected = np.random.default_rng(1), np.zeros(4), np.zeros(4)
     for _ in range(400):
         table = Table(game, generator)

@@ -15,6 +15,7 @@ from tacit.errors import TacitError
 from tacit.solvers import load_result
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.hand_tree import START
 from tests.unit.test_cli import tacit as command
 
 FULL_RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=1|allin,raises=1"
@@ -92,14 +93,14 @@ def test_ranges_flow_down_the_tree() -> None:
     assert isinstance(strategy, HandStrategy)
     tree = strategy.tree
     start = parse_range("KK,QQ,A5s:0.5,87s")
-    for hand in np.flatnonzero(strategy.range_at(0, 0)):
-        assert strategy.range_at(0, 0)[hand] == start[hand]
+    for hand in np.flatnonzero(strategy.range_at(START, 0)):
+        assert strategy.range_at(START, 0)[hand] == start[hand]
     node = tree.find("bet to 3000 / call")
     kinds = tree.find("bet to 3000")
-    bets = strategy.played(0)[tree.action_names(0).index("bet to 3000")]
-    calls = strategy.played(kinds)[tree.action_names(kinds).index("call")]
-    np.testing.assert_allclose(strategy.range_at(node, 0), strategy.range_at(0, 0) * bets)
-    np.testing.assert_allclose(strategy.range_at(node, 1), strategy.range_at(0, 1) * calls)
+    bets = strategy.played(START)[tree.action_names(START.node).index("bet to 3000")]
+    calls = strategy.played(kinds)[tree.action_names(kinds.node).index("call")]
+    np.testing.assert_allclose(strategy.range_at(node, 0), strategy.range_at(START, 0) * bets)
+    np.testing.assert_allclose(strategy.range_at(node, 1), strategy.range_at(START, 1) * calls)
     assert tree.label(node) == "bet to 3000 / call"
     with pytest.raises(TacitError, match="no 'bet to 5' after the start: choose one of check, bet to 3000"):
         tree.find("bet to 5")

@@ -16,6 +16,7 @@ from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
 from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.hand_tree import START
 from tacit.tree.public_tree import Floats
 
 RAISING_EQUITY = 0.7
@@ -80,13 +81,12 @@ class SolvedPolicy:
     strategy: HandStrategy
 
     def probabilities(self, public: PublicHand) -> Floats:
-        tree, node = self.strategy.tree, 0
+        tree, spot = self.strategy.tree, START
         for _, what in public.path:
-            try:
-                node = int(tree.children(node)[tree.step(node, what)])
-            except ValueError:
-                raise TacitError(f"the solve of {tree.game} has no {what} after {tree.label(node) or 'the start'}") from None
-        return self.strategy.played(node)
+            if not tree.knows(spot, what):
+                raise TacitError(f"the solve of {tree.game} has no {what} after {tree.label(spot) or 'the start'}")
+            spot = tree.after(spot, what)
+        return self.strategy.played(spot)
 
 
 class HandAgent:

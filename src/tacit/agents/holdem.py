@@ -24,6 +24,7 @@ from tacit.solvers.learner import make_learner
 from tacit.solvers.schedules import find_schedule
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.hand_tree import START, Spot
 from tacit.tree.public_tree import Floats
 
 MAX_ENTRIES = 10_000_000
@@ -39,11 +40,11 @@ class _Search:
 
     Attributes:
       strategy: what is played.
-      node: the present node.
+      spot: the present point.
     """
 
     strategy: HandStrategy
-    node: int
+    spot: Spot
 
 
 class HoldemAgent:
@@ -87,8 +88,8 @@ class HoldemAgent:
         if self._betting.street < TURN:
             return self._before.act()
         search = self._searched()
-        shares = search.strategy.played(search.node)[:, self._hand]
-        actions = search.strategy.tree.actions(search.node)
+        shares = search.strategy.played(search.spot)[:, self._hand]
+        actions = search.strategy.tree.actions(search.spot.node)
         return int(self._generator.choice(actions, p=shares / shares.sum()))
 
     def view(self) -> View | None:
@@ -123,13 +124,11 @@ class HoldemAgent:
     def _step(self, search: _Search, betting: Betting, what: int) -> _Search:
         """Returns the search one action or card later."""
         tree = search.strategy.tree
-        if not tree.knows(search.node, what):
-            ranges = search.strategy.range_at(search.node, 0), search.strategy.range_at(search.node, 1)
-            board = tree.blocks.board[tree.block[search.node]]
-            search = self._solve(betting, board, ranges, {betting: (what,)})
+        if not tree.knows(search.spot, what):
+            ranges = search.strategy.range_at(search.spot, 0), search.strategy.range_at(search.spot, 1)
+            search = self._solve(betting, tree.board(search.spot), ranges, {betting: (what,)})
             tree = search.strategy.tree
-        node = int(tree.children(search.node)[tree.step(search.node, what)])
-        return _Search(search.strategy, node)
+        return _Search(search.strategy, tree.after(search.spot, what))
 
     def _solve(
         self, betting: Betting, board: tuple[int, ...], ranges: tuple[Floats, Floats], extra: dict[Betting, tuple[int, ...]]
@@ -141,7 +140,7 @@ class HoldemAgent:
             possible = possible_hands(board)
             # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
             whole = [(part + 1e-6 * part.max()) * possible for part in ranges]
-            rules = self._rules(betting, len(board))
+            rules = self._rules(betting, board, (whole[0], whole[1]))
             tree = build_hand_tree(self._game, rules, board, (whole[0], whole[1]), betting, extra)
             learner = make_learner(make_passes(tree), self._schedule)
             for _ in range(self._iterations):
@@ -150,14 +149,14 @@ class HoldemAgent:
             while len(self._solutions) > KEPT_SOLUTIONS:
                 self._solutions.popitem(last=False)
         self._solutions.move_to_end(key)
-        return _Search(self._solutions[key], 0)
+        return _Search(self._solutions[key], START)
 
-    def _rules(self, betting: Betting, num_cards: int) -> BettingRules:
+    def _rules(self, betting: Betting, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
         rules = self._game.rules
         if isinstance(rules, NoLimitBetting):
             for bets, raises in SMALLER_MENUS:
-                if num_hand_entries(rules, num_cards, betting) <= MAX_ENTRIES:
+                if num_hand_entries(rules, board, ranges, betting) <= MAX_ENTRIES:
                     break
                 rules = replace(rules, bets=bets, raises=raises)
         return rules

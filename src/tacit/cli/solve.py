@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tacit.search.config import SearchConfig
     from tacit.solvers import Point, SolveResult
     from tacit.tree.hand_strategy import HandStrategy
+    from tacit.tree.hand_tree import Spot
 
 AUTOSAVE_SECONDS = 30.0
 AUTOSAVE_SHARE = 0.05
@@ -272,25 +273,25 @@ def _print(result: SolveResult, show: int, at: str, written: list[Path]) -> None
     if isinstance(result.strategy, HandStrategy):
         from tacit.cli.strategy_grid import strategy_text
 
-        node = result.strategy.tree.find(at)
-        console.print(f"\n{_spot(result.strategy, node)}", soft_wrap=True)
-        console.print(strategy_text(*_grid_numbers(result.strategy, node)))
+        spot = result.strategy.tree.find(at)
+        console.print(f"\n{_words(result.strategy, spot)}", soft_wrap=True)
+        console.print(strategy_text(*_grid_numbers(result.strategy, spot)))
     if show:
         _print_strategy(console, result, show)
 
 
-def _spot(strategy: HandStrategy, node: int) -> str:
+def _words(strategy: HandStrategy, spot: Spot) -> str:
     tree = strategy.tree
-    if not tree.action_names(node):
-        raise TacitError(f"nobody acts after {tree.label(node)!r}: --at must end where somebody does")
-    return f"player {tree.actor[node]} {'after ' + tree.label(node) if node else 'at the start'}"
+    if not tree.action_names(spot.node):
+        raise TacitError(f"nobody acts after {tree.label(spot)!r}: --at must end where somebody does")
+    return f"player {tree.actor[spot.node]} {'after ' + tree.label(spot) if spot.node else 'at the start'}"
 
 
-def _grid_numbers(strategy: HandStrategy, node: int) -> tuple[Any, ...]:
-    """Returns the strategy, the range, the names of actions and the board at a node."""
+def _grid_numbers(strategy: HandStrategy, spot: Spot) -> tuple[Any, ...]:
+    """Returns the strategy, the range, the names of actions and the board at a spot."""
     tree = strategy.tree
-    reach = strategy.range_at(node, int(tree.actor[node]))
-    return strategy.played(node), reach, tree.action_names(node), tree.blocks.board[tree.block[node]]
+    reach = strategy.range_at(spot, int(tree.actor[spot.node]))
+    return strategy.played(spot), reach, tree.action_names(spot.node), tree.board(spot)
 
 
 def _draw_grid(result: SolveResult, at: str, path: Path) -> None:
@@ -301,9 +302,9 @@ def _draw_grid(result: SolveResult, at: str, path: Path) -> None:
     strategy = result.strategy
     if not isinstance(strategy, HandStrategy):
         raise TacitError(f"--grid is for hold'em from the flop on, not for {result.game}")
-    node = strategy.tree.find(at)
-    played, reach, names, board = _grid_numbers(strategy, node)
-    draw_strategy_grid(path, played, reach, names, f"{_spot(strategy, node)}, board {card_names(board)}", board)
+    spot = strategy.tree.find(at)
+    played, reach, names, board = _grid_numbers(strategy, spot)
+    draw_strategy_grid(path, played, reach, names, f"{_words(strategy, spot)}, board {card_names(board)}", board)
 
 
 def _print_strategy(console: Any, result: SolveResult, show: int) -> None:

@@ -124,7 +124,10 @@ def cut_into_pieces(tree: HandTree) -> Pieces:
     deals = np.flatnonzero(t.kind == DEALS)
     deals = deals[np.argsort(block_stage[t.block[deals]], kind="stable")]
     after = _children(t, deals)
-    below, below_start = _below(blocks)
+    below, below_start, num_cards = _below(blocks)
+    cards = num_cards[t.block[after]]  # that lead to each of them
+    which = np.arange(cards.sum()) - np.repeat(_offsets(cards)[:-1], cards)
+    after, deal_of = np.repeat(after, cards), np.repeat(np.repeat(np.arange(len(deals)), t.num_actions[deals]), cards)
     card_lane, weaker, stronger, past_tie = _card_orders(blocks)
 
     def rows(nodes: Array) -> Array:
@@ -157,9 +160,9 @@ def cut_into_pieces(tree: HandTree) -> Pieces:
         terminal_amount=np.stack([t.amount[terminals], loses * t.amount[terminals]]),
         deal_value=value[deals],
         deal_width=widths[t.block[deals]],
-        link_start=_offsets(t.num_actions[deals]),
+        link_start=_offsets(np.bincount(deal_of, minlength=len(deals))),
         link_value=value[after],
-        link_below=below_start[t.block[after]],
+        link_below=below_start[t.block[after]] + which * widths[blocks.parent[t.block[after]]],
         below=below,
         card_lane=card_lane,
         weaker=weaker,
@@ -189,18 +192,25 @@ def _stages(block_parent: Array) -> NDArray[np.int64]:
     return stage
 
 
-def _below(blocks: Blocks) -> tuple[Array, Array]:
-    """Returns for every block but roots the lanes of the hands of the block before, and where each block's begin."""
-    parts, starts, used = [np.zeros(0, np.int16)], [], 0
+def _below(blocks: Blocks) -> tuple[Array, Array, Array]:
+    """Returns the lanes of the hands of the block before, for every card that leads to a block, block after block.
+
+    Also where the first card's begin for each block, and how many cards there are: one, or those of an orbit.
+    """
+    parts, starts, counts, used = [np.zeros(0, np.int16)], [], [], 0
     for block, parent in enumerate(blocks.parent):
         starts.append(used)
+        counts.append(0)
         if parent >= 0:
-            lanes = np.full(blocks.width(parent), -1, np.int16)
-            above = blocks.above[blocks.lane_start[block] : blocks.lane_start[block + 1]]
-            lanes[above] = np.arange(len(above))
-            parts.append(lanes)
-            used += len(lanes)
-    return np.concatenate(parts), np.array(starts)
+            first = blocks.above[blocks.lane_start[block] : blocks.lane_start[block + 1]]
+            copies = blocks.copy_above[blocks.copy_start[block] : blocks.copy_start[block + 1]]
+            for above in (first, *copies.reshape(-1, len(first))):
+                lanes = np.full(blocks.width(parent), -1, np.int16)
+                lanes[above] = np.arange(len(above))
+                parts.append(lanes)
+                counts[-1] += 1
+                used += len(lanes)
+    return np.concatenate(parts), np.array(starts), np.array(counts)
 
 
 def _card_orders(blocks: Blocks) -> tuple[Array, Array, Array, Array]:

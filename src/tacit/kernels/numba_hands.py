@@ -149,7 +149,7 @@ def _match_regrets(size, actions, at, children, entries, rows, values, strategy,
 def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, room):  # type: ignore[no-untyped-def]
     """One pass upwards for a player: fills the values of all nodes, and what the mode says at its decisions."""
     kind, actor, node_block, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes
-    node_start, lane_start, above = blocks
+    node_start, lane_start, above, copy_start, copy_above = blocks
     entry_offset, value_offset, own_offset, opponent_offset = offsets
     opponent_reach, own_reach = reaches
     values, strategy, regret, average = arrays
@@ -190,6 +190,9 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                 target = value_offset[parent[node]]
                 for h in range(size):
                     values[target + above[lanes + h]] += values[at + h]
+                for copy in range(copy_start[block], copy_start[block + 1], size):
+                    for h in range(size):
+                        values[target + copy_above[copy + h]] += values[at + h]
 
 
 class HandPasses(Passes[Array]):
@@ -210,7 +213,7 @@ class HandPasses(Passes[Array]):
         terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
         order = terminal[np.lexsort((terminal, t.kind[terminal] == SHOWS, t.block[terminal]))]
         counts, folds = (np.bincount(t.block[of], minlength=len(widths)) for of in (order, np.flatnonzero(t.kind == FOLDS)))
-        self._blocks = (blocks.node_start, blocks.lane_start, blocks.above)
+        self._blocks = (blocks.node_start, blocks.lane_start, blocks.above, blocks.copy_start, blocks.copy_above)
         self._tables: tuple[Array, ...] = (
             blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
             t.amount.astype(dtype),

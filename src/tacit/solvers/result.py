@@ -165,7 +165,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
     tree = compile_for_solving(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
-        raise TacitError(f"{path} does not fit {metadata['game']}: it has other infostates")
+        raise TacitError(f"{path} does not fit {metadata['game']}: this version has other infostates there, solve it again")
     strategy = strategy_of(tree, tensors.pop("probabilities"))
     if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities, atol=1e-5):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")

@@ -31,7 +31,7 @@ def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None)
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
     """
     if isinstance(game, Holdem) and game.known_board:
-        require_room(game, game.rules, game.known_board)
+        require_room(game, game.rules, game.known_board, game.ranges)
         return build_hand_tree(game, game.rules, game.known_board, game.ranges)
     return compile_game(game, progress=progress)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import HANDS, possible_hands
+from tacit.cards.suits import INVERSE, RENAMED_HANDS, orbits, stabiliser, symmetries
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
 from tacit.tree.estimate import memory_limit
@@ -89,6 +90,7 @@ def build_hand_tree(
     ranges: tuple[Floats, Floats],
     start: Betting | None = None,
     extra: Extra = NOTHING_EXTRA,
+    group: tuple[int, ...] | None = None,
 ) -> HandTree:
     """Returns the tree of a hand from a board on.
 
@@ -99,12 +101,15 @@ def build_hand_tree(
       ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
       start: where the betting stands; None for the start of the rules.
       extra: raises that are possible at some states beside those of the menu.
+      group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
+        do not notice.
 
     Raises:
       TacitError: no two hands of the ranges can be held at once.
     """
     streets = _streets(rules, len(board), start, extra)
-    blocks = _blocks(board, [len(street.kind) for street in streets])
+    group = symmetries(board, ranges) if group is None else group
+    blocks = _blocks(board, [len(street.kind) for street in streets], group)
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
     root = blocks.hands(0)
     reaches = ranges[0][root].astype(np.float64), ranges[1][root].astype(np.float64)
@@ -153,23 +158,26 @@ def build_hand_tree(
     )
 
 
-def num_hand_entries(rules: BettingRules, num_cards: int, start: Betting | None = None) -> int:
-    """Returns how many numbers a strategy has from a board of so many cards on."""
-    numbers, boards = 0, 1
-    for number, street in enumerate(_streets(rules, num_cards, start)):
-        left = NUM_CARDS - num_cards - number
-        numbers += boards * left * (left - 1) // 2 * len(street.entry_action)
-        boards *= left
+def num_hand_entries(
+    rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats], start: Betting | None = None
+) -> int:
+    """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
+    numbers, boards = 0, [(board, symmetries(board, ranges))]
+    for number, street in enumerate(_streets(rules, len(board), start)):
+        if number:
+            boards = [((*cards, card), stabiliser(group, card)) for cards, group in boards for card in orbits(cards, group)]
+        left = NUM_CARDS - len(board) - number
+        numbers += len(boards) * left * (left - 1) // 2 * len(street.entry_action)
     return numbers
 
 
-def require_room(game: Any, rules: BettingRules, board: tuple[int, ...]) -> None:
+def require_room(game: Any, rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> None:
     """Refuses a tree that would not fit into memory, before anything is built.
 
     Raises:
       TacitError: with what it would take.
     """
-    needed = num_hand_entries(rules, len(board)) * BYTES_PER_NUMBER
+    needed = num_hand_entries(rules, board, ranges) * BYTES_PER_NUMBER
     if needed > memory_limit():
         room = f"needs about {needed / 1e9:.1f} GB and {memory_limit() / 1e9:.1f} GB can be used"
         raise TacitError(f"{game} {room}: offer fewer bets, or start with more cards on the board")
@@ -213,25 +221,33 @@ def _next_street(rules: BettingRules, betting: Betting) -> Betting:
     return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)
 
 
-def _blocks(board: tuple[int, ...], nodes: list[int]) -> Blocks:
-    """Returns the boards that can come, street by street, and the hands on each."""
-    boards, parents = [board], [-1]
+def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...]) -> Blocks:
+    """Returns the boards that can come up to a group of suit permutations, street by street, and the hands on each."""
+    boards, parents, groups = [board], [-1], [group]
     root, tie = lanes_of(board, np.flatnonzero(possible_hands(board)).astype(np.int16))
     hands, ties, above, first = [root], [tie], [np.zeros(len(root), np.int16)], 0
+    copies: list[list[NDArray[np.int16]]] = [[]]
+    deals: list[tuple[int, int, int, int]] = []  # a block, a card, the block after it, how suits are renamed
     for _ in nodes[1:]:
         last = len(boards)
         for parent in range(first, last):
-            place = np.full(len(HANDS), -1)
+            place = np.full(len(HANDS), -1, np.int16)
             place[hands[parent]] = np.arange(len(hands[parent]))
-            for card in range(NUM_CARDS):
-                if card not in boards[parent]:
-                    boards.append((*boards[parent], card))
-                    parents.append(parent)
-                    found, tie = lanes_of(boards[-1], hands[parent])
-                    hands.append(found)
-                    ties.append(tie)
-                    above.append(place[found].astype(np.int16))
+            for card, members in orbits(boards[parent], groups[parent]).items():
+                deals += [(parent, member, len(boards), renaming) for member, renaming in members.items()]
+                boards.append((*boards[parent], card))
+                parents.append(parent)
+                groups.append(stabiliser(groups[parent], card))
+                found, tie = lanes_of(boards[-1], hands[parent])
+                hands.append(found)
+                ties.append(tie)
+                before = place[RENAMED_HANDS[INVERSE[list(members.values())]][:, found]]
+                above.append(before[0])
+                copies.append(list(before[1:]))
         first = last
+    after, renaming = np.full((len(boards), NUM_CARDS), -1, np.int32), np.zeros((len(boards), NUM_CARDS), np.int8)
+    for block, card, below, number in deals:
+        after[block, card], renaming[block, card] = below, number
     sizes = [nodes[len(cards) - len(board)] for cards in boards]
     lanes = np.concatenate(hands)
     return Blocks(
@@ -243,6 +259,11 @@ def _blocks(board: tuple[int, ...], nodes: list[int]) -> Blocks:
         cards=HANDS[lanes].astype(np.int8),
         tie=np.concatenate(ties),
         above=np.concatenate(above),
+        copy_start=np.concatenate([[0], np.cumsum([sum(map(len, maps)) for maps in copies])]),
+        copy_above=np.concatenate([np.zeros(0, np.int16), *(lanes for maps in copies for lanes in maps)]),
+        after=after,
+        renaming=renaming,
+        symmetries=groups,
     )
 
 

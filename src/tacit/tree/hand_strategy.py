@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.cards.hands import NUM_HANDS, hand_name
-from tacit.tree.hand_tree import HandTree
+from tacit.tree.hand_tree import START, HandTree, Spot
 from tacit.tree.public_tree import Floats, PublicTree
 from tacit.tree.strategy import Decision, Strategy
 
@@ -25,39 +27,46 @@ class HandStrategy(Strategy):
 
     tree: HandTree  # type: ignore[assignment] # a tree of another kind, with the same sizes and names
 
-    def played(self, node: int) -> Floats:
-        """Returns `[A, 1326]` what is played at a node with every hand, zero for hands that are not possible."""
-        spread = np.zeros((int(self.tree.num_actions[node]), NUM_HANDS))
-        spread[:, self.tree.blocks.hands(int(self.tree.block[node]))] = self.tree.decision(self.probabilities, node)
+    def played(self, spot: Spot) -> Floats:
+        """Returns `[A, 1326]` what is played at a spot with every hand, zero for hands that are not possible."""
+        spread = np.zeros((int(self.tree.num_actions[spot.node]), NUM_HANDS))
+        spread[:, self.tree.hands(spot)] = self.tree.decision(self.probabilities, spot.node)
         return spread
 
-    def range_at(self, node: int, player: int) -> Floats:
-        """Returns `[1326]` how likely a player comes to a node with each hand, times its weight at the start."""
-        tree, above = self.tree, 0
+    def range_at(self, spot: Spot, player: int) -> Floats:
+        """Returns `[1326]` how likely a player comes to a spot with each hand, times its weight at the start."""
+        tree, above = self.tree, START
         weights = np.zeros(NUM_HANDS)
         weights[tree.blocks.hands(0)] = tree.root_reach[player]
-        for actor, what in tree.path(node):
-            step = tree.step(above, what)
+        for actor, what in tree.path(spot):
             if actor == player:
-                weights *= self.played(above)[step]
-            above = int(tree.children(above)[step])
+                weights *= self.played(above)[tree.actions(above.node).index(what)]
+            above = tree.after(above, what)
         possible = np.zeros(NUM_HANDS)
-        possible[tree.blocks.hands(int(tree.block[node]))] = 1.0
+        possible[tree.hands(spot)] = 1.0
         return weights * possible
 
     def decision(self, infostate: int) -> Decision:
-        number = int(np.searchsorted(self.tree.infostate_start, infostate, side="right")) - 1
-        lane = infostate - int(self.tree.infostate_start[number])
-        return next(islice(self._decisions(int(self.tree.decisions[number])), lane, None))
+        number = int(np.searchsorted(self._starts, infostate, side="right")) - 1
+        return next(islice(self._decisions(self.tree.decision_spots[number]), infostate - int(self._starts[number]), None))
 
     def __iter__(self) -> Iterator[Decision]:
-        return (decision for node in self.tree.decisions for decision in self._decisions(int(node)))
+        return (decision for spot in self.tree.decision_spots for decision in self._decisions(spot))
 
-    def _decisions(self, node: int) -> Iterator[Decision]:
-        """Yields what is played at a node, hand after hand."""
-        tree = self.tree
-        player, label, names = int(tree.actor[node]), tree.label(node), tree.action_names(node)
-        hands = tree.blocks.hands(int(tree.block[node])).tolist()
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """`[spots + 1]` the first infostate at each spot, all real cards counted."""
+        widths = [self.tree.blocks.width(int(self.tree.block[spot.node])) for spot in self.tree.decision_spots]
+        return np.concatenate([[0], np.cumsum(widths)])
+
+    def _decisions(self, spot: Spot) -> Iterator[Decision]:
+        """Yields what is played at a spot, hand after hand."""
+        tree, node = self.tree, spot.node
+        player, label, names = int(tree.actor[node]), tree.label(spot), tree.action_names(node)
+        hands = tree.hands(spot).tolist()
         for hand, shares in zip(hands, tree.decision(self.probabilities, node).T.tolist(), strict=True):
             yield Decision(player, label, hand_name(hand), dict(zip(names, shares, strict=True)))
 

@@ -5,22 +5,29 @@ board. A block's nodes lie together, its hands are in order of strength on a ful
 reach's or a value's, is a vector over these hands. Where a card is dealt, hands move to their lanes in the next block and
 those that hold the card are gone. Pairs of hands that share a card never occur: sums over the opponent's hands leave them out
 (`kernels/card_removal.py`), and nothing is stored for pairs.
+
+Suits have no order. Where renaming them leaves the board and both ranges what they are, the cards that may come next fall into
+orbits, and all that follows a card follows the others of its orbit, too, with hands renamed. One block stands for the orbit:
+players' reaches go down to it once, values come up once for every member, each by lanes of its own. A `Spot` is a point of
+the game with its real cards: whoever follows a hand needs to know no more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.cards.deck import card_name
+from tacit.cards.deck import NUM_CARDS, card_name
 from tacit.cards.hands import HANDS
 from tacit.cards.strength import hand_strengths
+from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD
+from tacit.tree.hand_shares import take_shares
 from tacit.tree.public_tree import Floats
 
 Ints = NDArray[np.int32]
@@ -29,6 +36,21 @@ Offsets = NDArray[np.int64]
 DECIDES, DEALS, FOLDS, SHOWS = 0, 1, 2, 3
 """Kinds of nodes: somebody acts, a card comes, somebody has folded, hands are compared."""
 FULL_BOARD = 5
+
+
+class Spot(NamedTuple):
+    """A point of the game with its real cards.
+
+    Attributes:
+      node: of the tree.
+      renaming: the permutation of suits that makes real cards those of the node's board.
+    """
+
+    node: int = 0
+    renaming: int = IDENTITY
+
+
+START = Spot()
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,12 @@ class Blocks:
       cards: `[lanes, 2]` its cards.
       tie: `[lanes]` on full boards the first lane, counted within the block, whose hand is as strong.
       above: `[lanes]` the lane of the same hand in the block before, counted within it.
+      copy_start: `[K + 1]` where the maps of each begin in
+      copy_above: for every further card that leads to a block, `above` as it is after that card: the lanes in the block
+        before of the hands that are renamed to those of the block.
+      after: `[K, 52]` the block after a card, -1 where it cannot come.
+      renaming: `[K, 52]` the permutation of suits that turns that card into the last one of the block after it.
+      symmetries: for each the permutations that leave all its cards and both ranges what they are.
     """
 
     board: list[tuple[int, ...]]
@@ -54,6 +82,11 @@ class Blocks:
     cards: NDArray[np.int8]
     tie: NDArray[np.int16]
     above: NDArray[np.int16]
+    copy_start: Offsets
+    copy_above: NDArray[np.int16]
+    after: Ints
+    renaming: NDArray[np.int8]
+    symmetries: list[tuple[int, ...]]
 
     def width(self, block: int) -> int:
         """Returns the number of hands that a block's board allows."""
@@ -62,6 +95,12 @@ class Blocks:
     def hands(self, block: int) -> NDArray[np.int16]:
         """Returns the hands of a block's lanes."""
         return self.hand[self.lane_start[block] : self.lane_start[block + 1]]
+
+    def renamed_lanes(self, block: int) -> NDArray[np.int64]:
+        """Returns `[symmetries, H]` the lanes of a block's hands after each of its symmetries."""
+        lane = np.zeros(len(HANDS), np.int64)
+        lane[self.hands(block)] = np.arange(self.width(block))
+        return lane[RENAMED_HANDS[list(self.symmetries[block])][:, self.hands(block)]]
 
 
 @dataclass(frozen=True)
@@ -80,7 +119,7 @@ class HandTree:
       amount: `[N]` what player 0 wins where player 1 or loses where it folded itself, or what either can win where hands
         are shown; times the chance of the cards that were dealt.
       first_entry: `[N]` entries of the acting player; its actions' children are consecutive nodes of `child`.
-      num_actions: `[N]` of a node that decides, or blocks that a dealing node leads to.
+      num_actions: `[N]` of a node that decides, or blocks that a dealing node leads to, one for each orbit of cards.
       first_child: `[N]` in
       child: the nodes below.
       reach_row: for both players `[N]` the row that holds a player's reach of the node.
@@ -120,7 +159,7 @@ class HandTree:
 
     @property
     def num_nodes(self) -> int:
-        """Public states: boards with the betting on them."""
+        """Public states up to suits: boards with the betting on them."""
         return len(self.kind)
 
     @property
@@ -130,7 +169,7 @@ class HandTree:
 
     @property
     def num_infostates(self) -> int:
-        """Hands at decisions."""
+        """Hands at decisions, up to suits."""
         return int(self.infostate_start[-1])
 
     @cached_property
@@ -149,17 +188,41 @@ class HandTree:
         return np.concatenate([[0], np.cumsum(np.diff(self.blocks.lane_start)[self.block[self.decisions]])])
 
     @cached_property
+    def decision_spots(self) -> list[Spot]:
+        """Where somebody acts, with all real cards: decision after decision."""
+        renamings = [[IDENTITY] for _ in self.blocks.board]
+        for block, before in enumerate(self.blocks.parent.tolist()):
+            if before >= 0:
+                steps = self.blocks.renaming[before, self.blocks.after[before] == block]
+                renamings[block] = COMPOSED[np.ix_(steps, renamings[before])].ravel().tolist()
+        return [Spot(int(node), renaming) for node in self.decisions for renaming in renamings[self.block[node]]]
+
+    @cached_property
     def entry_player(self) -> NDArray[np.int8]:
         """`[num_entries]` whose each number of a strategy is."""
         return np.repeat(self.actor[self.entry_node], np.diff(self.entry_offset))
 
-    def path(self, node: int) -> list[tuple[int, int]]:
-        """Returns how a node is reached: for each step the player who acted and the action, or -1 and the card that came."""
-        steps = []
+    def board(self, spot: Spot) -> tuple[int, ...]:
+        """Returns the cards that lie."""
+        first = block = int(self.block[spot.node])
+        while self.blocks.parent[first] >= 0:
+            first = int(self.blocks.parent[first])
+        start, cards = self.blocks.board[first], self.blocks.board[block]  # the start may be renamed in its order
+        return (*start, *(int(card) for card in RENAMED_CARDS[INVERSE[spot.renaming], cards[len(start) :]]))
+
+    def hands(self, spot: Spot) -> NDArray[np.int64]:
+        """Returns `[H]` the hand of each lane."""
+        hands: NDArray[np.int64] = RENAMED_HANDS[INVERSE[spot.renaming], self.blocks.hands(int(self.block[spot.node]))]
+        return hands
+
+    def path(self, spot: Spot) -> list[tuple[int, int]]:
+        """Returns how a spot is reached: for each step the player who acted and the action, or -1 and the card that came."""
+        steps, node = [], spot.node
         while self.parent[node] >= 0:
             above = int(self.parent[node])
-            if self.kind[above] == DEALS:
-                steps.append((-1, self.blocks.board[self.block[node]][-1]))
+            if self.kind[above] == DEALS:  # later renamings leave the cards before them what they are
+                card = self.blocks.board[self.block[node]][-1]
+                steps.append((-1, int(RENAMED_CARDS[INVERSE[spot.renaming], card])))
             else:
                 number = int(np.flatnonzero(self.children(above) == node)[0])
                 steps.append((int(self.actor[above]), int(self.entry_action[self.first_entry[above] + number])))
@@ -170,29 +233,29 @@ class HandTree:
         """Returns the nodes below a node, in the order of its actions or of the cards."""
         return self.child[self.first_child[node] : self.first_child[node] + self.num_actions[node]]
 
-    def label(self, node: int) -> str:
-        """Returns how a node is reached, in words: `check / bet to 2000 / call / 2c`."""
-        steps, above = [], 0
-        for player, what in self.path(node):
-            steps.append(card_name(what) if player < 0 else self.action_names(above)[self.actions(above).index(what)])
-            above = int(self.children(above)[self.step(above, what)])
+    def label(self, spot: Spot) -> str:
+        """Returns how a spot is reached, in words: `check / bet to 2000 / call / 2c`."""
+        steps, above = [], START
+        for _, what in self.path(spot):
+            steps.append(next(name for name, choice in self._choices(above).items() if choice == what))
+            above = self.after(above, what)
         return " / ".join(steps)
 
-    def find(self, text: str) -> int:
-        """Returns the node that is reached as `label` says.
+    def find(self, text: str) -> Spot:
+        """Returns the spot that is reached as `label` says.
 
         Raises:
           TacitError: there is none; it says where the words end.
         """
-        node = 0
+        spot = START
         for step in filter(None, (part.strip() for part in text.split("/"))):
-            if self.kind[node] not in (DECIDES, DEALS):
-                raise TacitError(f"nothing follows {self.label(node)!r}: the hand is over there")
-            names = self.action_names(node) if self.kind[node] == DECIDES else self._cards(node)
+            if self.kind[spot.node] not in (DECIDES, DEALS):
+                raise TacitError(f"nothing follows {self.label(spot)!r}: the hand is over there")
+            names = self._choices(spot)
             if step not in names:
-                raise TacitError(f"no {step!r} after {self.label(node) or 'the start'}: choose one of {', '.join(names)}")
-            node = int(self.children(node)[names.index(step)])
-        return node
+                raise TacitError(f"no {step!r} after {self.label(spot) or 'the start'}: choose one of {', '.join(names)}")
+            spot = self.after(spot, names[step])
+        return spot
 
     def action_names(self, node: int) -> list[str]:
         """Returns the actions at a node in words."""
@@ -206,18 +269,27 @@ class HandTree:
         first = int(self.first_entry[node])
         return [int(action) for action in self.entry_action[first : first + self.num_actions[node]]]
 
-    def _cards(self, node: int) -> list[str]:
-        return [card_name(self.blocks.board[self.block[child]][-1]) for child in self.children(node)]
+    def _choices(self, spot: Spot) -> dict[str, int]:
+        """Returns what can follow by name: actions, or cards."""
+        if self.kind[spot.node] == DECIDES:
+            return dict(zip(self.action_names(spot.node), self.actions(spot.node), strict=True))
+        return {card_name(card): card for card in range(NUM_CARDS) if self.knows(spot, card)}
 
-    def knows(self, node: int, what: int) -> bool:
-        """Returns whether an action, or a card, is among those at a node."""
-        return what in self.actions(node) if self.kind[node] == DECIDES else card_name(what) in self._cards(node)
+    def knows(self, spot: Spot, what: int) -> bool:
+        """Returns whether an action, or a card, is among those at a spot."""
+        if self.kind[spot.node] == DEALS:
+            return bool(self.blocks.after[self.block[spot.node], RENAMED_CARDS[spot.renaming, what]] >= 0)
+        return what in self.actions(spot.node)
 
-    def step(self, node: int, what: int) -> int:
-        """Returns the number of an action, or of a card, among those at a node."""
+    def after(self, spot: Spot, what: int) -> Spot:
+        """Returns the spot after an action, or a card, that is among those there (`knows`)."""
+        node, renaming = spot
+        below, block = self.children(node), self.block[node]
         if self.kind[node] == DECIDES:
-            return self.actions(node).index(what)
-        return self._cards(node).index(card_name(what))
+            return Spot(int(below[self.actions(node).index(what)]), renaming)
+        card = RENAMED_CARDS[renaming, what]
+        number = np.flatnonzero(self.block[below] == self.blocks.after[block, card])[0]
+        return Spot(int(below[number]), int(COMPOSED[self.blocks.renaming[block, card], renaming]))
 
     def decision(self, strategy: Floats, node: int) -> Floats:
         """Returns `[A, H]` what a strategy `[E]` plays at a node with each hand of its block."""
@@ -230,14 +302,23 @@ class HandTree:
         return np.repeat(1.0 / self.num_actions[self.entry_node], np.diff(self.entry_offset))
 
     def normalise(self, weights: Floats) -> Floats:
-        """Returns weights of actions as probabilities for every hand; uniform where they are all zero."""
-        strategy = np.empty_like(weights)
-        for node in self.decisions:
-            entries = slice(*self.entry_offset[[self.first_entry[node], self.first_entry[node] + self.num_actions[node]]])
-            found = weights[entries].reshape(self.num_actions[node], -1)
-            total = found.sum(axis=0)
-            shares = np.divide(found, total, out=np.full_like(found, 1.0 / len(found)), where=total > 0)
-            strategy[entries] = shares.ravel()
+        """Returns weights of actions as probabilities for every hand; uniform where they are all zero.
+
+        Before a deal, hands that symmetries turn into each other get their mean. Solvers keep them equal but for rounding, and
+        only where they are equal does the block of an orbit stand for all its members: so what is evaluated is exact.
+        """
+        strategy, widths = weights.copy(), np.diff(self.blocks.lane_start)
+        starts = self.entry_offset[np.searchsorted(self.entry_node, self.blocks.node_start)]  # a block's entries lie together
+        for block in np.flatnonzero((self.blocks.after >= 0).any(axis=1)).tolist():
+            if len(self.blocks.symmetries[block]) > 1:
+                part, lanes = (
+                    strategy[starts[block] : starts[block + 1]].reshape(-1, widths[block]),
+                    self.blocks.renamed_lanes(block),
+                )
+                chosen, orbit = np.unique(lanes.min(axis=0), return_inverse=True)
+                part[:] = part[:, lanes[:, chosen]].mean(axis=1)[:, orbit]  # one sum for all of an orbit: equal to the last bit
+        nodes = self.decisions
+        take_shares(strategy, self.entry_offset[self.first_entry[nodes]], self.num_actions[nodes], widths[self.block[nodes]])
         return strategy
 
 

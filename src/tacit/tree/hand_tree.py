@@ -20,14 +20,15 @@ from tacit.cards.deck import card_name
 from tacit.cards.hands import HANDS
 from tacit.cards.strength import hand_strengths
 from tacit.errors import TacitError
-from tacit.games.betting import CALL, FOLD
+from tacit.games.betting import CALL, FOLD, Betting
 from tacit.tree.public_tree import Floats
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
-DECIDES, DEALS, FOLDS, SHOWS = 0, 1, 2, 3
-"""Kinds of nodes: somebody acts, a card comes, somebody has folded, hands are compared."""
+DECIDES, DEALS, FOLDS, SHOWS, LEAF, RUNS_OUT = 0, 1, 2, 3, 4, 5
+"""Kinds of nodes: somebody acts, a card comes, somebody has folded, hands are compared. Where a depth limit cuts the tree
+before a card comes: there is more to bet (a leaf), or both are all-in and only the rest of the board is dealt."""
 FULL_BOARD = 5
 
 
@@ -73,12 +74,12 @@ class HandTree:
     Attributes:
       game: where it comes from.
       blocks: the boards.
-      kind: `[N]` `DECIDES`, `DEALS`, `FOLDS` or `SHOWS`.
+      kind: `[N]` `DECIDES`, `DEALS`, `FOLDS`, `SHOWS`, `LEAF` or `RUNS_OUT`.
       actor: `[N]` who acts, -1 where nobody does.
       block: `[N]`.
       parent: `[N]` the node above, -1 at the root.
       amount: `[N]` what player 0 wins where player 1 or loses where it folded itself, or what either can win where hands
-        are shown; times the chance of the cards that were dealt.
+        are shown or the tree is cut; times the chance of the cards that were dealt.
       first_entry: `[N]` entries of the acting player; its actions' children are consecutive nodes of `child`.
       num_actions: `[N]` of a node that decides, or blocks that a dealing node leads to.
       first_child: `[N]` in
@@ -92,6 +93,7 @@ class HandTree:
       row_entry: for both players `[R]` the own action that led here, -1 where a card was dealt.
       row_block: for both players `[R]`.
       root_reach: for both players `[H]` the weights of hands in their ranges.
+      leaf_betting: the betting at each `LEAF`, in order of nodes.
     """
 
     game: Any
@@ -114,6 +116,7 @@ class HandTree:
     row_entry: tuple[Ints, Ints]
     row_block: tuple[Ints, Ints]
     root_reach: tuple[Floats, Floats]
+    leaf_betting: list[Betting]
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -182,7 +185,8 @@ class HandTree:
         node = 0
         for step in filter(None, (part.strip() for part in text.split("/"))):
             if self.kind[node] not in (DECIDES, DEALS):
-                raise TacitError(f"nothing follows {self.label(node)!r}: the hand is over there")
+                over = "tree ends" if self.kind[node] == LEAF else "hand is over"
+                raise TacitError(f"nothing follows {self.label(node)!r}: the {over} there")
             names = self.action_names(node) if self.kind[node] == DECIDES else self._cards(node)
             if step not in names:
                 raise TacitError(f"no {step!r} after {self.label(node) or 'the start'}: choose one of {', '.join(names)}")
@@ -240,7 +244,7 @@ def lanes_of(board: tuple[int, ...], above: NDArray[np.int16]) -> tuple[NDArray[
     """Returns the hands of a board among those of the block before, and the first lane of equal strength for each.
 
     Args:
-      board: three to five cards.
+      board: at most five cards.
       above: hands possible before the last card.
     """
     gone = np.isin(HANDS[above], board).any(axis=1)

@@ -116,7 +116,7 @@ def build_hand_tree(
     meeting = total_meeting(HANDS[root], *reaches)
     if meeting <= 0.0:
         raise TacitError("no hand of one range can be held together with one of the other on this board")
-    chance = np.array([_deal_chance(len(board), len(cards)) for cards in blocks.board])
+    chance = np.array([deal_chance(len(board), len(cards)) for cards in blocks.board])
 
     def repeat(numbers: str, kind: type, shift: NDArray[Any] | None = None) -> NDArray[Any]:
         """Returns a street's numbers on each of its boards, -1 aside shifted by what came before the block."""
@@ -260,7 +260,7 @@ def _blocks(board: tuple[int, ...], nodes: list[int]) -> Blocks:
     )
 
 
-def _deal_chance(before: int, after: int) -> float:
+def deal_chance(before: int, after: int) -> float:
     """Returns the chance of the cards that came, given two hands: each of the others is as likely."""
     return float(np.prod([1.0 / (NUM_CARDS - HIDDEN_CARDS - cards) for cards in range(before, after)]))
 

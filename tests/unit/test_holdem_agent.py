@@ -1,15 +1,22 @@
-"""The agent that solves hold'em from the turn on: it plays the solution, answers bets it does not know, and remembers."""
+"""The agent that searches in hold'em: it plays solutions, answers bets it does not know, remembers, and shows its thoughts."""
 
 import numpy as np
 import pytest
 
 import tacit
 from tacit.agents.bots import RandomBot
+from tacit.agents.hand_search import HandSearch
 from tacit.agents.holdem import HoldemAgent
+from tacit.agents.public_hand import PublicHand
 from tacit.agents.table import Table, play_game
-from tacit.cards import hand_index, parse_cards
+from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
+from tacit.cards.hands import possible_hands
+from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
+from tacit.games.betting import CALL
 from tacit.games.holdem import Holdem
+from tacit.kernels.numba_hands import HandPasses
+from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_tree import START
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=0.5|1|allin,raises=1)"
@@ -20,7 +27,7 @@ def agent_for(name: str, iterations: int = 60, seed: int = 0) -> HoldemAgent:
     game = tacit.load_game(name)
     assert isinstance(game, Holdem)
     generator = np.random.default_rng(seed)
-    return HoldemAgent(game, generator, RandomBot(generator), iterations=iterations)
+    return HoldemAgent(game, generator, iterations=iterations)
 
 
 def test_it_plays_the_solution_of_the_river() -> None:
@@ -38,7 +45,7 @@ def test_it_plays_the_solution_of_the_river() -> None:
         agent.observe(sight)
         counts[list(sight.legal_actions).index(agent.act())] += 1
         expected += shares[:, hand_index(*parse_cards(sight.private[0]))]
-    assert agent.searches == 1  # the same situation 400 times
+    assert agent.search.searches == 1  # the same situation 400 times
     np.testing.assert_allclose(counts / 400, expected / 400, atol=0.09)
 
 
@@ -64,7 +71,7 @@ def test_it_finishes_hands_of_every_kind(name: str) -> None:
 
 def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     """The menu is cut down until only the pot and all-in are left; the table still offers half the pot."""
-    monkeypatch.setattr("tacit.agents.holdem.MAX_ENTRIES", 20_000)
+    monkeypatch.setattr("tacit.agents.hand_search.MAX_ENTRIES", {None: 20_000})
     name = f"{RIVER[:-1]},{RANGES})"
     game, agent = tacit.load_game(name), agent_for(name)
     table = Table(game, np.random.default_rng(3))
@@ -75,9 +82,9 @@ def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyP
         assert sight is not None
         agent.observe(sight._replace(public=("3s7hTdKs2c", "bet to 2000"), private=("QsJs",)))
     assert agent.act() in table.sights[1].legal_actions  # type: ignore[union-attr]
-    assert agent.searches == 2
-    assert agent._search is not None
-    assert 2_000 in agent._search.strategy.tree.actions(0)
+    assert agent.search.searches == 2
+    assert 2_000 in agent.search.situation(agent._public).solution.tree.actions(0)
+    assert agent.search.searches == 2  # nothing was searched again
 
 
 def test_it_beats_a_random_player_at_turn_endgames() -> None:
@@ -96,3 +103,76 @@ def test_it_beats_a_random_player_at_turn_endgames() -> None:
 def test_other_games_are_refused() -> None:
     with pytest.raises(TacitError, match="holdem-search"):
         tacit.load_agent("holdem-search", tacit.load_game("kuhn_poker"), np.random.default_rng(0))
+
+
+def heard(game: Holdem, *words: str) -> PublicHand:
+    public = PublicHand.start(game)
+    for word in words:
+        public = public.hear(word)
+    return public
+
+
+SHALLOW = "no_limit_holdem(stack=1000,bets=1|allin,raises=allin)"
+
+
+def test_before_the_turn_it_solves_to_the_end_of_the_round_and_carries_ranges_on() -> None:
+    agent = agent_for(SHALLOW, 40)
+    game, search = agent._game, agent.search
+    before = search.situation(heard(game))
+    assert before.solution.tree.blocks.width(0) == NUM_HANDS
+    shares = search.probabilities(heard(game))
+    np.testing.assert_allclose(shares.sum(axis=0), 1.0, atol=1e-6)
+    folds, aces = shares[0], hand_index(*parse_cards("AsAh"))
+    assert folds[aces] < 0.01
+    assert folds[hand_index(*parse_cards("3c2d"))] > 0.9
+    raised, called = heard(game, "raise to 300"), heard(game, "raise to 300", "call", "KdTh7s")
+    assert search.searches == 1
+    calls = search.probabilities(raised)[raised.actions.index(CALL)]
+    flop = search.situation(called)
+    assert search.searches == 2
+    assert flop.board == parse_cards("KdTh7s")
+    possible = possible_hands(flop.board)
+    np.testing.assert_allclose(flop.ranges[0], calls * possible, atol=1e-6)  # the caller's, by Bayes' rule
+    np.testing.assert_allclose(flop.ranges[1], shares[game.rules.actions(game.rules.start()).index(300)] * possible, atol=1e-6)
+    turn = search.situation(heard(game, "raise to 300", "call", "KdTh7s", "check", "check", "2c"))
+    assert search.searches == 3
+    assert len(turn.solution.tree.blocks.board) == 1 + 48  # to the end of the hand
+
+
+def test_bets_it_considers_are_bets_of_the_table() -> None:
+    """A game with sizes of its own, and more of them than are searched."""
+    game = tacit.load_game("no_limit_holdem(bets=0.4|0.6|0.9|1.3|3,raises=0.4|0.7|1.1)")
+    assert isinstance(game, Holdem)
+    search, public = HandSearch(game, iterations=2), heard(game)
+    assert len(search.situation(public).solution.tree.actions(0)) < len(public.actions)
+    np.testing.assert_allclose(search.probabilities(public).sum(axis=0), 1.0, atol=1e-6)
+
+
+def test_its_view_has_the_values_of_the_rest_of_the_hand() -> None:
+    """On a river of a tree that starts on the turn: beliefs, strategy and values are those of the river by itself."""
+    agent = agent_for("turn_endgame_holdem(stack=3000)", 30)
+    agent._public = heard(agent._game, "3s7hTdKs", "check", "bet to 2000", "call", "2c", "check")
+    view, now = agent.view(), agent.search.situation(agent._public)
+    assert view is not None
+    assert agent.search.searches == 1
+    tree, node = now.solution.tree, now.spot.node
+    river = build_hand_tree(None, agent._game.rules, now.board, now.ranges_here(), now.betting)
+    first = int(tree.entry_offset[tree.first_entry[node]])
+    strategy = now.solution.probabilities[first : first + river.num_entries]
+    passes = HandPasses(river, np.float64)
+    assert view.actor == 1
+    assert view.actions == river.action_names(0) == ["check", "bet to 3000"]
+    order = np.argsort(river.blocks.hands(0))
+    assert view.private_states[0] == [hand_name(hand) for hand in river.blocks.hands(0)[order]]
+    np.testing.assert_allclose(view.strategy, river.decision(strategy, 0).T[order])
+    for player in (0, 1):
+        layout = passes.entries(strategy)
+        cfv = passes.values(player, layout, passes.reach(1 - player, layout))
+        weighted = passes.root_values(player, cfv)[order]
+        np.testing.assert_allclose(view.beliefs[player] * view.values[player], weighted, atol=2e-2)
+        assert view.beliefs[player].sum() == pytest.approx(1.0)
+        assert view.in_short is not None
+        assert parse_range(view.in_short[player]).max() == 1.0
+    values = [float(view.beliefs[player] @ view.values[player]) for player in (0, 1)]
+    assert values[0] == pytest.approx(-values[1], abs=0.1)
+    assert abs(values[0]) > 1.0

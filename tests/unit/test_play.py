@@ -89,3 +89,11 @@ def read_until(terminal: int, text: str) -> str:
         assert time.monotonic() < end, seen
         seen += os.read(terminal, 1_000).decode()
     return seen
+
+
+def test_ranges_are_told_in_the_usual_notation() -> None:
+    game = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=allin,range0=AA|KQs,range1=QQ|JTs)"
+    result = play(game, "--seat", "0", "--games", "1", "--seed", "1", "--show-beliefs", typed="check\nfold\n")
+    assert result.returncode == 0, result.stderr
+    assert "it believes you hold: AA  KQs\n" in result.stdout
+    assert "it keeps no beliefs" not in result.stdout

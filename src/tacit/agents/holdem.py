@@ -1,170 +1,95 @@
-"""An agent for hold'em: from the turn on it solves what is left of the hand, for all hands at once, and plays the solution.
-
-The first search is at the start of the turn (or where the game starts, if that is later), from the ranges the players can hold
-there. Its solution covers the river, too, so that nothing is searched again unless the opponent makes a bet the solution does
-not know: then the search starts anew at that decision, with the ranges that came there and the bet added to the tree (as
-ReBeL adds off-tree actions). Solutions are kept for when the same situation comes up again.
-"""
+"""An agent for hold'em that searches on every street (`hand_search`), and shows what it thinks."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from tacit.agents.base import Agent, Sight
+from tacit.agents.base import Sight
+from tacit.agents.hand_policy import HandAgent
+from tacit.agents.hand_search import LEAVES, HandSearch, Situation
 from tacit.agents.view import View
-from tacit.cards.deck import parse_cards
-from tacit.cards.hands import NUM_HANDS, hand_index, possible_hands
-from tacit.games.betting import ALL_IN, BOARD_CARDS, CALL, DEAL, FOLD, TURN, Betting, BettingRules, NoLimitBetting
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.grid import CELLS, reach_grid
+from tacit.cards.hands import HANDS, hand_name, possible_hands
+from tacit.cards.ranges import write_range
+from tacit.games.base import TERMINAL
+from tacit.games.betting import BOARD_CARDS
 from tacit.games.holdem import Holdem
-from tacit.kernels import make_passes
-from tacit.solvers.learner import make_learner
-from tacit.solvers.schedules import find_schedule
-from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
-from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.hand_tree import START, Spot
+from tacit.kernels.numba_hands import HandPasses
+from tacit.tree.hand_builder import deal_chance, total_meeting
 from tacit.tree.public_tree import Floats
 
-MAX_ENTRIES = 10_000_000
-"""Numbers of a strategy that are solved in a few seconds; with more, the menu is cut down."""
-SMALLER_MENUS = (((0.5, 1.0, ALL_IN), (1.0, ALL_IN)), ((1.0, ALL_IN), (ALL_IN,)))
-"""Bets and raises, in pots, for games that offer too many."""
-KEPT_SOLUTIONS = 16
+STEPS = 4
+"""Weights of a range are told to a quarter of the largest."""
 
 
-@dataclass
-class _Search:
-    """A solution and where the hand stands in it.
-
-    Attributes:
-      strategy: what is played.
-      spot: the present point.
-    """
-
-    strategy: HandStrategy
-    spot: Spot
-
-
-class HoldemAgent:
-    """Plays hold'em by solving it from the turn on; before that another agent plays.
+class HoldemAgent(HandAgent):
+    """Plays hold'em by search.
 
     Args:
-      game: the rules; its bets are those offered to this agent, a subset of which it considers.
+      game: the rules.
       generator: draws the moves.
-      before: plays before the turn.
       solver: the algorithm of the search, and
       iterations: its length.
     """
 
-    def __init__(
-        self, game: Holdem, generator: np.random.Generator, before: Agent, *, solver: str = "dcfr", iterations: int = 100
-    ) -> None:
-        self.name = "holdem-search"
-        self._game, self._generator, self._before = game, generator, before
-        self._schedule, self._iterations = find_schedule(solver), iterations
-        self._solutions: OrderedDict[bytes, HandStrategy] = OrderedDict()
-        self.searches = 0
-        self.start(0)
-
-    def start(self, player: int) -> None:
-        self._player, self._hand = player, -1
-        self._betting, self._board = self._game.rules.start(), self._game.known_board
-        self._steps: list[tuple[Betting, int]] = []  # since the search's root: betting and what was done, or the card with DEAL
-        self._ranges: tuple[Floats, Floats] = self._game.ranges if self._board else (np.ones(NUM_HANDS), np.ones(NUM_HANDS))
-        self._search: _Search | None = None
-        self._root = (self._betting, self._board)
-        self._before.start(player)
+    def __init__(self, game: Holdem, generator: np.random.Generator, *, solver: str = "dcfr", iterations: int = 100) -> None:
+        self.search = HandSearch(game, solver=solver, iterations=iterations)
+        super().__init__(game, self.search, generator, "holdem-search")
 
     def observe(self, sight: Sight) -> None:
-        self._before.observe(sight)
-        for told in sight.private:
-            self._hand = hand_index(*parse_cards(told))
-        for told in sight.public:
-            self._follow(told)
+        if sight.actor != TERMINAL:  # the last decision is what is shown afterwards
+            super().observe(sight)
 
-    def act(self) -> int:
-        if self._betting.street < TURN:
-            return self._before.act()
-        search = self._searched()
-        shares = search.strategy.played(search.spot)[:, self._hand]
-        actions = search.strategy.tree.actions(search.spot.node)
-        return int(self._generator.choice(actions, p=shares / shares.sum()))
-
-    def view(self) -> View | None:
-        return None
-
-    def _follow(self, told: str) -> None:
-        """Takes in what everyone saw: cards, or an action in words."""
-        rules, action = self._game.rules, _action_of(told)
-        if action is None:
-            cards = parse_cards(told)
-            if cards == self._board:
-                return  # the board that lay from the start
-            self._board = (*self._board, *cards)
-            if len(self._board) == BOARD_CARDS[TURN] and self._search is None:
-                self._root, self._steps = (self._betting, self._board), []
-            else:
-                self._steps.append((self._betting, cards[-1]))
-            return
-        self._steps.append((self._betting, action))
-        self._betting = rules.apply(self._betting, action)
-        if self._betting.actor == DEAL:
-            self._betting = rules.deal(self._betting)
-
-    def _searched(self) -> _Search:
-        """Returns the search at the present point, made anew where something happened that it does not know."""
-        search = self._search or self._solve(self._root[0], self._root[1], self._ranges, {})
-        for betting, what in self._steps:
-            search = self._step(search, betting, what)
-        self._search, self._steps = search, []
-        return search
-
-    def _step(self, search: _Search, betting: Betting, what: int) -> _Search:
-        """Returns the search one action or card later."""
-        tree = search.strategy.tree
-        if not tree.knows(search.spot, what):
-            ranges = search.strategy.range_at(search.spot, 0), search.strategy.range_at(search.spot, 1)
-            search = self._solve(betting, tree.board(search.spot), ranges, {betting: (what,)})
-            tree = search.strategy.tree
-        return _Search(search.strategy, tree.after(search.spot, what))
-
-    def _solve(
-        self, betting: Betting, board: tuple[int, ...], ranges: tuple[Floats, Floats], extra: dict[Betting, tuple[int, ...]]
-    ) -> _Search:
-        """Returns the solution from a point on, an earlier one if the same was asked before."""
-        key = repr((betting, board, sorted(extra.values()))).encode() + b"".join(part.tobytes() for part in ranges)
-        if key not in self._solutions:
-            self.searches += 1
-            possible = possible_hands(board)
-            # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
-            whole = [(part + 1e-6 * part.max()) * possible for part in ranges]
-            rules = self._rules(betting, board, (whole[0], whole[1]))
-            tree = build_hand_tree(self._game, rules, board, (whole[0], whole[1]), betting, extra)
-            learner = make_learner(make_passes(tree), self._schedule)
-            for _ in range(self._iterations):
-                learner.step()
-            self._solutions[key] = HandStrategy(tree, learner.average_strategy())
-            while len(self._solutions) > KEPT_SOLUTIONS:
-                self._solutions.popitem(last=False)
-        self._solutions.move_to_end(key)
-        return _Search(self._solutions[key], START)
-
-    def _rules(self, betting: Betting, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> BettingRules:
-        """Returns the game's rules with as many bets as can be searched in time."""
-        rules = self._game.rules
-        if isinstance(rules, NoLimitBetting):
-            for bets, raises in SMALLER_MENUS:
-                if num_hand_entries(rules, board, ranges, betting) <= MAX_ENTRIES:
-                    break
-                rules = replace(rules, bets=bets, raises=raises)
-        return rules
+    def view(self) -> View | None:  # type: ignore[override]
+        public = self._public
+        if public.betting.actor < 0 or len(public.board) < BOARD_CARDS[public.betting.street]:
+            return None
+        return hand_view(self.search.situation(public))
 
 
-def _action_of(told: str) -> int | None:
-    """Returns the action that public words tell, None for cards."""
-    words = told.split()
-    if words[-1].isdigit():
-        return int(words[-1])
-    return {"fold": FOLD, "check": CALL, "call": CALL}.get(told)
+def hand_view(now: Situation) -> View:
+    """Returns what a solution says at a decision."""
+    strategy, spot = now.solution, now.spot
+    tree, node = strategy.tree, spot.node
+    hands = tree.hands(spot)
+    order = np.argsort(hands)  # on full boards lanes are in order of strength
+    ranges = [part[hands] for part in now.ranges_here()]
+    meets = [_meeting(HANDS[hands], part) for part in ranges]  # the weight of all that a player's hands can be met with
+    passes = HandPasses(tree, leaves=LEAVES, watched=node)
+    layout = passes.entries(strategy.probabilities)
+    pairs = total_meeting(HANDS[tree.blocks.hands(0)], *tree.root_reach)
+    weight = deal_chance(len(tree.blocks.board[0]), len(now.board)) / pairs
+    beliefs, values = [], []
+    for player in (0, 1):
+        passes.values(player, layout, passes.reach(1 - player, layout))
+        likelihood = weight * meets[1 - player]
+        cfv = passes.watched_values().astype(np.float64)
+        values.append(np.divide(cfv, likelihood, out=np.full_like(cfv, np.nan), where=likelihood > 0)[order])
+        joint = ranges[player] * meets[1 - player]
+        beliefs.append(joint[order] / joint.sum())
+    names = [hand_name(int(hand)) for hand in hands[order]]
+    first, second = (_in_short(part, now.board) for part in now.ranges_here())
+    return View(
+        public=tree.label(spot),
+        actor=int(tree.actor[node]),
+        private_states=(names, names),
+        beliefs=(beliefs[0], beliefs[1]),
+        actions=tree.action_names(node),
+        strategy=tree.decision(strategy.probabilities, node).T[order].astype(np.float64),
+        values=(values[0], values[1]),
+        in_short=(first, second),
+    )
+
+
+def _meeting(cards: np.ndarray, reach: Floats) -> Floats:
+    """Returns `[H]` the reach of the other hands that each hand `[H, 2]` can meet."""
+    by_card = np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS)
+    met: Floats = reach.sum() - by_card[cards].sum(axis=1) + reach
+    return met.clip(min=0.0)
+
+
+def _in_short(weights: Floats, board: tuple[int, ...]) -> str:
+    """Returns a range in the usual notation: kinds of hands, their weights as shares of the largest, rounded."""
+    grid = reach_grid(weights, possible_hands(board))
+    return write_range(np.round(STEPS * grid.ravel()[CELLS]) / STEPS)

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import CallPolicy, FoldPolicy, HandAgent, HandPolicy, PotOddsPolicy, SolvedPolicy, UniformPolicy
+from tacit.agents.hand_search import HandSearch
 from tacit.agents.holdem import HoldemAgent
 from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
@@ -30,7 +31,7 @@ def _pot_odds(game: AnyGame, generator: np.random.Generator) -> Agent:
 
 
 def _holdem_search(game: AnyGame, generator: np.random.Generator) -> Agent:
-    return HoldemAgent(require_holdem(game, "holdem-search"), generator, before=_pot_odds(game, generator))
+    return HoldemAgent(require_holdem(game, "holdem-search"), generator)
 
 
 BOTS: dict[str, Callable[[AnyGame, np.random.Generator], Agent]] = {
@@ -107,11 +108,13 @@ def load_hand_policy(name: str, game: AnyGame) -> HandPolicy:
     Raises:
       TacitError: there is no such agent, or it cannot say.
     """
-    require_holdem(game, "a policy over hands")
+    rules = require_holdem(game, "a policy over hands")
     if name in HAND_POLICIES:
         return HAND_POLICIES[name]
+    if name == "holdem-search":
+        return HandSearch(rules)
     if not Path(name).is_file() or not is_saved_solve(Path(name)):
-        known = ", ".join(HAND_POLICIES)
+        known = ", ".join([*HAND_POLICIES, "holdem-search"])
         raise TacitError(f"what {name!r} does with every hand is not known: give {known} or a saved solve of hold'em")
     strategy = load_result(name, game).strategy
     if not isinstance(strategy, HandStrategy):

@@ -23,6 +23,7 @@ class View:
       actions: `[A]` names of what the actor may do in some private state.
       strategy: `[H, A]` what the actor does in each; 0 where an action is not legal.
       values: for each player `[H]` the infostate values when both go on like this; NaN where the other's beliefs exclude one.
+      in_short: for each player the private states in the usual notation, where they are too many to list.
     """
 
     public: str
@@ -32,6 +33,7 @@ class View:
     actions: list[str]
     strategy: Floats
     values: tuple[Floats, Floats]
+    in_short: tuple[str, str] | None = None
 
 
 def make_view(pbs: PublicBeliefState, strategy: Floats, values: tuple[Floats, Floats]) -> View:

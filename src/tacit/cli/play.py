@@ -225,6 +225,9 @@ def _show_beliefs(screen: _Screen, view: View | None, player: int) -> None:
     if view is None:
         screen.say("  it keeps no beliefs")
         return
+    if view.in_short is not None:
+        screen.say("  it believes you hold: " + "\n    ".join(_lines(view.in_short[player].split(","))))
+        return
     believed = sorted(zip(view.beliefs[player], view.private_states[player], strict=True), key=lambda pair: -pair[0])
     if len(believed) > 1:
         shares = [f"{_squeeze(name) or '-'} {100 * share:.0f}%" for share, name in believed[:MOST_SHOWN]]

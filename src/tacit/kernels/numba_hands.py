@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
+from tacit.kernels.hand_leaves import HandLeafEvaluator, LeafValues
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
 from tacit.tree.public_tree import Floats
@@ -201,13 +202,18 @@ class HandPasses(Passes[Array]):
     Args:
       tree: the tree.
       dtype: of all numbers: float32 for speed, float64 to check it.
+      leaves: values the leaves of a tree that a depth limit cut; None: they are worth nothing. In a best response, whose own
+        reach is not known, the player comes there as by the strategy whose reach was computed last.
+      watched: a node whose values `watched_values` returns.
     """
 
     backend, device = "numba", "cpu"
 
-    def __init__(self, tree: HandTree, dtype: type = np.float32) -> None:
+    def __init__(
+        self, tree: HandTree, dtype: type = np.float32, leaves: HandLeafEvaluator | None = None, watched: int = 0
+    ) -> None:
         self.hand_tree = self.tree = tree  # type: ignore[assignment]
-        self.dtype = dtype
+        self.dtype, self._watched = dtype, watched
         t, blocks = tree, tree.blocks
         widths = np.diff(blocks.lane_start)
         terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
@@ -218,7 +224,7 @@ class HandPasses(Passes[Array]):
             blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
             t.amount.astype(dtype),
         )  # fmt: skip
-        self._value_offset = _value_offsets(tree)
+        self._value_offset = _value_offsets(tree, int(tree.block[watched]))
         room = int(widths.max())
         self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
@@ -226,6 +232,8 @@ class HandPasses(Passes[Array]):
             np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
         self._none: Array = np.zeros(0, dtype)
+        self._leaf_values = LeafValues(tree, self._value_offset, leaves)
+        self._latest: list[Array | None] = [None, None]  # each player's reach
 
     def entries(self, values: Floats) -> Array:
         return values.astype(self.dtype)
@@ -247,9 +255,12 @@ class HandPasses(Passes[Array]):
             t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach, average,
             self.dtype(share),
         )  # fmt: skip
+        self._latest[player] = reach
         return reach
 
     def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:
+        if self._leaf_values:
+            self.reach(player, strategy)
         self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
         return self._root()
 
@@ -272,6 +283,10 @@ class HandPasses(Passes[Array]):
         values: Floats = cfv.astype(np.float64) * self.hand_tree.root_reach[player]
         return values
 
+    def watched_values(self) -> Array:
+        """Returns `[H]` the watched node's counterfactual values of the last pass upwards."""
+        return self._at(self._watched)
+
     def _root(self) -> Array:
         """Returns `[H]` a copy of the root's values, of all roots in a forest."""
         t = self.hand_tree
@@ -279,10 +294,18 @@ class HandPasses(Passes[Array]):
         widths = [t.blocks.width(block) for block in t.block[t.roots]]
         return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
 
+    def _at(self, node: int) -> Array:
+        start, block = int(self._value_offset[node]), int(self.hand_tree.block[node])
+        return self._values[start : start + self.hand_tree.blocks.width(block)].copy()
+
     def _pass_up(
         self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
     ) -> None:
         t = self.hand_tree
+        if self._leaf_values:
+            own = own_reach if len(own_reach) else self._latest[player]
+            own = self.reach(player, self.uniform()) if own is None else own
+            self._leaf_values.fill(player, (own, opponent_reach) if player == 0 else (opponent_reach, own), self._values)
         nodes = (
             t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
             t.reach_row[player], t.reach_row[1 - player],
@@ -295,14 +318,18 @@ class HandPasses(Passes[Array]):
         )  # fmt: skip
 
 
-def _value_offsets(tree: HandTree) -> NDArray[np.int64]:
-    """Returns `[N]` where each node's values lie: full boards share their room, since each is done with before the next."""
+def _value_offsets(tree: HandTree, watched: int) -> NDArray[np.int64]:
+    """Returns `[N]` where each node's values lie.
+
+    Full boards share their room, since each is done with before the next; one that is watched has its own.
+    """
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
     sizes = np.diff(blocks.node_start) * widths
     shares = np.array(
         [len(board) == FULL_BOARD and parent >= 0 for board, parent in zip(blocks.board, blocks.parent, strict=True)]
     )
+    shares[watched] = False
     own = np.where(shares, 0, sizes)
     start = np.where(shares, own.sum(), np.cumsum(own) - own)
     within = np.arange(len(tree)) - blocks.node_start[tree.block]

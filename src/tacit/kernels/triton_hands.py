@@ -17,9 +17,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from tacit.errors import TacitError
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.hand_pieces import SLOTS, cut_into_pieces
-from tacit.tree.hand_tree import HandTree
+from tacit.tree.hand_tree import LEAF, RUNS_OUT, HandTree
 from tacit.tree.public_tree import Floats
 
 LANES = 128
@@ -173,6 +174,9 @@ class TritonHandPasses(Passes[Tensor]):
     Args:
       tree: the tree, or a forest.
       device: the GPU.
+
+    Raises:
+      TacitError: the tree has leaves.
     """
 
     backend = "torch"
@@ -180,6 +184,8 @@ class TritonHandPasses(Passes[Tensor]):
     def __init__(self, tree: HandTree, device: str = "cuda") -> None:
         self.hand_tree = self.tree = tree  # type: ignore[assignment]
         self.device = device
+        if np.isin(tree.kind, (LEAF, RUNS_OUT)).any():
+            raise TacitError("trees of hold'em that end with the round are solved on the cpu")
         pieces = cut_into_pieces(tree)
         self._stages = list(pairwise(pieces.stage_start.tolist()))
         self._stage_deals = list(pairwise(pieces.stage_deal_start.tolist()))

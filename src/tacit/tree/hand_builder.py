@@ -15,8 +15,9 @@ from tacit.cards.suits import INVERSE, RENAMED_HANDS, orbits, stabiliser, symmet
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
 from tacit.tree.estimate import memory_limit
-from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, SHOWS, Blocks, HandTree, lanes_of
+from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
+from tacit.tree.subgame import ROUND, Depth
 
 BYTES_PER_NUMBER = 48
 """Strategy, regrets, averages and reaches in float32, and copies of them while a result is made (measured)."""
@@ -38,6 +39,7 @@ class _Street:
       row_parent, row_entry: for both players, of each row; -1 for the beginnings.
       entry_action, entry_node: of each entry.
       deals: nodes where the next card comes, with the betting there.
+      is_last: whether the tree is cut where this street ends.
     """
 
     kind: list[int] = field(default_factory=list)
@@ -53,11 +55,12 @@ class _Street:
     entry_action: list[int] = field(default_factory=list)
     entry_node: list[int] = field(default_factory=list)
     deals: list[tuple[int, Betting]] = field(default_factory=list)
+    is_last: bool = False
 
     def add(self, rules: BettingRules, extra: Extra, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
         """Adds a state of the betting and all that follows on this street; returns its node."""
         node = len(self.kind)
-        kind, amount = _kind_and_amount(betting)
+        kind, amount = _kind_and_amount(betting, self.is_last)
         actions = sorted({*rules.actions(betting), *extra.get(betting, ())}) if kind == DECIDES else []
         self.kind.append(kind)
         self.actor.append(betting.actor if kind == DECIDES else -1)
@@ -68,7 +71,7 @@ class _Street:
         self.children.append([])
         for player in (0, 1):
             self.rows[player].append(rows[player])
-        if kind == DEALS:
+        if kind in (DEALS, LEAF):
             self.deals.append((node, betting))
         first_entry = len(self.entry_action)
         self.entry_action += actions
@@ -90,6 +93,7 @@ def build_hand_tree(
     ranges: tuple[Floats, Floats],
     start: Betting | None = None,
     extra: Extra = NOTHING_EXTRA,
+    depth: Depth = None,
     group: tuple[int, ...] | None = None,
 ) -> HandTree:
     """Returns the tree of a hand from a board on.
@@ -97,17 +101,18 @@ def build_hand_tree(
     Args:
       game: what the tree is of.
       rules: of the betting, from the street of the board on.
-      board: three to five cards.
+      board: three to five cards, or none if the depth is `round`.
       ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
       start: where the betting stands; None for the start of the rules.
       extra: raises that are possible at some states beside those of the menu.
+      depth: None for the rest of the game, `round` to cut the tree where the next card would come.
       group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
         do not notice.
 
     Raises:
-      TacitError: no two hands of the ranges can be held at once.
+      TacitError: no two hands of the ranges can be held at once, or the depth is none of these.
     """
-    streets = _streets(rules, len(board), start, extra)
+    streets = _streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
     blocks = _blocks(board, [len(street.kind) for street in streets], group)
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
@@ -116,7 +121,7 @@ def build_hand_tree(
     meeting = total_meeting(HANDS[root], *reaches)
     if meeting <= 0.0:
         raise TacitError("no hand of one range can be held together with one of the other on this board")
-    chance = np.array([_deal_chance(len(board), len(cards)) for cards in blocks.board])
+    chance = np.array([deal_chance(len(board), len(cards)) for cards in blocks.board])
 
     def repeat(numbers: str, kind: type, shift: NDArray[Any] | None = None) -> NDArray[Any]:
         """Returns a street's numbers on each of its boards, -1 aside shifted by what came before the block."""
@@ -155,15 +160,20 @@ def build_hand_tree(
         row_entry=(rows[0].entry, rows[1].entry),
         row_block=(rows[0].block, rows[1].block),
         root_reach=reaches,
+        leaf_betting=[betting for _, betting in streets[0].deals] if depth == ROUND else [],
     )
 
 
 def num_hand_entries(
-    rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats], start: Betting | None = None
+    rules: BettingRules,
+    board: tuple[int, ...],
+    ranges: tuple[Floats, Floats],
+    start: Betting | None = None,
+    depth: Depth = None,
 ) -> int:
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
     numbers, boards = 0, [(board, symmetries(board, ranges))]
-    for number, street in enumerate(_streets(rules, len(board), start)):
+    for number, street in enumerate(_streets(rules, len(board), start, depth=depth)):
         if number:
             boards = [((*cards, card), stabiliser(group, card)) for cards, group in boards for card in orbits(cards, group)]
         left = NUM_CARDS - len(board) - number
@@ -189,27 +199,35 @@ def total_meeting(cards: NDArray[Any], first: Floats, second: Floats) -> float:
     return float(first.sum() * second.sum() - sums[0] @ sums[1] + first @ second)
 
 
-def _kind_and_amount(betting: Betting) -> tuple[int, float]:
+def _kind_and_amount(betting: Betting, is_last: bool) -> tuple[int, float]:
     """Returns what kind of node a state of the betting is, and the chips at stake there (see `HandTree.amount`)."""
     if betting.actor == FOLDED:
         return FOLDS, float(betting.spent[1] if betting.folder == 1 else -betting.spent[0])
-    if betting.actor == SHOWDOWN:
-        return (SHOWS, float(betting.facing)) if betting.street == RIVER else (DEALS, 0.0)
-    return (DEALS, 0.0) if betting.actor == DEAL else (DECIDES, 0.0)
+    if betting.actor == SHOWDOWN and (is_last or betting.street == RIVER):
+        return SHOWS if betting.street == RIVER else RUNS_OUT, float(betting.facing)
+    if betting.actor in (DEAL, SHOWDOWN):
+        return (LEAF, float(betting.facing)) if is_last else (DEALS, 0.0)
+    return DECIDES, 0.0
 
 
-def _streets(rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA) -> list[_Street]:
-    """Returns the betting of all streets from that of the board on."""
+def _streets(
+    rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA, depth: Depth = None
+) -> list[_Street]:
+    """Returns the betting of all streets from that of the board on, or of that one alone."""
+    if depth not in (None, ROUND):
+        raise TacitError(f"a tree of hold'em goes to the end of the hand or of the {ROUND}, not to depth {depth!r}")
+    if not num_cards and depth != ROUND:
+        raise TacitError(f"before the flop a tree of hold'em ends with the betting {ROUND}: the rest is too large")
     streets, begins = [], [start or rules.start()]
     while begins:
-        street = _Street()
+        street = _Street(is_last=depth == ROUND)
         for player in (0, 1):
             street.row_parent[player].extend([-1] * len(begins))
             street.row_entry[player].extend([-1] * len(begins))
         for number, betting in enumerate(begins):
             street.add(rules, extra, betting, -1, (number, number))
         streets.append(street)
-        begins = [_next_street(rules, betting) for _, betting in street.deals]
+        begins = [] if street.is_last else [_next_street(rules, betting) for _, betting in street.deals]
     assert len(streets) <= 6 - num_cards
     return streets
 
@@ -267,7 +285,7 @@ def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...]) ->
     )
 
 
-def _deal_chance(before: int, after: int) -> float:
+def deal_chance(before: int, after: int) -> float:
     """Returns the chance of the cards that came, given two hands: each of the others is as likely."""
     return float(np.prod([1.0 / (NUM_CARDS - HIDDEN_CARDS - cards) for cards in range(before, after)]))
 

@@ -73,6 +73,7 @@ def join_hand_trees(trees: Sequence[HandTree]) -> HandTree:
         row_entry=of_both("row_entry", [entries, entries]),
         row_block=of_both("row_block", [blocks, blocks]),
         root_reach=of_both("root_reach"),
+        leaf_betting=[betting for tree in trees for betting in tree.leaf_betting],
     )
 
 

@@ -26,15 +26,16 @@ from tacit.cards.hands import HANDS
 from tacit.cards.strength import hand_strengths
 from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS
 from tacit.errors import TacitError
-from tacit.games.betting import CALL, FOLD
+from tacit.games.betting import CALL, FOLD, Betting
 from tacit.tree.hand_shares import take_shares
 from tacit.tree.public_tree import Floats
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
-DECIDES, DEALS, FOLDS, SHOWS = 0, 1, 2, 3
-"""Kinds of nodes: somebody acts, a card comes, somebody has folded, hands are compared."""
+DECIDES, DEALS, FOLDS, SHOWS, LEAF, RUNS_OUT = 0, 1, 2, 3, 4, 5
+"""Kinds of nodes: somebody acts, a card comes, somebody has folded, hands are compared. Where a depth limit cuts the tree
+before a card comes: there is more to bet (a leaf), or both are all-in and only the rest of the board is dealt."""
 FULL_BOARD = 5
 
 
@@ -112,12 +113,12 @@ class HandTree:
     Attributes:
       game: where it comes from.
       blocks: the boards.
-      kind: `[N]` `DECIDES`, `DEALS`, `FOLDS` or `SHOWS`.
+      kind: `[N]` `DECIDES`, `DEALS`, `FOLDS`, `SHOWS`, `LEAF` or `RUNS_OUT`.
       actor: `[N]` who acts, -1 where nobody does.
       block: `[N]`.
       parent: `[N]` the node above, -1 at the root.
       amount: `[N]` what player 0 wins where player 1 or loses where it folded itself, or what either can win where hands
-        are shown; times the chance of the cards that were dealt.
+        are shown or the tree is cut; times the chance of the cards that were dealt.
       first_entry: `[N]` entries of the acting player; its actions' children are consecutive nodes of `child`.
       num_actions: `[N]` of a node that decides, or blocks that a dealing node leads to, one for each orbit of cards.
       first_child: `[N]` in
@@ -131,6 +132,7 @@ class HandTree:
       row_entry: for both players `[R]` the own action that led here, -1 where a card was dealt.
       row_block: for both players `[R]`.
       root_reach: for both players `[H]` the weights of hands in their ranges.
+      leaf_betting: the betting at each `LEAF`, in order of nodes.
     """
 
     game: Any
@@ -153,6 +155,7 @@ class HandTree:
     row_entry: tuple[Ints, Ints]
     row_block: tuple[Ints, Ints]
     root_reach: tuple[Floats, Floats]
+    leaf_betting: list[Betting]
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -250,7 +253,8 @@ class HandTree:
         spot = START
         for step in filter(None, (part.strip() for part in text.split("/"))):
             if self.kind[spot.node] not in (DECIDES, DEALS):
-                raise TacitError(f"nothing follows {self.label(spot)!r}: the hand is over there")
+                over = "tree ends" if self.kind[spot.node] == LEAF else "hand is over"
+                raise TacitError(f"nothing follows {self.label(spot)!r}: the {over} there")
             names = self._choices(spot)
             if step not in names:
                 raise TacitError(f"no {step!r} after {self.label(spot) or 'the start'}: choose one of {', '.join(names)}")
@@ -326,7 +330,7 @@ def lanes_of(board: tuple[int, ...], above: NDArray[np.int16]) -> tuple[NDArray[
     """Returns the hands of a board among those of the block before, and the first lane of equal strength for each.
 
     Args:
-      board: three to five cards.
+      board: at most five cards.
       above: hands possible before the last card.
     """
     gone = np.isin(HANDS[above], board).any(axis=1)

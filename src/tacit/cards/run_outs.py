@@ -1,0 +1,166 @@
+"""How hands fare against each other when the rest of the board is dealt and nobody bets any more, exactly.
+
+For two hands that share no card, the *margin* is how often the first wins less how often it loses, over all boards that can
+still come: its equity is `(1 + margin) / 2`. From the flop on all boards are counted when they are first asked for. Before it
+there are 2.6 million; they were counted once (`compute_preflop_margins`, seconds) and come in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from io import BytesIO
+from itertools import combinations, permutations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.grid import CELLS
+from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
+from tacit.cards.strength import hand_strengths
+from tacit.files import write_whole
+
+FULL_BOARD = 5
+PREFLOP_FILE = Path(__file__).with_name("preflop_margins.npz")
+_KEPT_BOARDS = 64
+"""Of 5.5 MB each on the flop, in float32."""
+_AT_ONCE = 1_000
+"""Boards that are counted together: few enough for sums of 16 bits, and for their strengths to stay in the cache."""
+_SUIT_ORDERS = np.array(list(permutations(range(4))))
+
+Board = tuple[int, ...]
+
+
+@lru_cache(maxsize=_KEPT_BOARDS)
+def run_out_margins(board: Board, dtype: str = "float64") -> NDArray[Any]:
+    """Returns `[H, H]` the margins of the hands that a board allows, in ascending order; 0 where two share a card.
+
+    Args:
+      board: 0, 3, 4 or 5 cards.
+      dtype: of the result.
+    """
+    counted = _counted(board) if board else _counted_preflop()
+    margins: NDArray[Any] = counted.astype(dtype)
+    margins /= _num_boards(len(board))
+    return margins
+
+
+def compute_preflop_margins(progress: Callable[[int, int], None] = lambda _done, _all: None) -> NDArray[np.int32]:
+    """Returns `[169, 1326]` wins less losses over all boards, of the first hand of each cell of the grid against every hand.
+
+    Boards that differ by a renaming of suits are counted once, for the hands under all 24 renamings.
+
+    Args:
+      progress: called with the boards done and how many there are.
+    """
+    boards = _distinct_boards()
+    names = renamed_hands()
+    total, done = np.zeros((NUM_HANDS, NUM_HANDS), np.int64), 0
+    for weight, alike in boards.items():
+        for first in range(0, len(alike), _AT_ONCE):
+            part = alike[first : first + _AT_ONCE]
+            counted = np.zeros((NUM_HANDS, NUM_HANDS), np.int32)
+            _count(np.stack([hand_strengths(board) for board in part]), counted)
+            total += weight * counted
+            done += len(part)
+            progress(done, sum(map(len, boards.values())))
+    rows = np.unique(CELLS, return_index=True)[1]
+    sums = np.zeros((len(rows), NUM_HANDS), np.int64)
+    for name in names:
+        sums += total[name[rows]][:, name]
+    known = sums // len(names) - (comb(50, 5) - comb(48, 5))  # boards that only the other hand's cards exclude: see `_count`
+    return np.where(_meet(rows, np.arange(NUM_HANDS)), known, 0).astype(np.int32)
+
+
+def write_preflop_file() -> None:
+    """Makes the file anew."""
+    buffer = BytesIO()
+    np.savez_compressed(buffer, margins=compute_preflop_margins())
+    write_whole(PREFLOP_FILE, buffer.getvalue())
+
+
+@cache
+def renamed_hands() -> NDArray[np.int64]:
+    """Returns `[24, 1326]` for each renaming of the suits the hand that every hand becomes; the first changes nothing."""
+    cards = 4 * (HANDS // 4) + _SUIT_ORDERS[:, HANDS % 4]
+    high, low = cards.max(axis=2), cards.min(axis=2)
+    renamed: NDArray[np.int64] = high * (high - 1) // 2 + low
+    return renamed
+
+
+def _counted_preflop() -> NDArray[np.int32]:
+    """Returns `[1326, 1326]` wins less losses over all boards, from the file."""
+    rows, first = np.load(PREFLOP_FILE)["margins"], np.unique(CELLS, return_index=True)[1]
+    counted = np.empty((NUM_HANDS, NUM_HANDS), np.int32)
+    for name in renamed_hands():  # the first hand of each cell becomes every hand of the cell
+        counted[np.ix_(name[first], name)] = rows
+    return counted
+
+
+def _counted(board: Board) -> NDArray[np.int32]:
+    """Returns `[H, H]` wins less losses over all boards that can come."""
+    left = [card for card in range(NUM_CARDS) if card not in board]
+    missing = FULL_BOARD - len(board)
+    hands = np.flatnonzero(possible_hands(board))
+    counted = np.zeros((len(hands), len(hands)), np.int32)
+    rests = list(combinations(left, missing))
+    for first in range(0, len(rests), _AT_ONCE):
+        part = rests[first : first + _AT_ONCE]
+        _count(np.stack([hand_strengths((*board, *rest))[hands] for rest in part]), counted)
+    excluded = comb(len(left) - 2, missing) - _num_boards(len(board))
+    return np.where(_meet(hands, hands), counted - excluded, 0)
+
+
+def _num_boards(num_cards: int) -> int:
+    """Returns how many full boards two hands leave."""
+    return comb(NUM_CARDS - 4 - num_cards, FULL_BOARD - num_cards)
+
+
+def _meet(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Returns `[H, K]` whether two hands share no card."""
+    a, b = HANDS[first][:, None], HANDS[second][None]
+    apart: NDArray[np.bool_] = (a[..., 0] != b[..., 0]) & (a[..., 0] != b[..., 1])
+    apart &= (a[..., 1] != b[..., 0]) & (a[..., 1] != b[..., 1])
+    return apart
+
+
+def _distinct_boards() -> dict[int, list[Board]]:
+    """Returns one of all full boards that differ by a renaming of suits, by how many it stands for."""
+    cards = np.array(list(combinations(range(NUM_CARDS), FULL_BOARD)), np.int8)
+    code = np.left_shift(np.int64(1), cards.astype(np.int64)).sum(axis=1)
+    least = code.copy()
+    for order in _SUIT_ORDERS[1:]:
+        renamed = 4 * (cards // 4) + order[cards % 4]
+        np.minimum(least, np.left_shift(np.int64(1), renamed).sum(axis=1), out=least)
+    _, first, counts = np.unique(least, return_index=True, return_counts=True)
+    return {int(n): [tuple(board) for board in cards[first[counts == n]].tolist()] for n in np.unique(counts)}
+
+
+@njit(cache=True)
+def _count(strength, counted):  # type: ignore[no-untyped-def]
+    """Adds to `counted` on how many boards a hand wins less on how many it loses.
+
+    A hand that a board excludes has a strength below all others: against it one more is counted for each board that excludes it
+    but not the first hand. How many these are does not depend on the hands, once all boards have been counted.
+
+    Args:
+      strength: `[B, H]` int16, negative where excluded.
+      counted: `[H, H]`.
+    """
+    num_boards, num_hands = strength.shape
+    row = np.empty(num_hands, np.int16)
+    for hand in range(num_hands):
+        row[:] = 0
+        for board in range(num_boards):
+            own = strength[board, hand]
+            if own >= 0:
+                for other in range(num_hands):
+                    against = strength[board, other]
+                    row[other] += np.int16(own > against) - np.int16(own < against)
+        for other in range(num_hands):
+            counted[hand, other] += row[other]

@@ -157,17 +157,6 @@ def test_it_is_a_lower_bound() -> None:
     assert tally.mean < solved.exploitability + 3 * tally.deviation / math.sqrt(tally.count)
 
 
-def test_a_solved_policy_that_is_left_says_so() -> None:
-    game = holdem(RIVER)
-    tree = compile_for_solving(game)
-    assert isinstance(tree, HandTree)
-    policy = SolvedPolicy(HandStrategy(tree, tree.uniform_strategy()))
-    start = PublicHand.start(game).dealt(game.known_board)
-    assert policy.probabilities(start.after(CALL)).shape == (3, NUM_HANDS)
-    with pytest.raises(TacitError, match="has no 2500 after the start"):
-        policy.probabilities(start.after(2_500))
-
-
 def test_settings_are_read() -> None:
     assert parse_setting("rebel") == ("c", "c", "fcpa", "fcpa")
     assert parse_setting("fc/c/c/cp") == ("fc", "c", "c", "cp")

@@ -127,6 +127,10 @@ class Holdem(Game[HoldemState]):
     def legal_actions(self, state: HoldemState) -> tuple[int, ...]:
         return self.rules.actions(state.betting)
 
+    def is_legal(self, state: HoldemState, action: int) -> bool:
+        limits = self.rules.all_raises(state.betting)
+        return action in self.legal_actions(state) or (limits is not None and limits[0] <= action <= limits[1])
+
     def chance_outcomes(self, state: HoldemState) -> list[tuple[int, float]]:
         if self._deals_hands and len(state.hands) < 4:
             return self._hand_outcomes(state.hands)

@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.agents.base import Agent, Sight
+from tacit.agents.hand_policy import HandAgent
+from tacit.agents.public_hand import CARD, PublicHand, read_action
 from tacit.agents.view import View
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, hand_index, possible_hands
-from tacit.games.betting import ALL_IN, BOARD_CARDS, CALL, DEAL, FOLD, TURN, Betting, BettingRules, NoLimitBetting
+from tacit.errors import TacitError
+from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, Betting, BettingRules, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.kernels import make_passes
 from tacit.solvers.learner import make_learner
@@ -94,9 +97,53 @@ class HoldemAgent:
     def view(self) -> View | None:
         return None
 
+    def probabilities(self, public: PublicHand) -> Floats:
+        """Returns `[A, 1326]` what it plays with every hand at a public state (see `HandPolicy`), whatever it is playing now.
+
+        Raises:
+          TacitError: before the turn an agent plays that cannot say, or it plays a bet that the game's menu does not have.
+        """
+        if public.betting.street < TURN:
+            if not isinstance(self._before, HandAgent):
+                raise TacitError(f"what {self.name} does before the turn is not known: {self._before.name} plays there")
+            return self._before.policy.probabilities(public)
+        search = self._search_at(public)
+        tree, spread = search.strategy.tree, np.zeros((len(public.actions), NUM_HANDS))
+        for action, shares in zip(tree.actions(search.node), search.strategy.played(search.node), strict=True):
+            if action in public.actions:
+                spread[public.actions.index(action)] = shares
+            elif shares.any():
+                raise TacitError(f"{self.name} considers {action}, which is not on the menu of {self._game}")
+        return spread
+
+    def _search_at(self, public: PublicHand) -> _Search:
+        """Returns the search at a public state from the turn on: the one that is made when a hand comes there."""
+        betting, board = self._game.rules.start(), self._game.known_board
+        root, steps = (betting, board), list[tuple[Betting, int]]()
+        for player, what in public.path:
+            if player != CARD:
+                steps.append((betting, what))
+                betting = self._after(betting, what)
+                continue
+            board = (*board, what)
+            if len(board) == BOARD_CARDS[TURN]:
+                root, steps = (betting, board), []
+            else:
+                steps.append((betting, what))
+        search = self._solve(root[0], root[1], self._ranges, {})
+        for before, what in steps:
+            search = self._step(search, before, what)
+        return search
+
+    def _after(self, betting: Betting, action: int) -> Betting:
+        """Returns the betting after an action, on the next street if this one is over."""
+        rules = self._game.rules
+        after = rules.apply(betting, action)
+        return rules.deal(after) if after.actor == DEAL else after
+
     def _follow(self, told: str) -> None:
         """Takes in what everyone saw: cards, or an action in words."""
-        rules, action = self._game.rules, _action_of(told)
+        action = read_action(told)
         if action is None:
             cards = parse_cards(told)
             if cards == self._board:
@@ -108,9 +155,7 @@ class HoldemAgent:
                 self._steps.append((self._betting, cards[-1]))
             return
         self._steps.append((self._betting, action))
-        self._betting = rules.apply(self._betting, action)
-        if self._betting.actor == DEAL:
-            self._betting = rules.deal(self._betting)
+        self._betting = self._after(self._betting, action)
 
     def _searched(self) -> _Search:
         """Returns the search at the present point, made anew where something happened that it does not know."""
@@ -161,11 +206,3 @@ class HoldemAgent:
                     break
                 rules = replace(rules, bets=bets, raises=raises)
         return rules
-
-
-def _action_of(told: str) -> int | None:
-    """Returns the action that public words tell, None for cards."""
-    words = told.split()
-    if words[-1].isdigit():
-        return int(words[-1])
-    return {"fold": FOLD, "check": CALL, "call": CALL}.get(told)

@@ -13,6 +13,7 @@ from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from tacit.cards.hands import HANDS, possible_hands
@@ -82,6 +83,42 @@ def hand_strengths(board: tuple[int, ...]) -> NDArray[np.int16]:
             in_hand = np.where(suit == HANDS % 4, 1 << HANDS // 4, 0)
             best = np.maximum(best, tables.by_suit[on_board | in_hand[:, 0] | in_hand[:, 1]])
     return np.where(possible_hands(board), best, IMPOSSIBLE).astype(np.int16)
+
+
+@njit(cache=True)
+def fill_strengths(board, hands, key, by_sum, by_suit, held, strength):  # type: ignore[no-untyped-def]
+    """Fills `held` with the hands that a full board allows and `strength` with how strong they are; returns how many.
+
+    Args:
+      board: `[5]` cards.
+      hands: `[1326, 2]` cards.
+      key: of `strength_tables`, as are
+      by_sum: and
+      by_suit: all three.
+      held: `[1081]` or longer.
+      strength: likewise.
+    """
+    lies, suit_ranks, suit_cards = np.zeros(52, np.bool_), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    board_key, number = 0, 0
+    for card in board:
+        board_key += key[card]
+        suit_ranks[card % 4] |= 1 << (card // 4)
+        suit_cards[card % 4] += 1
+        lies[card] = True
+    flush = np.argmax(suit_cards) if suit_cards.max() >= 3 else -1
+    for hand in range(len(hands)):
+        high, low = hands[hand, 0], hands[hand, 1]
+        if lies[high] or lies[low]:
+            continue
+        best = by_sum[board_key + key[high] + key[low]]
+        if flush >= 0:
+            ranks = suit_ranks[flush]
+            ranks |= (1 << (high // 4)) if high % 4 == flush else 0
+            ranks |= (1 << (low // 4)) if low % 4 == flush else 0
+            best = max(best, by_suit[ranks])
+        held[number], strength[number] = hand, best
+        number += 1
+    return number
 
 
 def _rank_multisets() -> Iterator[Ranks]:

@@ -117,7 +117,12 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
 def _aivat(rules: Any, agents: list[Agent]) -> Estimator:
     from tacit.agents.tabular import TabularAgent
     from tacit.arena.aivat import AivatEstimator
+    from tacit.arena.hand_aivat import HandAivatEstimator
+    from tacit.games.holdem import Holdem
     from tacit.tree.compiler import compile_game
+
+    if isinstance(rules, Holdem):
+        return HandAivatEstimator(rules, agents)
 
     solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
     return AivatEstimator(solved or compile_game(rules), agents)

@@ -187,11 +187,12 @@ class HandPasses(Passes[Array]):
     Args:
       tree: the tree.
       dtype: of all numbers: float32 for speed, float64 to check it.
+      keep: whether the values of all nodes can be asked after a pass, or full boards share their room.
     """
 
     backend, device = "numba", "cpu"
 
-    def __init__(self, tree: HandTree, dtype: type = np.float32) -> None:
+    def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False) -> None:
         self.hand_tree = self.tree = tree  # type: ignore[assignment]
         self.dtype = dtype
         t, blocks = tree, tree.blocks
@@ -204,7 +205,7 @@ class HandPasses(Passes[Array]):
             blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
             t.amount.astype(dtype),
         )  # fmt: skip
-        self._value_offset = _value_offsets(tree)
+        self._value_offset = _value_offsets(tree, keep)
         room = int(widths.max())
         self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
@@ -239,6 +240,11 @@ class HandPasses(Passes[Array]):
         self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
         return self._root()
 
+    def node_values(self, node: int) -> Array:
+        """Returns `[H]` a node's values of the last pass; below the first board only if they are kept."""
+        start = int(self._value_offset[node])
+        return self._values[start : start + self.hand_tree.blocks.width(int(self.hand_tree.block[node]))]
+
     def best_response(self, player: int, opponent_reach: Array) -> tuple[Array, Array]:
         response = self.zeros()
         self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, self._none, self._none), RegretStep())
@@ -259,8 +265,7 @@ class HandPasses(Passes[Array]):
 
     def _root(self) -> Array:
         """Returns `[H]` a copy of the root's values."""
-        start = int(self._value_offset[0])
-        return self._values[start : start + self.hand_tree.blocks.width(0)].copy()
+        return self.node_values(0).copy()
 
     def _pass_up(
         self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
@@ -278,20 +283,15 @@ class HandPasses(Passes[Array]):
         )  # fmt: skip
 
 
-def _value_offsets(tree: HandTree) -> NDArray[np.int64]:
-    """Returns `[N]` where each node's values lie: full boards share their room, since each is done with before the next."""
+def _value_offsets(tree: HandTree, keep: bool) -> NDArray[np.int64]:
+    """Returns `[N]` where each node's values lie. Full boards share room unless kept: each is done with before the next."""
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
     deepest = max(len(board) for board in blocks.board)
     offsets, used = np.zeros(len(tree), np.int64), 0
     for block, board in enumerate(blocks.board):
-        if len(board) == deepest and block > 0:
-            break
         nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
         offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
-        used += len(nodes) * int(widths[block])
-    for block, board in enumerate(blocks.board):
-        if len(board) == deepest and block > 0:
-            nodes = np.arange(blocks.node_start[block], blocks.node_start[block + 1])
-            offsets[nodes] = used + np.arange(len(nodes)) * widths[block]
+        if keep or block == 0 or len(board) < deepest:
+            used += len(nodes) * int(widths[block])
     return offsets

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tacit.cards import NUM_HANDS, hand_index, parse_cards
-from tacit.cards.checkdown import leads, meetings
+from tacit.cards.checkdown import leads
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.equity import win_chances
-from tacit.cards.hands import HANDS, possible_hands
+from tacit.cards.hands import HANDS, meetings, possible_hands
 from tacit.cards.preflop import NUM_BOARDS, preflop_leads
 from tacit.cards.strength import seven_card_strengths
 

@@ -107,11 +107,13 @@ def load_hand_policy(name: str, game: AnyGame) -> HandPolicy:
     Raises:
       TacitError: there is no such agent, or it cannot say.
     """
-    require_holdem(game, "a policy over hands")
+    rules = require_holdem(game, "a policy over hands")
     if name in HAND_POLICIES:
         return HAND_POLICIES[name]
+    if name == "holdem-search":
+        return HoldemAgent(rules, np.random.default_rng(0), before=_pot_odds(game, np.random.default_rng(0)))
     if not Path(name).is_file() or not is_saved_solve(Path(name)):
-        known = ", ".join(HAND_POLICIES)
+        known = ", ".join((*HAND_POLICIES, "holdem-search"))
         raise TacitError(f"what {name!r} does with every hand is not known: give {known} or a saved solve of hold'em")
     strategy = load_result(name, game).strategy
     if not isinstance(strategy, HandStrategy):

@@ -27,15 +27,12 @@ from tacit.agents.holdem import HoldemAgent
 from tacit.agents.public_hand import CARD, PublicHand
 from tacit.agents.registry import policy_of
 from tacit.agents.table import Table
-from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, fits_tree, tabulate
+from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, fits_tree, tabulate_game
 from tacit.arena.match import Estimator
-from tacit.cards.checkdown import meetings
 from tacit.cards.deck import parse_cards
-from tacit.cards.hands import NUM_HANDS, hand_index, possible_hands
+from tacit.cards.hands import NUM_HANDS, hand_index, meetings, possible_hands
 from tacit.errors import TacitError
 from tacit.games.holdem import Holdem
-from tacit.tree.compiler import compile_for_solving
-from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import Floats
 
 Reaches = tuple[Floats, Floats]
@@ -143,11 +140,9 @@ class HandAivatEstimator(Estimator):
         self.values_by = "checking down"
         chosen = _self_player(game, self._policies)
         if chosen is not None:
-            tree = compile_for_solving(game)
             policy = self._policies[chosen]
-            assert isinstance(tree, HandTree)
             assert policy is not None
-            strategy = tabulate(policy, tree)
+            tree, strategy = tabulate_game(policy, game)
             self._values = [TreeValues(tree, strategy, chosen), TreeValues(tree, strategy, 1 - chosen)]
             self.values_by = f"self-play of {agents[chosen].name}"
         self.watcher(0)

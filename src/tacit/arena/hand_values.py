@@ -14,13 +14,15 @@ import numpy as np
 
 from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
 from tacit.agents.public_hand import PublicHand
-from tacit.cards.checkdown import leads, meetings
+from tacit.cards.checkdown import leads
 from tacit.cards.deck import NUM_CARDS
-from tacit.cards.hands import NUM_HANDS
+from tacit.cards.hands import NUM_HANDS, meetings
 from tacit.errors import TacitError
+from tacit.games import AnyGame
 from tacit.games.betting import FOLDED, RIVER, SHOWDOWN
 from tacit.games.holdem import Holdem
 from tacit.kernels.numba_hands import HandPasses
+from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_builder import HIDDEN_CARDS, num_hand_entries
 from tacit.tree.hand_tree import FULL_BOARD, HandTree
 from tacit.tree.public_tree import Floats
@@ -139,6 +141,19 @@ def tabulate(policy: HandPolicy, tree: HandTree) -> Floats:
             hands = tree.blocks.hands(int(tree.block[node]))
             tree.decision(strategy, node)[:] = played(policy, state)[:, hands]
     return strategy
+
+
+def tabulate_game(policy: HandPolicy, game: AnyGame) -> tuple[HandTree, Floats]:
+    """Returns the tree of an endgame and the strategy `[E]` that a policy plays in it.
+
+    Raises:
+      TacitError: the game is no turn or river endgame of hold'em, or too large.
+    """
+    if not isinstance(game, Holdem) or not fits_tree(game):
+        raise TacitError(f"exact figures of a bot need a turn or river endgame of hold'em that fits, not {game}: try lbr")
+    tree = compile_for_solving(game)
+    assert isinstance(tree, HandTree)
+    return tree, tabulate(policy, tree)
 
 
 def _below(tree: HandTree, node: int) -> list[tuple[int, tuple[int, int]]]:

@@ -43,13 +43,6 @@ def leads(board: Board, weights: Floats) -> Floats:
     return found / comb(NUM_CARDS - 4 - len(board), FULL_BOARD - len(board))
 
 
-def meetings(weights: Floats) -> Floats:
-    """Returns `[1326]` for each hand the weight of the hands that share no card with it."""
-    by_card = np.bincount(HANDS.ravel(), np.repeat(weights, 2), minlength=NUM_CARDS)
-    found: Floats = weights.sum() - by_card[HANDS].sum(axis=1) + weights  # the hand itself was taken away twice
-    return found
-
-
 @lru_cache(maxsize=16)
 def _sorted_hands(board: Board) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """Returns `[boards, hands]` for every full board its hands from the weakest, and where those of equal strength start."""

@@ -11,7 +11,7 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.equity import win_chances
 from tacit.cards.hands import HANDS, meetings, possible_hands
 from tacit.cards.preflop import NUM_BOARDS, preflop_leads
-from tacit.cards.strength import seven_card_strengths
+from tacit.cards.strength import hand_strengths, seven_card_strengths
 
 
 def hand(text: str) -> int:
@@ -49,11 +49,19 @@ def test_published_odds_before_the_flop() -> None:
 
 
 @pytest.mark.parametrize("board", ["3s7hTd", "3s7hTdKs", "3s7hTdKs2c", "AsAhAdAc2c"])
-def test_leads_equal_the_other_count_of_boards(board: str) -> None:
-    cards = parse_cards(board)
-    wins = win_chances(hand("JcJd"), cards, np.random.default_rng(0))
-    met = possible_hands((*cards, *parse_cards("JcJd")))
-    np.testing.assert_allclose(leads(cards, only("JcJd"))[met], (1.0 - 2.0 * wins)[met], atol=1e-12)
+def test_leads_equal_a_plain_count_of_boards(board: str) -> None:
+    cards, held = parse_cards(board), hand("JcJd")
+    dead = (*cards, *parse_cards("JcJd"))
+    left = [card for card in range(NUM_CARDS) if card not in dead]
+    won, seen = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
+    for rest in combinations(left, 5 - len(cards)):
+        strength = hand_strengths((*cards, *rest))
+        won += (strength >= 0) * (np.sign(strength.astype(int) - strength[held]))
+        seen += strength >= 0
+    met = possible_hands(dead)
+    np.testing.assert_allclose(leads(cards, only("JcJd"))[met], won[met] / seen[met], atol=1e-12)
+    np.testing.assert_allclose(win_chances(held, cards)[met], 0.5 - 0.5 * won[met] / seen[met], atol=1e-12)
+    assert not win_chances(held, cards)[~met].any()
 
 
 def test_the_mean_over_the_next_card_is_the_value_before_it() -> None:

@@ -36,7 +36,7 @@ class Values:
 
     def __init__(self, game: Holdem, policy: HandPolicy, setting: str) -> None:
         self._game, self._policy = game, policy
-        self._lbr = LocalBestResponse(game, policy, np.random.default_rng(0), setting)
+        self._lbr = LocalBestResponse(game, policy, setting)
         self.mean = 0.5 * (self._seat(0) + self._seat(1))
 
     def _seat(self, seat: int) -> float:

@@ -18,15 +18,13 @@ of no-limit allow; policies answer them as they are, or translated (`agents/tran
 
 Where we differ: the pot-size raise is the one of the game's menu nearest to the pot, and all-in is there where the menu has
 it. The paper does not print the 56 bets: ours are `0.05 * 1.15**k` pots, k from 0 to 54, and all-in, which is what others
-report from the headers of the match logs that its authors released; we have not seen these logs. Before the flop boards are
-sampled. Any choice gives a lower bound.
+report from the headers of the match logs that its authors released; we have not seen these logs. Any choice gives
+a lower bound.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
@@ -67,8 +65,8 @@ class LocalBestResponse:
 
     name = "lbr"
 
-    def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, setting: str = "rebel") -> None:
-        self._game, self._policy, self._generator = game, policy, generator
+    def __init__(self, game: Holdem, policy: HandPolicy, setting: str = "rebel") -> None:
+        self._game, self._policy = game, policy
         self._allowed = parse_setting(setting)
         self.start(0)
 
@@ -101,7 +99,7 @@ class LocalBestResponse:
         """Returns what each action that the setting allows is worth, in ascending order of actions."""
         public, betting = self._public, self._public.betting
         letters = self._allowed[betting.street]
-        wins = win_chances(self._hand, public.board, self._generator)
+        wins = win_chances(self._hand, public.board)
         pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
         found = [Utility(FOLD, 0.0)] if "f" in letters and FOLD in public.actions else []
         found.append(Utility(CALL, share * pot - (1.0 - share) * asked))

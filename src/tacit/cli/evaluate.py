@@ -175,8 +175,8 @@ def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tu
         raise TacitError("lbr needs a game: --game no_limit_holdem")
     rules = require_holdem(load_game(game), "lbr")
     policy = load_hand_policy(name, rules)
-    chance, own, other = (np.random.default_rng([seed, stream]) for stream in range(3))
-    agents = (LocalBestResponse(rules, policy, own, setting), HandAgent(rules, policy, other, name))
+    chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
+    agents = (LocalBestResponse(rules, policy, setting), HandAgent(rules, policy, other, name))
     tally, deals, interrupted = Tally(), -(-hands // 2), False
     with progress_bar("hands") as progress:
         task = progress.add_task(f"lbr against {name}", total=2 * deals, rate="", note="")

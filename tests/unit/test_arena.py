@@ -82,14 +82,14 @@ def test_equities_against_a_random_hand() -> None:
             assert found[one] == (pytest.approx(beaten[others].mean()) if strength[one] >= 0 else 0.0)
             assert others.sum() == (990 if strength[one] >= 0 else others.sum())
     turn = parse_cards("3s7hTdKs")
-    chances = win_chances(hand("Qd9s"), turn, rng())
+    chances = win_chances(hand("Qd9s"), turn)
     meets = possible_hands((*turn, *parse_cards("Qd9s")))
     assert chances[meets].mean() == pytest.approx(random_hand_equities(turn)[hand("Qd9s")])
     assert not chances[~meets].any()
-    assert win_chances(hand("KhKd"), turn, rng())[hand("ThTs")] == 43 / 44  # one river in 44 makes four tens
+    assert win_chances(hand("KhKd"), turn)[hand("ThTs")] == 43 / 44  # one river in 44 makes four tens
     flop = random_hand_equities(turn[:3])
     assert flop[hand("Qd9s")] == pytest.approx(
-        win_chances(hand("Qd9s"), turn[:3], rng())[possible_hands((*turn[:3], *parse_cards("Qd9s")))].mean(), abs=0.05
+        win_chances(hand("Qd9s"), turn[:3])[possible_hands((*turn[:3], *parse_cards("Qd9s")))].mean(), abs=0.05
     )
 
 

@@ -43,7 +43,7 @@ def holdem(name: str) -> Holdem:
 
 def deals(game: Holdem, policy: HandPolicy, number: int, setting: str = "rebel") -> list[Deal]:
     generators = [np.random.default_rng([7, stream]) for stream in range(3)]
-    agents = (LocalBestResponse(game, policy, generators[0], setting), HandAgent(game, policy, generators[1], "it"))
+    agents = (LocalBestResponse(game, policy, setting), HandAgent(game, policy, generators[1], "it"))
     return list(islice(play_deals(game, agents, generators[2]), number))
 
 
@@ -70,7 +70,7 @@ class Cautious:
 def test_utilities_by_hand() -> None:
     """Queens on a river against sevens that fold, aces and jacks that call."""
     game = holdem("no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=6000,bets=1|allin,range0=QQ,range1=7c7d|7c7s|AhAd|JhJd)")
-    lbr = LocalBestResponse(game, Cautious(), np.random.default_rng(0))
+    lbr = LocalBestResponse(game, Cautious())
     lbr.start(0)
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (1, 3_000, 6_000), ()))
     # Queens beat jacks only: a quarter of four equally likely hands.
@@ -84,7 +84,7 @@ def test_utilities_by_hand() -> None:
 
 def test_utilities_when_facing_a_bet() -> None:
     game = holdem("no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=6000,bets=1|allin,range1=QQ,range0=7c7d|AhAd|JhJd|AsKd)")
-    lbr = LocalBestResponse(game, HAND_POLICIES["pot-odds"], np.random.default_rng(0))
+    lbr = LocalBestResponse(game, HAND_POLICIES["pot-odds"])
     lbr.start(1)
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (), ()))
     lbr.observe(Sight(1, None, ("bet to 3000",), (), (0, 1, 6_000), ()))
@@ -97,7 +97,7 @@ def test_utilities_when_facing_a_bet() -> None:
 
 def test_beliefs_follow_bayes_rule_and_the_board() -> None:
     game = holdem("turn_endgame_holdem")
-    lbr = LocalBestResponse(game, HAND_POLICIES["pot-odds"], np.random.default_rng(0))
+    lbr = LocalBestResponse(game, HAND_POLICIES["pot-odds"])
     lbr.start(1)
     lbr.observe(Sight(0, None, ("3s7hTdKs",), ("QhQd",), (), ()))
     assert np.count_nonzero(lbr.beliefs) == 46 * 45 // 2
@@ -155,17 +155,6 @@ def test_it_is_a_lower_bound() -> None:
     tally = tally_of(deals(game, SolvedPolicy(solved.strategy), 600))
     assert tally.deviation is not None
     assert tally.mean < solved.exploitability + 3 * tally.deviation / math.sqrt(tally.count)
-
-
-def test_a_solved_policy_that_is_left_says_so() -> None:
-    game = holdem(RIVER)
-    tree = compile_for_solving(game)
-    assert isinstance(tree, HandTree)
-    policy = SolvedPolicy(HandStrategy(tree, tree.uniform_strategy()))
-    start = PublicHand.start(game).dealt(game.known_board)
-    assert policy.probabilities(start.after(CALL)).shape == (3, NUM_HANDS)
-    with pytest.raises(TacitError, match="has no 2500 after the start"):
-        policy.probabilities(start.after(2_500))
 
 
 def test_settings_are_read() -> None:

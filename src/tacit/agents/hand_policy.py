@@ -9,14 +9,13 @@ import numpy as np
 
 from tacit.agents.base import Sight
 from tacit.agents.public_hand import PublicHand
+from tacit.agents.translation import translated
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import random_hand_equities
 from tacit.cards.hands import NUM_HANDS, hand_index
-from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
 from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.hand_tree import START
 from tacit.tree.public_tree import Floats
 
 RAISING_EQUITY = 0.7
@@ -29,6 +28,14 @@ class HandPolicy(Protocol):
     def probabilities(self, public: PublicHand) -> Floats:
         """Returns `[A, 1326]`: for each legal action how often each hand takes it; columns of impossible hands mean nothing."""
         ...
+
+
+def played(policy: HandPolicy, public: PublicHand) -> Floats:
+    """Returns `[A, 1326]` what a policy plays, as probabilities; zero for hands with which it plays nothing."""
+    weights = policy.probabilities(public)
+    total = weights.sum(axis=0)
+    shares: Floats = np.divide(weights, total, out=np.zeros(weights.shape), where=total > 0)
+    return shares
 
 
 class CallPolicy:
@@ -76,17 +83,12 @@ class PotOddsPolicy:
 
 @dataclass(frozen=True)
 class SolvedPolicy:
-    """Plays a solved strategy of hold'em from a board on."""
+    """Plays a solved strategy of hold'em from a board on; bets that it does not know are translated."""
 
     strategy: HandStrategy
 
     def probabilities(self, public: PublicHand) -> Floats:
-        tree, spot = self.strategy.tree, START
-        for _, what in public.path:
-            if not tree.knows(spot, what):
-                raise TacitError(f"the solve of {tree.game} has no {what} after {tree.label(spot) or 'the start'}")
-            spot = tree.after(spot, what)
-        return self.strategy.played(spot)
+        return translated(self.strategy, public)
 
 
 class HandAgent:

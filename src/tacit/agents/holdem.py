@@ -56,7 +56,7 @@ def hand_view(now: Situation) -> View:
     order = np.argsort(hands)  # on full boards lanes are in order of strength
     ranges = [part[hands] for part in now.ranges_here()]
     meets = [_meeting(HANDS[hands], part) for part in ranges]  # the weight of all that a player's hands can be met with
-    passes = HandPasses(tree, leaves=LEAVES, watched=node)
+    passes = HandPasses(tree, leaves=LEAVES, keep=True)
     layout = passes.entries(strategy.probabilities)
     pairs = total_meeting(HANDS[tree.blocks.hands(0)], *tree.root_reach)
     weight = deal_chance(len(tree.blocks.board[0]), len(now.board)) / pairs
@@ -64,7 +64,7 @@ def hand_view(now: Situation) -> View:
     for player in (0, 1):
         passes.values(player, layout, passes.reach(1 - player, layout))
         likelihood = weight * meets[1 - player]
-        cfv = passes.watched_values().astype(np.float64)
+        cfv = passes.node_values(node).astype(np.float64)
         values.append(np.divide(cfv, likelihood, out=np.full_like(cfv, np.nan), where=likelihood > 0)[order])
         joint = ranges[player] * meets[1 - player]
         beliefs.append(joint[order] / joint.sum())

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.bots import RandomBot, always_call, always_fold
+from tacit.agents.bots import PokerBot, RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import CallPolicy, FoldPolicy, HandAgent, HandPolicy, PotOddsPolicy, SolvedPolicy, UniformPolicy
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.holdem import HoldemAgent
@@ -120,6 +120,13 @@ def load_hand_policy(name: str, game: AnyGame) -> HandPolicy:
     if not isinstance(strategy, HandStrategy):
         raise TacitError(f"{name} is no solve of hold'em over hands")
     return SolvedPolicy(strategy)
+
+
+def policy_of(agent: Agent) -> HandPolicy | None:
+    """Returns what an agent does with every hand of hold'em, or None where that cannot be asked."""
+    if isinstance(agent, RandomBot | PokerBot):
+        return HAND_POLICIES[agent.name]
+    return agent.policy if isinstance(agent, HandAgent) else None
 
 
 def require_holdem(game: AnyGame, who: str) -> Holdem:

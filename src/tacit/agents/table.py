@@ -38,7 +38,7 @@ class Table:
         Raises:
           TacitError: it is not legal, or the game is over.
         """
-        if self.actor == TERMINAL or action not in self.game.legal_actions(self._state):
+        if self.actor == TERMINAL or not self.game.is_legal(self._state, action):
             raise TacitError(f"{self.game}: {action!r} is not a legal action here")
         self._own_action[self.actor] = action
         self._arrive(self.game.apply(self._state, action))

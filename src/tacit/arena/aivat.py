@@ -31,18 +31,13 @@ from numpy.typing import NDArray
 
 from tacit.agents.base import Agent
 from tacit.agents.bots import PokerBot, RandomBot
-from tacit.agents.hand_policy import HandAgent
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.table import Table
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.match import Estimator
-from tacit.cards.deck import parse_cards
-from tacit.cards.hands import hand_index
 from tacit.errors import TacitError
-from tacit.games.base import TERMINAL, InfostateGame
-from tacit.games.holdem import Holdem
+from tacit.games.base import InfostateGame
 from tacit.tree.navigate import NOWHERE, Navigator, Place
-from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree, split_observations
+from tacit.tree.public_tree import Floats, PublicTree
 from tacit.tree.strategy import Strategy
 
 Index = NDArray[np.int64]
@@ -203,9 +198,7 @@ def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
         return agent.strategy.probabilities if agent.strategy.tree.num_entries == tree.num_entries else None
     if isinstance(agent, RandomBot):
         return tree.uniform_strategy()
-    if isinstance(agent, PokerBot):
-        return _by_words(agent, tree)
-    return _by_hands(agent, tree) if isinstance(agent, HandAgent) else None
+    return _by_words(agent, tree) if isinstance(agent, PokerBot) else None
 
 
 def _by_words(bot: PokerBot, tree: PublicTree) -> Floats:
@@ -213,24 +206,4 @@ def _by_words(bot: PokerBot, tree: PublicTree) -> Floats:
     chosen = [np.array(bot.choose(list(decision.probabilities))) for decision in uniform]
     played = np.zeros(tree.num_entries)
     played[tree.entry_start[:-1] + np.array(chosen)] = 1.0
-    return played
-
-
-def _by_hands(agent: HandAgent, tree: PublicTree) -> Floats:
-    nodes, game, played = tree.require_nodes(), tree.game, np.zeros(tree.num_entries)
-    assert isinstance(game, Holdem)
-    public: list[PublicHand] = []
-    for node in range(len(nodes)):
-        now = PublicHand.start(game) if nodes.parent[node] == NO_PARENT else public[nodes.parent[node]]
-        for word in split_observations(nodes.token[node]):
-            now = now.hear(word)
-        public.append(now)
-        actor = int(nodes.actor[node])
-        if actor == TERMINAL:
-            continue
-        probabilities = agent.policy.probabilities(now)
-        for row in range(nodes.row_start[actor][node], nodes.row_start[actor][node + 1]):
-            infostate = int(tree.rows[actor].infostate[row])
-            hand = hand_index(*parse_cards(tree.private_label(actor, row)))
-            played[tree.entry_start[infostate] : tree.entry_start[infostate + 1]] = probabilities[:, hand]
     return played

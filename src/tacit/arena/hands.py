@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tacit.cards.deck import card_name
@@ -27,8 +28,8 @@ class HandRecord:
     actions: tuple[int, ...]
 
 
-def replay(game: Holdem, record: HandRecord) -> HoldemState:
-    """Returns the end of a recorded hand; `game.returns` has the payoffs.
+def states(game: Holdem, record: HandRecord) -> Iterator[HoldemState]:
+    """Yields all states of a recorded hand, those of chance included.
 
     Raises:
       TacitError: a card comes twice, an action is not allowed, or the hand does not end where the record does.
@@ -36,14 +37,25 @@ def replay(game: Holdem, record: HandRecord) -> HoldemState:
     check_cards((*record.hands, *record.board))
     cards, actions = iter((*record.hands, *record.board)), iter(record.actions)
     state = game.initial_state()
+    yield state
     while (actor := game.actor(state)) != TERMINAL:
         following = next(cards if actor == CHANCE else actions, None)
         if following is None:
             raise TacitError("the hand breaks off: " + ("cards are missing" if actor == CHANCE else "somebody is still to act"))
         state = game.apply(state, following)
+        yield state
     if next(actions, None) is not None or next(cards, None) is not None:
         raise TacitError("the hand goes on after its end")
-    return state
+
+
+def replay(game: Holdem, record: HandRecord) -> HoldemState:
+    """Returns the end of a recorded hand; `game.returns` has the payoffs.
+
+    Raises:
+      TacitError: the record is not possible.
+    """
+    *_, end = states(game, record)
+    return end
 
 
 def full_game(game: AnyGame) -> Holdem:

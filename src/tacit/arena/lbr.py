@@ -11,15 +11,20 @@ where `fp` is how often the range folds to the raise and `wp'` the same as `wp` 
 hand, a mean over both seats, is a **lower bound on exploitability** in the same game: a best response wins at least as much. A
 negative figure proves nothing.
 
-Where we differ: raises are those of the game's menu, the one nearest to the pot, and all-in where it is on the menu. Any
-choice gives a lower bound. Settings with dozens of bet sizes are not here.
+Settings say what it may do on each street. Those of DeepStack (Moravcik et al. 2017, the table of results of local best
+response) are: fold and call everywhere; calls, then fold, call, pot and all-in from the turn on (ReBeL's setting, too); calls,
+then 56 bets from the turn on; a call, 56 bets on the flop, then fold and call. The many bets are off the menu, which the rules
+of no-limit allow; policies answer them as they are, or translated (`agents/translation.py`).
+
+Where we differ: the pot-size raise is the one of the game's menu nearest to the pot, and all-in is there where the menu has
+it. The paper does not print the 56 bets: ours are `0.05 * 1.15**k` pots, k from 0 to 54, and all-in, which is what others
+report from the headers of the match logs that its authors released; we have not seen these logs. Any choice gives
+a lower bound.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
@@ -32,11 +37,19 @@ from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
 from tacit.tree.public_tree import Floats
 
-SETTINGS = {"rebel": "c/c/fcpa/fcpa", "fold-call": "fc/fc/fc/fc", "all-rounds": "fcpa/fcpa/fcpa/fcpa"}
-"""What it may do before the flop, on the flop, on the turn and on the river: fold, call, pot, all-in.
-
-`rebel` is the setting of the ReBeL paper."""
-_LETTERS = "fcpa"
+SETTINGS = {
+    "rebel": "c/c/fcpa/fcpa",
+    "fold-call": "fc/fc/fc/fc",
+    "all-rounds": "fcpa/fcpa/fcpa/fcpa",
+    "deepstack-fold-call": "fc/fc/fc/fc",
+    "deepstack-fcpa": "c/c/fcpa/fcpa",
+    "deepstack-56bets": "c/c/fcab/fcab",
+    "deepstack-flop-56bets": "c/fcab/fc/fc",
+}
+"""What it may do before the flop, on the flop, on the turn and on the river: fold, call, pot, all-in, one of many bets."""
+_LETTERS = "fcpab"
+MANY_SIZES = tuple(0.05 * 1.15**k for k in range(55))
+"""Bets in pots after the call: from a twentieth of the pot to 95 pots."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +65,8 @@ class LocalBestResponse:
 
     name = "lbr"
 
-    def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, setting: str = "rebel") -> None:
-        self._game, self._policy, self._generator = game, policy, generator
+    def __init__(self, game: Holdem, policy: HandPolicy, setting: str = "rebel") -> None:
+        self._game, self._policy = game, policy
         self._allowed = parse_setting(setting)
         self.start(0)
 
@@ -86,7 +99,7 @@ class LocalBestResponse:
         """Returns what each action that the setting allows is worth, in ascending order of actions."""
         public, betting = self._public, self._public.betting
         letters = self._allowed[betting.street]
-        wins = win_chances(self._hand, public.board, self._generator)
+        wins = win_chances(self._hand, public.board)
         pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
         found = [Utility(FOLD, 0.0)] if "f" in letters and FOLD in public.actions else []
         found.append(Utility(CALL, share * pot - (1.0 - share) * asked))
@@ -100,11 +113,17 @@ class LocalBestResponse:
         return found
 
     def _raises(self, letters: str) -> list[int]:
+        """Returns the raises that a setting allows."""
         raises = [action for action in self._public.actions if action > CALL]
-        if not raises:
+        limits = self._game.rules.all_raises(self._public.betting)
+        if not raises or limits is None:
             return []
-        chosen = [nearest_to_pot(self._public, raises)] if "p" in letters else []
-        return sorted({*chosen, *(action for action in raises if "a" in letters and action == self._game.rules.stack)})
+        chosen = {nearest_to_pot(self._public, raises)} if "p" in letters else set()
+        chosen |= {action for action in raises if "a" in letters and action == self._game.rules.stack}
+        if "b" in letters:
+            facing, (least, most) = self._public.betting.facing, limits
+            chosen |= {min(max(facing + round(2 * facing * size), least), most) for size in MANY_SIZES}
+        return sorted(chosen)
 
     def _believe(self, weights: Floats) -> None:
         """Takes weights as beliefs; what the policy never does leaves them as they were, but for the cards that lie."""

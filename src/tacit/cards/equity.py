@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
+from tacit.cards.run_outs import leads
 from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 
 FULL_BOARD = 5
@@ -41,26 +42,16 @@ def random_hand_equities(board: Board) -> NDArray[np.float64]:
     return np.divide(share, seen, out=np.zeros(NUM_HANDS), where=(seen > 0) & possible_hands(board))
 
 
-def win_chances(hand: int, board: Board, generator: np.random.Generator, samples: int = 500) -> NDArray[np.float64]:
-    """Returns `[1326]` how often a hand beats each other one when the board is completed; 0 against hands it cannot meet.
+def win_chances(hand: int, board: Board) -> NDArray[np.float64]:
+    """Returns `[1326]` exactly how often a hand beats each other one when the board is completed; 0 for those it cannot meet.
 
     Args:
       hand: a number of the 1,326.
       board: 0, 3, 4 or 5 cards, none of them in the hand.
-      generator: draws boards before the flop; later all of them are counted.
-      samples: how many it draws.
     """
-    cards = (*board, *HANDS[hand].tolist())
-    left = [card for card in range(NUM_CARDS) if card not in cards]
-    missing = FULL_BOARD - len(board)
-    rests = combinations(left, missing) if board else (tuple(generator.permutation(left)[:missing]) for _ in range(samples))
-    won, seen = np.zeros(NUM_HANDS), np.zeros(NUM_HANDS)
-    for rest in rests:
-        strength = hand_strengths((*board, *rest))
-        possible = strength != IMPOSSIBLE
-        won += possible * ((strength < strength[hand]) + 0.5 * (strength == strength[hand]))
-        seen += possible
-    return np.divide(won, seen, out=np.zeros(NUM_HANDS), where=(seen > 0) & possible_hands(cards))
+    held = np.zeros(NUM_HANDS)
+    held[hand] = 1.0
+    return (0.5 - 0.5 * leads(board, held)) * possible_hands((*board, *HANDS[hand].tolist()))
 
 
 def _full_boards(board: Board) -> list[Board]:

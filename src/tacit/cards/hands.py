@@ -30,3 +30,10 @@ def possible_hands(dead: Iterable[int]) -> NDArray[np.bool_]:
     gone = np.zeros(NUM_CARDS, bool)
     gone[list(dead)] = True
     return ~(gone[HANDS[:, 0]] | gone[HANDS[:, 1]])
+
+
+def meetings(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns `[1326]` for each hand the weight of the hands that share no card with it."""
+    by_card = np.bincount(HANDS.ravel(), np.repeat(weights, 2), minlength=NUM_CARDS)
+    found: NDArray[np.float64] = weights.sum() - by_card[HANDS].sum(axis=1) + weights  # the hand itself was taken away twice
+    return found

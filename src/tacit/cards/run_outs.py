@@ -8,9 +8,9 @@ there are 2.6 million; they were counted once (`compute_preflop_margins`, second
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from io import BytesIO
-from itertools import combinations, permutations
+from itertools import combinations
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,15 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
 from tacit.cards.strength import hand_strengths
+from tacit.cards.suits import RENAMED_CARDS, RENAMED_HANDS
 from tacit.files import write_whole
 
 FULL_BOARD = 5
 PREFLOP_FILE = Path(__file__).with_name("preflop_margins.npz")
-_KEPT_BOARDS = 64
-"""Of 5.5 MB each on the flop, in float32."""
+_KEPT_BOARDS = 32
+"""Of 11 MB each on the flop, in float64."""
 _AT_ONCE = 1_000
 """Boards that are counted together: few enough for sums of 16 bits, and for their strengths to stay in the cache."""
-_SUIT_ORDERS = np.array(list(permutations(range(4))))
 
 Board = tuple[int, ...]
 
@@ -50,6 +50,18 @@ def run_out_margins(board: Board, dtype: str = "float64") -> NDArray[Any]:
     return margins
 
 
+def leads(board: Board, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns `[1326]` for each hand the weight of hands it beats less that of those that beat it, a mean over all run-outs.
+
+    Args:
+      board: 0, 3, 4 or 5 cards.
+      weights: `[1326]` of the other player's hands; those that the board excludes do not count.
+    """
+    hands, found = np.flatnonzero(possible_hands(board)), np.zeros(NUM_HANDS)
+    found[hands] = run_out_margins(board) @ weights[hands]
+    return found
+
+
 def compute_preflop_margins(progress: Callable[[int, int], None] = lambda _done, _all: None) -> NDArray[np.int32]:
     """Returns `[169, 1326]` wins less losses over all boards, of the first hand of each cell of the grid against every hand.
 
@@ -59,7 +71,6 @@ def compute_preflop_margins(progress: Callable[[int, int], None] = lambda _done,
       progress: called with the boards done and how many there are.
     """
     boards = _distinct_boards()
-    names = renamed_hands()
     total, done = np.zeros((NUM_HANDS, NUM_HANDS), np.int64), 0
     for weight, alike in boards.items():
         for first in range(0, len(alike), _AT_ONCE):
@@ -71,9 +82,11 @@ def compute_preflop_margins(progress: Callable[[int, int], None] = lambda _done,
             progress(done, sum(map(len, boards.values())))
     rows = np.unique(CELLS, return_index=True)[1]
     sums = np.zeros((len(rows), NUM_HANDS), np.int64)
-    for name in names:
+    for name in RENAMED_HANDS:
         sums += total[name[rows]][:, name]
-    known = sums // len(names) - (comb(50, 5) - comb(48, 5))  # boards that only the other hand's cards exclude: see `_count`
+    known = sums // len(RENAMED_HANDS) - (
+        comb(50, 5) - comb(48, 5)
+    )  # boards that only the other hand's cards exclude: see `_count`
     return np.where(_meet(rows, np.arange(NUM_HANDS)), known, 0).astype(np.int32)
 
 
@@ -84,20 +97,11 @@ def write_preflop_file() -> None:
     write_whole(PREFLOP_FILE, buffer.getvalue())
 
 
-@cache
-def renamed_hands() -> NDArray[np.int64]:
-    """Returns `[24, 1326]` for each renaming of the suits the hand that every hand becomes; the first changes nothing."""
-    cards = 4 * (HANDS // 4) + _SUIT_ORDERS[:, HANDS % 4]
-    high, low = cards.max(axis=2), cards.min(axis=2)
-    renamed: NDArray[np.int64] = high * (high - 1) // 2 + low
-    return renamed
-
-
 def _counted_preflop() -> NDArray[np.int32]:
     """Returns `[1326, 1326]` wins less losses over all boards, from the file."""
     rows, first = np.load(PREFLOP_FILE)["margins"], np.unique(CELLS, return_index=True)[1]
     counted = np.empty((NUM_HANDS, NUM_HANDS), np.int32)
-    for name in renamed_hands():  # the first hand of each cell becomes every hand of the cell
+    for name in RENAMED_HANDS:  # the first hand of each cell becomes every hand of the cell
         counted[np.ix_(name[first], name)] = rows
     return counted
 
@@ -134,9 +138,8 @@ def _distinct_boards() -> dict[int, list[Board]]:
     cards = np.array(list(combinations(range(NUM_CARDS), FULL_BOARD)), np.int8)
     code = np.left_shift(np.int64(1), cards.astype(np.int64)).sum(axis=1)
     least = code.copy()
-    for order in _SUIT_ORDERS[1:]:
-        renamed = 4 * (cards // 4) + order[cards % 4]
-        np.minimum(least, np.left_shift(np.int64(1), renamed).sum(axis=1), out=least)
+    for renamed in RENAMED_CARDS[1:]:
+        np.minimum(least, np.left_shift(np.int64(1), renamed[cards].astype(np.int64)).sum(axis=1), out=least)
     _, first, counts = np.unique(least, return_index=True, return_counts=True)
     return {int(n): [tuple(board) for board in cards[first[counts == n]].tolist()] for n in np.unique(counts)}
 

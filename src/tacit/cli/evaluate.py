@@ -13,22 +13,29 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
 
-METRICS = ("exploitability", "network-error", "lbr")
+METRICS = ("exploitability", "network-error", "lbr", "aivat")
 
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(help="A run folder, a network file, or pretrained:NAME; for lbr a bot or a saved solve.")
+        str, typer.Argument(help="A run folder, a network file or pretrained:NAME; a saved solve; in hold'em a bot.")
     ],
-    metric: Annotated[str, typer.Option(help="exploitability, network-error, or in hold'em lbr.")] = "exploitability",
+    metric: Annotated[str, typer.Option(help="exploitability, network-error, or in hold'em lbr and aivat.")] = "exploitability",
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int, typer.Option(min=2, help="Public belief states that network-error compares.")] = 200,
-    game: Annotated[str | None, typer.Option(help="The game that lbr is played in.")] = None,
+    game: Annotated[str | None, typer.Option(help="The game, for bots and for lbr.")] = None,
     hands: Annotated[int, typer.Option(min=2, help="Hands that lbr plays, every deal in both seats.")] = 1_000,
-    lbr: Annotated[str, typer.Option(help="What lbr may do: rebel, fold-call, all-rounds, or like c/c/fcpa/fcpa.")] = "rebel",
+    lbr: Annotated[
+        str, typer.Option(help="What lbr may do: rebel, deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa.")
+    ] = "rebel",
+    results: Annotated[
+        Path | None,
+        typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote."),
+    ] = None,
+    player: Annotated[str | None, typer.Option(help="What the dealer called it. [default: the agent's name]")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: JsonOption = False,
     seed: SeedOption = 0,
@@ -45,7 +52,13 @@ def evaluate(
 
       tacit evaluate pretrained:liars_dice_1x4f --metric network-error
 
+      tacit evaluate pot-odds --game "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)"
+
       tacit evaluate pot-odds --metric lbr --game no_limit_holdem --hands 2000
+
+      tacit evaluate pot-odds --metric lbr --game no_limit_holdem --lbr deepstack-56bets
+
+      tacit evaluate pot-odds --metric aivat --results slumbot.jsonl
     """
     from tacit.kernels import check_backend
 
@@ -56,8 +69,12 @@ def evaluate(
     began = time.perf_counter()
     if metric == "lbr":
         report, lines = _lbr(run, game, hands, lbr, seed)
+    elif metric == "aivat":
+        report, lines = _aivat(run, results, player or run)
     elif metric == "network-error":
         report, lines = _network_error(run, samples, seed)
+    elif (exact := _exact(run, game)) is not None:
+        report, lines = exact
     else:
         report, lines = _exploitability(run, last, solver or "dcfr", iterations, playthroughs, seed, device)
     report["seconds"] = time.perf_counter() - began
@@ -110,6 +127,39 @@ def _exploitability(
     ]
 
 
+def _exact(name: str, game: str | None) -> tuple[dict[str, Any], list[str]] | None:
+    """Returns the report of a saved solve or, in an endgame of hold'em, of a bot; None for what is trained."""
+    from tacit.agents.registry import HAND_POLICIES
+    from tacit.arena.hand_values import tabulate_game
+    from tacit.evaluation import evaluate as measure
+    from tacit.games import load_game
+    from tacit.kernels import make_passes
+    from tacit.solvers import load_result
+    from tacit.solvers.result import is_saved_solve
+
+    rules = None if game is None else load_game(game)
+    tree: Any
+    if Path(name).is_file() and is_saved_solve(name):
+        strategy = load_result(name, rules).strategy
+        tree, played = strategy.tree, strategy.probabilities
+    elif name in HAND_POLICIES and rules is not None:
+        tree, played = tabulate_game(HAND_POLICIES[name], rules)
+    else:
+        return None
+    quality = measure(make_passes(tree), played)
+    units = tree.game.in_units(quality.exploitability)
+    report = {
+        "game": str(tree.game), "agent": name, "metric": "exploitability", "exploitability": quality.exploitability,
+        **{f"exploitability_{unit}": number for unit, number in units.items()},
+        "kind": "exact", "interval": None, "value": quality.value, "best_response_values": quality.best_response_values,
+    }  # fmt: skip
+    beside = "".join(f", {number:,.4g} {unit.replace('_', ' ')}" for unit, number in units.items())
+    return report, [
+        f"{tree.game}: exploitability {quality.exploitability:.6g}{beside} (exact, by best responses)",
+        f"value for the first player {quality.value:.6g}",
+    ]
+
+
 def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tuple[dict[str, Any], list[str]]:
     """Returns the report and what people read of it."""
     import numpy as np
@@ -125,8 +175,8 @@ def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tu
         raise TacitError("lbr needs a game: --game no_limit_holdem")
     rules = require_holdem(load_game(game), "lbr")
     policy = load_hand_policy(name, rules)
-    chance, own, other = (np.random.default_rng([seed, stream]) for stream in range(3))
-    agents = (LocalBestResponse(rules, policy, own, setting), HandAgent(rules, policy, other, name))
+    chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
+    agents = (LocalBestResponse(rules, policy, setting), HandAgent(rules, policy, other, name))
     tally, deals, interrupted = Tally(), -(-hands // 2), False
     with progress_bar("hands") as progress:
         task = progress.add_task(f"lbr against {name}", total=2 * deals, rate="", note="")
@@ -150,6 +200,52 @@ def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tu
         f"{rules}: lbr ({setting}) wins {mbb * tally.mean:,.0f} mbb per hand from {name}",
         f"sampled; 95 % interval {low:,.0f} to {high:,.0f}; {2 * tally.count:,} hands, every deal in both seats",
         "a lower bound on exploitability" + ("" if tally.mean > 0 else "; a negative one proves nothing"),
+    ]
+
+
+def _aivat(name: str, path: Path | None, player: str) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report and what people read of it."""
+    import numpy as np
+
+    from tacit.agents.registry import load_agent, policy_of
+    from tacit.arena.hand_aivat import hand_estimate
+    from tacit.arena.hand_values import CheckDown
+    from tacit.arena.results import public_end, read_results
+    from tacit.cards.hands import hand_index
+    from tacit.tally import Tally
+
+    if path is None:
+        raise TacitError("aivat needs the hands: --results FILE, as tacit slumbot or tacit acpc dealer wrote it")
+    results = read_results(path, player)
+    rules = results.game
+    policy = policy_of(load_agent(name, rules, np.random.default_rng(0)))
+    if policy is None:
+        raise TacitError(f"what {name} does with every hand is not known: AIVAT needs that of the player who is judged")
+    raw, less, values = Tally(), Tally(), CheckDown()
+    with progress_bar("hands") as progress:
+        task = progress.add_task(f"aivat of {results.player}", total=len(results.hands), rate="", note="")
+        for hand in results.hands:
+            cards, policies = hand.record.hands, (policy, None) if hand.seat == 0 else (None, policy)
+            held = hand_index(*cards[:2]), hand_index(*cards[2:])
+            found = hand_estimate(public_end(rules, hand.record), held, policies, values)
+            less.add(found if hand.seat == 0 else -found)
+            raw.add(hand.winnings)
+            progress.update(task, completed=less.count, note=f"mean {less.mean:+.4g}")
+    mbb = rules.in_units(1.0)["mbb"]
+    intervals = [None if tally.interval is None else [mbb * end for end in tally.interval] for tally in (less, raw)]
+    if intervals[0] is None or intervals[1] is None or less.deviation is None or raw.deviation is None:
+        raise TacitError(f"{path} has {less.count} finished hands: it takes two at least")
+    report = {
+        "game": str(rules), "agent": name, "metric": "aivat", "aivat": mbb * less.mean, "unit": "mbb", "kind": "sampled",
+        "interval": intervals[0], "hands": less.count, "deviation": mbb * less.deviation, "verdict": less.verdict(1),
+        "without_aivat": {"mbb_per_hand": mbb * raw.mean, "interval": intervals[1], "deviation": mbb * raw.deviation},
+    }  # fmt: skip
+    return report, [
+        f"{rules}: A = {results.player} gets {mbb * less.mean:+,.0f} mbb per hand by AIVAT",
+        f"sampled; 95 % interval {intervals[0][0]:,.0f} to {intervals[0][1]:,.0f}; {less.count:,} hands",
+        f"without it {mbb * raw.mean:+,.0f} ({intervals[1][0]:,.0f} to {intervals[1][1]:,.0f}); "
+        f"standard deviation {mbb * less.deviation:,.0f}, without it {mbb * raw.deviation:,.0f}",
+        less.verdict(1),
     ]
 
 

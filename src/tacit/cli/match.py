@@ -117,7 +117,12 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
 def _aivat(rules: Any, agents: list[Agent]) -> Estimator:
     from tacit.agents.tabular import TabularAgent
     from tacit.arena.aivat import AivatEstimator
+    from tacit.arena.hand_aivat import HandAivatEstimator
+    from tacit.games.holdem import Holdem
     from tacit.tree.compiler import compile_game
+
+    if isinstance(rules, Holdem):
+        return HandAivatEstimator(rules, agents)
 
     solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
     return AivatEstimator(solved or compile_game(rules), agents)
@@ -132,8 +137,9 @@ def _print(report: dict[str, Any]) -> None:
     console.print(f"{report['game']}: A = {name_a}, B = {name_b}", soft_wrap=True)
     console.print(f"{report['hands']:,} hands{how}, {report['seconds']:.1f} s")
     if mean is not None:
-        low, high = report["interval"] or (float("nan"), float("nan"))
-        console.print(f"A gets {mean:+{form}}{unit} per hand (sampled; 95 % interval {low:{form}} to {high:{form}})")
+        ends = report["interval"]
+        around = f"95 % interval {ends[0]:{form}} to {ends[1]:{form}}" if ends else "one deal has no interval"
+        console.print(f"A gets {mean:+{form}}{unit} per hand (sampled; {around})")
     raw = report.get("without_aivat")
     if raw and raw["deviation"] and report["deviation"] is not None:
         was, now = raw["deviation"], report["deviation"]

@@ -73,6 +73,10 @@ class Game(ABC, Generic[State]):
     def legal_actions(self, state: State) -> Sequence[int]:
         """Returns the acting player's actions; the same list throughout an infostate."""
 
+    def is_legal(self, state: State, action: int) -> bool:
+        """Returns whether the rules allow an action: one of `legal_actions`, or where these are a menu, another one."""
+        return action in self.legal_actions(state)
+
     @abstractmethod
     def apply(self, state: State, action: int) -> State:
         """Returns the state after an action or a chance outcome."""

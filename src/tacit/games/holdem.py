@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS, card_name, card_names, parse_cards
-from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
+from tacit.cards.hands import HANDS, NUM_HANDS, meetings, possible_hands
 from tacit.cards.ranges import check_range, parse_range
 from tacit.cards.strength import seven_card_strengths
 from tacit.errors import TacitError
@@ -103,7 +103,10 @@ class Holdem(Game[HoldemState]):
         for weights in (first, second):
             check_range(weights, self.known_board)
         possible = possible_hands(self.known_board)
-        return first * possible, second * possible
+        first, second = first * possible, second * possible
+        if not (first * meetings(second)).max() > 1e-9:  # sums that leave out shared cards are not exactly zero
+            raise TacitError("no hand of range0 can be held together with one of range1: they share cards")
+        return first, second
 
     def in_units(self, amount: float) -> dict[str, float]:
         big_blinds, pot = amount / self.rules.big_blind, self.rules.pot
@@ -126,6 +129,10 @@ class Holdem(Game[HoldemState]):
 
     def legal_actions(self, state: HoldemState) -> tuple[int, ...]:
         return self.rules.actions(state.betting)
+
+    def is_legal(self, state: HoldemState, action: int) -> bool:
+        limits = self.rules.all_raises(state.betting)
+        return action in self.legal_actions(state) or (limits is not None and limits[0] <= action <= limits[1])
 
     def chance_outcomes(self, state: HoldemState) -> list[tuple[int, float]]:
         if self._deals_hands and len(state.hands) < 4:
@@ -185,11 +192,7 @@ class Holdem(Game[HoldemState]):
     def _hand_outcomes(self, dealt: tuple[int, ...]) -> list[tuple[int, float]]:
         """Returns how likely each hand is for player 0, or for player 1 given the other's."""
         first, second = self.ranges
-        if dealt:
-            weights = second * possible_hands(dealt)
-        else:
-            by_card = np.bincount(HANDS.ravel(), np.repeat(second, 2), minlength=NUM_CARDS)
-            weights = first * (second.sum() - by_card[HANDS].sum(axis=1) + second)  # what it can meet (`card_removal`)
+        weights = second * possible_hands(dealt) if dealt else first * meetings(second)
         possible = np.flatnonzero(weights > 0)
         return list(zip(possible.tolist(), (weights[possible] / weights.sum()).tolist(), strict=True))
 

@@ -204,16 +204,16 @@ class HandPasses(Passes[Array]):
       dtype: of all numbers: float32 for speed, float64 to check it.
       leaves: values the leaves of a tree that a depth limit cut; None: they are worth nothing. In a best response, whose own
         reach is not known, the player comes there as by the strategy whose reach was computed last.
-      watched: a node whose values `watched_values` returns.
+      keep: whether the values of all nodes can be asked after a pass, or full boards share their room.
     """
 
     backend, device = "numba", "cpu"
 
     def __init__(
-        self, tree: HandTree, dtype: type = np.float32, leaves: HandLeafEvaluator | None = None, watched: int = 0
+        self, tree: HandTree, dtype: type = np.float32, *, leaves: HandLeafEvaluator | None = None, keep: bool = False
     ) -> None:
         self.hand_tree = self.tree = tree  # type: ignore[assignment]
-        self.dtype, self._watched = dtype, watched
+        self.dtype = dtype
         t, blocks = tree, tree.blocks
         widths = np.diff(blocks.lane_start)
         terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
@@ -224,7 +224,7 @@ class HandPasses(Passes[Array]):
             blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
             t.amount.astype(dtype),
         )  # fmt: skip
-        self._value_offset = _value_offsets(tree, int(tree.block[watched]))
+        self._value_offset = _value_offsets(tree, keep)
         room = int(widths.max())
         self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
@@ -264,6 +264,11 @@ class HandPasses(Passes[Array]):
         self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
         return self._root()
 
+    def node_values(self, node: int) -> Array:
+        """Returns `[H]` a node's values of the last pass; below the first board only if they are kept."""
+        start = int(self._value_offset[node])
+        return self._values[start : start + self.hand_tree.blocks.width(int(self.hand_tree.block[node]))]
+
     def best_response(self, player: int, opponent_reach: Array, bonus: Array | None = None) -> tuple[Array, Array]:
         response, bonus = self.zeros(), self._none if bonus is None else bonus
         # The place of the regrets is taken by the bonus: either says how a node's player chooses.
@@ -283,20 +288,12 @@ class HandPasses(Passes[Array]):
         values: Floats = cfv.astype(np.float64) * self.hand_tree.root_reach[player]
         return values
 
-    def watched_values(self) -> Array:
-        """Returns `[H]` the watched node's counterfactual values of the last pass upwards."""
-        return self._at(self._watched)
-
     def _root(self) -> Array:
         """Returns `[H]` a copy of the root's values, of all roots in a forest."""
         t = self.hand_tree
         starts = self._value_offset[t.roots]
         widths = [t.blocks.width(block) for block in t.block[t.roots]]
         return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
-
-    def _at(self, node: int) -> Array:
-        start, block = int(self._value_offset[node]), int(self.hand_tree.block[node])
-        return self._values[start : start + self.hand_tree.blocks.width(block)].copy()
 
     def _pass_up(
         self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
@@ -318,18 +315,17 @@ class HandPasses(Passes[Array]):
         )  # fmt: skip
 
 
-def _value_offsets(tree: HandTree, watched: int) -> NDArray[np.int64]:
-    """Returns `[N]` where each node's values lie.
-
-    Full boards share their room, since each is done with before the next; one that is watched has its own.
-    """
+def _value_offsets(tree: HandTree, keep: bool) -> NDArray[np.int64]:
+    """Returns `[N]` where each node's values lie. Full boards share room unless kept: each is done with before the next."""
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
     sizes = np.diff(blocks.node_start) * widths
     shares = np.array(
-        [len(board) == FULL_BOARD and parent >= 0 for board, parent in zip(blocks.board, blocks.parent, strict=True)]
+        [
+            len(board) == FULL_BOARD and parent >= 0 and not keep
+            for board, parent in zip(blocks.board, blocks.parent, strict=True)
+        ]
     )
-    shares[watched] = False
     own = np.where(shares, 0, sizes)
     start = np.where(shares, own.sum(), np.cumsum(own) - own)
     within = np.arange(len(tree)) - blocks.node_start[tree.block]

@@ -1,0 +1,109 @@
+"""Results of matches with other programs, read again to judge a player by them: every hand with the cards of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.agents.public_hand import PublicHand
+from tacit.arena.acpc import read_state
+from tacit.arena.hands import HandRecord, full_game, states
+from tacit.arena.journal import read_journal
+from tacit.cards.deck import parse_cards
+from tacit.errors import TacitError
+from tacit.games import load_game
+from tacit.games.holdem import Holdem
+
+
+@dataclass(frozen=True)
+class JudgedHand:
+    """A finished hand as one of its players is judged by it.
+
+    Attributes:
+      record: cards and actions.
+      seat: where that player sat.
+      winnings: what it won, in chips.
+    """
+
+    record: HandRecord
+    seat: int
+    winnings: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """A file of results.
+
+    Attributes:
+      game: what was played.
+      player: who is judged.
+      hands: in the order they were played.
+    """
+
+    game: Holdem
+    player: str
+    hands: list[JudgedHand]
+
+
+def read_results(path: str | Path, player: str) -> Results:
+    """Returns the hands of a file that `tacit slumbot` or `tacit acpc dealer` wrote.
+
+    Args:
+      path: the file.
+      player: who is judged, as the dealer called it; in a match against Slumbot it is the agent.
+
+    Raises:
+      TacitError: the file cannot be read, has no such player, or lacks cards that are needed.
+    """
+    head, *lines = read_journal(path) or [{}]
+    if not isinstance(head.get("game"), str) or not ("agent" in head or "players" in head):
+        raise TacitError(f"{path} holds no results of tacit slumbot or tacit acpc dealer")
+    game = full_game(load_game(head["game"]))
+    if "players" in head and player not in head["players"]:
+        raise TacitError(f"nobody was called {player!r} in {path}: choose one of {', '.join(map(str, head['players']))}")
+    read = _of_dealer if "players" in head else _of_slumbot
+    hands = []
+    for number, line in enumerate(lines, start=2):
+        if "hand" not in line:
+            continue
+        try:
+            hands.append(read(game, line, player))
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise TacitError(f"line {number} of {path} is no hand of {game}") from None
+        except TacitError as error:
+            raise TacitError(f"line {number} of {path}: {error}") from None
+    return Results(game, player if "players" in head else str(head["agent"]), hands)
+
+
+def public_end(game: Holdem, record: HandRecord) -> PublicHand:
+    """Returns the public state in which a hand ended, and how it came there.
+
+    Raises:
+      TacitError: the record is not possible.
+    """
+    public = PublicHand.start(game)
+    for word in filter(None, (game.public_observation(state) for state in states(game, record))):
+        public = public.hear(word)
+    return public
+
+
+def _of_slumbot(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
+    del game, player
+    own, other, seat = parse_cards(line["hole_cards"]), parse_cards(line["bot_hole_cards"]), line["client_pos"]
+    cards = (*own, *other) if seat == 0 else (*other, *own)
+    return JudgedHand(_record(cards, parse_cards(line["board"]), tuple(line["actions"])), seat, float(line["winnings"]))
+
+
+def _of_dealer(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
+    _, number, betting, cards, payoffs, names = line["state"].split(":")
+    seat = names.split("|").index(player)
+    state = read_state(game.rules, f"MATCHSTATE:0:{number}:{betting}:{cards}")
+    record = _record((*state.hands[0], *state.hands[1]), state.board, state.actions)
+    return JudgedHand(record, seat, float(payoffs.split("|")[seat]))
+
+
+def _record(cards: tuple[int, ...], board: tuple[int, ...], actions: tuple[int, ...]) -> HandRecord:
+    if len(cards) != 4:
+        raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
+    return HandRecord((cards[0], cards[1], cards[2], cards[3]), board, actions)

@@ -61,8 +61,10 @@ class LearningCurve:
     final: float | None = None
 
 
-def learning_panels(panels: Mapping[str, Sequence[LearningCurve]], title: str, path: str | Path) -> None:
-    """Draws exploitability over seconds of training, a panel per game, into a file."""
+def learning_panels(
+    panels: Mapping[str, Sequence[LearningCurve]], title: str, path: str | Path, kind: str = "upper bound"
+) -> None:
+    """Draws exploitability over seconds of training, a panel per game, into a file; `kind` says what the figures are."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
@@ -86,7 +88,7 @@ def learning_panels(panels: Mapping[str, Sequence[LearningCurve]], title: str, p
         axis.set_xlabel("seconds of training")
         axis.grid(True, which="major", alpha=0.3)
         axis.grid(True, which="minor", axis="y", alpha=0.1)
-    axes[0][0].set_ylabel("exploitability (upper bound)")
+    axes[0][0].set_ylabel(f"exploitability ({kind})")
     axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)

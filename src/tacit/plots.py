@@ -21,8 +21,20 @@ def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) 
     convergence_panels({title: curves}, "", path)
 
 
-def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, path: str | Path) -> None:
-    """Draws a panel per game side by side, each with a legend unless an earlier one shows the same lines, into a file."""
+def convergence_panels(
+    panels: Mapping[str, Mapping[str, Curve]],
+    title: str,
+    path: str | Path,
+    counted: str = "iterations (both players updated)",
+) -> None:
+    """Draws panels side by side into a file, each with a legend unless an earlier one shows the same lines.
+
+    Args:
+      panels: curves by name, for each panel.
+      title: above all of them.
+      path: the file.
+      counted: what the axis below counts.
+    """
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
@@ -35,7 +47,7 @@ def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, pa
                 [max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3
             )
         axis.set_title(name, fontsize=10)
-        axis.set_xlabel("iterations (both players updated)")
+        axis.set_xlabel(counted)
         axis.grid(True, which="major", alpha=0.3)
         if not curves.keys() <= explained:
             axis.legend(fontsize=8, frameon=False)
@@ -64,8 +76,10 @@ class LearningCurve:
     final: float | None = None
 
 
-def learning_panels(panels: Mapping[str, Sequence[LearningCurve]], title: str, path: str | Path) -> None:
-    """Draws exploitability over seconds of training, a panel per game, into a file."""
+def learning_panels(
+    panels: Mapping[str, Sequence[LearningCurve]], title: str, path: str | Path, kind: str = "upper bound"
+) -> None:
+    """Draws exploitability over seconds of training, a panel per game, into a file; `kind` says what the figures are."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
@@ -89,7 +103,7 @@ def learning_panels(panels: Mapping[str, Sequence[LearningCurve]], title: str, p
         axis.set_xlabel("seconds of training")
         axis.grid(True, which="major", alpha=0.3)
         axis.grid(True, which="minor", axis="y", alpha=0.1)
-    axes[0][0].set_ylabel("exploitability (upper bound)")
+    axes[0][0].set_ylabel(f"exploitability ({kind})")
     axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)

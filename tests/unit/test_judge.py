@@ -12,12 +12,12 @@ from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import Protocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
-from tacit.rebel.run import open_run, train
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
 from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import max_searches
 from tacit.search.tables import SearchSpace
+from tacit.training.run import open_run, train
 from tests.unit.test_search import space_of
 
 

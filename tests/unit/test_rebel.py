@@ -16,7 +16,6 @@ from tacit.rebel.folder import RunFolder
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
-from tacit.rebel.run import train
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.train import Trainer
 from tacit.rebel.trained import load_search
@@ -28,6 +27,7 @@ from tacit.search.search import BatchSearch, make_kernels
 from tacit.search.state import SearchState
 from tacit.search.tables import search_space
 from tacit.search.warm import follow_policy
+from tacit.training.run import train
 from tacit.tree.compiler import compile_game
 from tests.random_games import RandomGame
 

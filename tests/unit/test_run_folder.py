@@ -11,8 +11,8 @@ from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.run import load_trainer, open_run, train
 from tacit.rebel.train import Progress, Trainer
+from tacit.training.run import load_trainer, open_run, train
 
 DICE = "liars_dice(dice=1,faces=3)"
 
@@ -158,7 +158,7 @@ def test_metrics_of_a_future_version_do_not_stop_a_run(tmp_path: Path) -> None:
 
 def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    from tacit.rebel.events import EventWriter
+    from tacit.training.events import EventWriter
 
     for first, epochs in ((0, (1, 2, 3)), (2, (3, 4))):  # the second session repeats epoch 3
         writer = EventWriter(tmp_path, first)

@@ -13,7 +13,7 @@ import pytest
 
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.run import open_run, train
+from tacit.training.run import open_run, train
 
 ROOT = Path(__file__).parents[2]
 KILLS = 3
@@ -22,8 +22,8 @@ KILLS = 3
 def start_training(run: Path, game: str, *arguments: str, checkpoint_seconds: float = 15.0) -> subprocess.Popen[str]:
     command = ["train", "rebel", game, "--run", str(run), *arguments]
     code = (
-        "import tacit.rebel.run\n"
-        f"tacit.rebel.run.CHECKPOINT_SECONDS = {checkpoint_seconds}\n"
+        "import tacit.training.run\n"
+        f"tacit.training.run.CHECKPOINT_SECONDS = {checkpoint_seconds}\n"
         "from tacit.cli.main import main\nmain()"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.cli.common import logger, progress_bar
 from tacit.cli.live import train_live
+from tacit.cli.looks import RebelLook
 from tacit.cli.train import draw_curve, note_session
 from tacit.errors import StoppedError
 
@@ -34,16 +35,17 @@ def learn(jobs: list[Job], picture: Path) -> tuple[list[LearnedCell], str]:
 
 
 def _run(job: Job) -> LearnedCell:
-    from tacit.rebel.run import open_run
     from tacit.reproduce.learned import judge_run
+    from tacit.training.run import open_run
 
+    look = RebelLook()
     trainer = open_run(job.folder, job.game, job.config, job.device)
     if trainer.epoch < job.config.epochs:
         note_session(job.folder, job.config.seed, job.device)
-        _, stopped = train_live(trainer, job.folder, "training")
+        _, stopped = train_live(trainer, job.folder, look, "training")
         if stopped:
             raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
-        draw_curve(job.folder, job.game, job.paper)
+        draw_curve(job.folder, look, job.game, job.paper)
     else:
         logger().print(f"trained before, {trainer.epoch} epochs")
     with progress_bar("searches") as bars:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
-    from tacit.rebel.folder import RunFolder
-    from tacit.rebel.train import Progress, Trainer
+    from tacit.cli.looks import Look
+    from tacit.training.folder import RunFolder
+    from tacit.training.system import C, M, Trainer
 
 
-def train_live(trainer: Trainer, folder: RunFolder, name: str, time_limit: float | None = None) -> tuple[Progress, bool]:
+def train_live(
+    trainer: Trainer[C, M], folder: RunFolder[C, M], look: Look, name: str, time_limit: float | None = None
+) -> tuple[M, bool]:
     """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it."""
-    from tacit.rebel.run import train
+    from tacit.training.run import train
 
     with progress_bar("epochs") as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as write:
-        display = _Display(bars, trainer, name)
+        display = _Display(bars, trainer, look, name)
 
-        def show(progress: Progress) -> None:
-            display.epoch(progress)
-            write(progress)
+        def show(now: M) -> None:
+            display.epoch(now)
+            write(now)
 
         last = train(
             trainer,
@@ -40,34 +43,25 @@ def train_live(trainer: Trainer, folder: RunFolder, name: str, time_limit: float
 class _Display:
     """Two live lines, and a growing table of the epochs that were evaluated."""
 
-    def __init__(self, bars: Bars, trainer: Trainer, name: str) -> None:
-        from tacit.search.playthroughs import max_searches
-
-        config = trainer.config
-        self._bars, self._bound = bars, ""
+    def __init__(self, bars: Bars, trainer: Any, look: Look, name: str) -> None:
+        self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
-        self._searches = max_searches(trainer.space) * config.playthroughs
-        self._training = bars.add_task(name, total=config.epochs, completed=trainer.epoch, rate="", note="")
+        self._searches = look.searches(trainer)
+        self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, rate="", note="")
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, rate="", note="", unit="searches")
-        bars.console.print(
-            f"training {trainer.game}: epochs {trainer.epoch + 1} to {config.epochs}, {config.solver} with "
-            f"{config.iterations} iterations, {config.games:,} games at once; evaluated by {config.playthroughs} playthroughs",
-            soft_wrap=True,
-        )
-        bars.console.print(f"{'epoch':>7}{'seconds':>9}{'examples':>12}{'loss':>9}{'exploitability':>16}")
+        bars.console.print(look.intro(trainer), soft_wrap=True)
+        bars.console.print(look.columns)
 
-    def epoch(self, now: Progress) -> None:
+    def epoch(self, now: Any) -> None:
         if now.exploitability is not None:
-            self._bound = f", {'exploitability ' if self._wide else ''}<= {now.exploitability:.4f}"
-            self._bars.console.print(
-                f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}   <= {now.exploitability:.4f}"
-            )
+            self._bound = f", {self._look.bound(now, self._wide)}"
+            self._bars.console.print(self._look.row(now))
         self._bars.update(self._evaluating, visible=False, completed=0)
         self._bars.update(
             self._training,
             completed=now.epoch,
-            rate=f"{now.examples_per_second:,.0f} {'examples' if self._wide else 'ex'}/s",
-            note=f"loss {now.loss:.4f}{self._bound}",
+            rate=self._look.rate(now, self._wide),
+            note=f"{self._look.note(now)}{self._bound}",
         )
 
     def search(self, done: int) -> None:
@@ -75,9 +69,9 @@ class _Display:
 
 
 @contextmanager
-def _events(folder: RunFolder, epoch: int) -> Iterator[Callable[[Progress], None]]:
+def _events(folder: RunFolder[Any, Any], epoch: int) -> Iterator[Callable[[Any], None]]:
     """Yields what writes TensorBoard events, or says that there will be none."""
-    from tacit.rebel.events import EventWriter
+    from tacit.training.events import EventWriter
 
     try:
         writer = EventWriter(folder.path, epoch)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import LearnedCell
     from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "nfsp-xfp", "rebel-table2", "teh-tabular")
+NAMES = ("flop", "nfsp-leduc", "nfsp-xfp", "rebel-table2", "teh-tabular")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
@@ -25,7 +25,10 @@ ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4) or nfsp-xfp (NFSP Figure 3).")
+        str,
+        typer.Argument(
+            help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4), nfsp-leduc or nfsp-xfp (NFSP Figures 1, 3)."
+        ),
     ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
@@ -53,6 +56,8 @@ def reproduce(
       tacit reproduce teh-tabular
 
       tacit reproduce nfsp-xfp
+
+      tacit reproduce nfsp-leduc
     """
     from tacit.files import check_writable
     from tacit.kernels import check_backend
@@ -64,6 +69,9 @@ def reproduce(
     folder = Path(out)
     check_writable(folder / f"{name}.png")
     start(seed)
+    if name == "nfsp-leduc":
+        _nfsp_figure(scale, folder, as_json, seed)
+        return
     report: dict[str, Any] = {"experiment": name, "scale": scale}
     if name == "nfsp-xfp":
         from tacit.cli.xfp import reproduce_xfp
@@ -98,6 +106,18 @@ def reproduce(
         printer().print(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}", soft_wrap=True)
     if learned:
         printer().print(f"to train anew, remove {folder / name / scale}", soft_wrap=True)
+
+
+def _nfsp_figure(scale: str, folder: Path, as_json: bool, seed: int) -> None:
+    from tacit.cli.nfsp_figure import print_figure, run_figure
+
+    name, picture = "nfsp-leduc", folder / "nfsp-leduc.png"
+    results = run_figure(scale, folder / name / scale, picture, seed)
+    if as_json:
+        print_json({"experiment": name, "scale": scale, "results": results, "plot": str(picture)})
+        return
+    print_figure(results)
+    printer().print(f"plot: {picture}; to train anew, remove {folder / name / scale}", soft_wrap=True)
 
 
 def _rows(text: str) -> tuple[str, ...]:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, printer, program, start
+from tacit.cli.looks import SYSTEMS, find_system
 from tacit.cli.solve import parse_seconds
 from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
-    from tacit.rebel.config import RebelConfig
-    from tacit.rebel.folder import RunFolder
-
-SYSTEMS = ("rebel",)
+    from tacit.cli.looks import Look
+    from tacit.training.folder import RunFolder
+    from tacit.training.system import Config
 
 
 def train(
-    system: Annotated[str, typer.Argument(help="What to train: rebel.")],
+    system: Annotated[str, typer.Argument(help="What to train: rebel, nfsp or dqn.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
-    preset: Annotated[str | None, typer.Option(help="cpu, gpu, paper or smoke. [default: cpu]")] = None,
+    preset: Annotated[str | None, typer.Option(help="cpu, gpu (ReBeL), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -42,6 +42,10 @@ def train(
 
       tacit train rebel kuhn_poker --run runs/kuhn --set hidden=64 --set epochs=100
 
+      tacit train nfsp leduc_poker --run runs/leduc
+
+      tacit train nfsp leduc_poker --run runs/paper --preset paper --set memory=window
+
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
@@ -49,14 +53,14 @@ def train(
     from tacit.cli.live import train_live
     from tacit.games import load_game
     from tacit.kernels import check_backend
-    from tacit.rebel.folder import RunFolder
-    from tacit.rebel.run import open_run
-    from tacit.reproduce.dice import published_exploitability
+    from tacit.training.folder import RunFolder
+    from tacit.training.run import open_run
 
     if system not in SYSTEMS:
         raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
     limit = None if time_limit is None else parse_seconds(time_limit)
-    folder, name = RunFolder(run), str(load_game(game))
+    found, look = find_system(system)
+    folder, name = RunFolder(run, found), str(load_game(game))
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", device)
@@ -68,37 +72,38 @@ def train(
     note_session(folder, trainer.config.seed, device)
     again = f"{program()} train {system} {shlex.quote(name)} --run {shlex.quote(str(run))} --resume"
     try:
-        last, stopped = train_live(trainer, folder, system, limit)
+        last, stopped = train_live(trainer, folder, look, system, limit)
     except KeyboardInterrupt:  # the second one: the epoch is not waited for
         raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
     if stopped:
         raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
-    paper = published_exploitability(name, trainer.config.solver)
-    draw_curve(folder, name, paper)
+    paper = look.published(trainer)
+    draw_curve(folder, look, name, paper)
     report = {
         "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
-        "finished": trainer.epoch >= trainer.config.epochs, "examples": trainer.examples, "loss": last.loss,
-        "seconds": trainer.seconds, "exploitability": last.exploitability, "kind": "upper bound",
-        "playthroughs": last.playthroughs, "published": paper, "plot": str(folder.curve),
+        "finished": trainer.epoch >= trainer.config.epochs, "seconds": trainer.seconds, "exploitability": last.exploitability,
+        "kind": look.kind, "published": paper, "plot": str(folder.curve), **look.report(trainer, last),
     }  # fmt: skip
     if as_json:
         print_json(report)
     else:
-        _print(report, again)
+        _print(report, look, again)
 
 
-def _configured(folder: RunFolder, resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> RebelConfig:
+def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Config:
     """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said."""
-    from tacit.rebel.config import preset as find_preset
+    from tacit.training.settings import find_preset
 
+    presets = folder.system.presets
     if not resume:
-        return find_preset(preset or "cpu").with_settings({"seed": str(seed), **settings})
-    known = folder.asked_for()[1]
-    base = known if preset is None else find_preset(preset)
+        fresh: Config = find_preset(presets, preset or "cpu").with_settings({"seed": str(seed), **settings})
+        return fresh
+    known: Config = folder.asked_for()[1]
+    base = known if preset is None else find_preset(presets, preset)
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def note_session(folder: RunFolder, seed: int, device: str) -> None:
+def note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
     """Writes down what was called, when, and with which code."""
     from tacit import __version__
 
@@ -108,13 +113,13 @@ def note_session(folder: RunFolder, seed: int, device: str) -> None:
     folder.add_command(f"{now}  tacit {shlex.join(sys.argv[1:])}  ({', '.join(facts)})")
 
 
-def draw_curve(folder: RunFolder, game: str, paper: float | None) -> None:
+def draw_curve(folder: RunFolder[Any, Any], look: Look, game: str, paper: float | None) -> None:
     """Draws the learning curve of a run into its folder."""
     from tacit.plots import LearningCurve, learning_panels
 
     points = [(epoch.seconds, epoch.exploitability) for epoch in folder.history() if epoch.exploitability is not None]
     if points:
-        learning_panels({game: [LearningCurve("ReBeL", points, paper)]}, "", folder.curve)
+        learning_panels({game: [LearningCurve(look.label, points, paper)]}, "", folder.curve, look.kind)
 
 
 def _commit() -> str | None:
@@ -130,22 +135,17 @@ def _commit() -> str | None:
     return found.stdout.strip() or None
 
 
-def _print(report: dict[str, Any], again: str) -> None:
+def _print(report: dict[str, Any], look: Look, again: str) -> None:
     console = printer()
     run, game = shlex.quote(report["run"]), shlex.quote(report["game"])
-
-    def say(line: str) -> None:
+    lines = [
+        *look.lines(report),
+        *([] if report["finished"] else [f"go on: {again}"]),
+        f"play against it: {program()} play {game} --agent {run}",
+        f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {run}",
+    ]
+    for line in lines:
         console.print(line, soft_wrap=True)
-
-    say(f"{report['game']}: {report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training")
-    if report["exploitability"] is not None:
-        beside = "" if report["published"] is None else f"; published: {report['published']:.3f} (ReBeL, Table 2)"
-        say(f"exploitability at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs){beside}")
-    if not report["finished"]:
-        say(f"go on: {again}")
-    say(f"a tighter bound: {program()} evaluate {run} --playthroughs 256")
-    say(f"play against it: {program()} play {game} --agent {run}")
-    say(f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {run}")
 
 
 def _split(setting: str) -> tuple[str, str]:

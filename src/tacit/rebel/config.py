@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tacit.errors import TacitError
 from tacit.search.config import CFR_D, SearchConfig
 from tacit.search.warm import WARM_ITERATIONS
+from tacit.training.settings import find_preset, with_settings
 from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
@@ -75,19 +76,7 @@ class RebelConfig:
         Raises:
           TacitError: a key is unknown or a value cannot be read.
         """
-        kinds = {field.name: type(getattr(self, field.name)) for field in fields(self)}
-        changes: dict[str, Any] = {}
-        for key, value in settings.items():
-            if key not in kinds:
-                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
-            if key == "depth" and value == ROUND:
-                changes[key] = value
-                continue
-            try:
-                changes[key] = kinds[key](value)
-            except ValueError:
-                raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
-        config = replace(self, **changes)
+        config = with_settings(self, settings, {"depth": ROUND})
         if config.beliefs not in BELIEFS:
             raise TacitError(f"unknown beliefs {config.beliefs!r}: choose one of {', '.join(BELIEFS)}")
         if config.warm_start_at and config.iterations <= WARM_ITERATIONS:
@@ -119,6 +108,4 @@ PRESETS: dict[str, RebelConfig] = {
 
 def preset(name: str) -> RebelConfig:
     """Returns a preset by name."""
-    if name not in PRESETS:
-        raise TacitError(f"unknown preset {name!r}: choose one of {', '.join(PRESETS)}")
-    return PRESETS[name]
+    return find_preset(PRESETS, name)

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,9 +126,24 @@ class Trainer:
         """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units."""
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
+    def judged(self, metrics: Progress, on_search: Callable[[int], None]) -> Progress:
+        """Returns an epoch's progress with the evaluation that the configuration asks for."""
+        found = self.evaluate(self.config.playthroughs, self.config.seed, on_search)
+        return replace(metrics, exploitability=found, playthroughs=self.config.playthroughs)
+
+    def at_rest(self) -> Progress:
+        """Returns the progress of a run that makes no more epoch."""
+        return Progress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
+
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
-        return {"game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds}
+        return {
+            "system": "rebel",
+            "game": str(self.game),
+            "config": self.config.as_dict(),
+            "epoch": self.epoch,
+            "seconds": self.seconds,
+        }
 
     def weights(self) -> dict[str, Tensor]:
         """Returns the networks' weights: all that playing needs."""

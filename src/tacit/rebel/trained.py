@@ -13,10 +13,10 @@ from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.folder import RunFolder
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.search.warm import WARM_ITERATIONS
+from tacit.training import folder
 from tacit.tree.compiler import compile_game
 
 _SHIPPED = Path(__file__).parents[1] / "pretrained"
@@ -143,5 +143,4 @@ def network_file(agent: str | Path) -> Path:
         if wanted not in shipped:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]
-    path = Path(agent)
-    return RunFolder(path).network if path.is_dir() else path
+    return folder.network_file(agent)

@@ -18,11 +18,12 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
-from tacit.rebel.folder import KEPT_NETWORKS, RunFolder
+from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import Protocol, judge, last_networks
 from tacit.rebel.trained import load_trained
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
 from tacit.search.tables import SearchSpace
+from tacit.training.folder import KEPT_NETWORKS
 
 ROWS = tuple(PAPER_LEARNED)
 """`cfr-d` and `fp`."""

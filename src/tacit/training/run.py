@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from tacit.errors import TacitError
 from tacit.files import check_writable
 from tacit.games import load_game
-from tacit.rebel.config import RebelConfig
-from tacit.rebel.folder import RunFolder
-from tacit.rebel.train import Progress, Trainer
+from tacit.training.folder import RunFolder
+from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
-"""Time between checkpoints. They hold the replay buffer, which can take longer to write than an epoch to run."""
+"""Time between checkpoints. They hold the memories, which can take longer to write than an epoch to run."""
 
 
 def train(
-    trainer: Trainer,
-    folder: RunFolder,
+    trainer: Trainer[C, M],
+    folder: RunFolder[C, M],
     *,
     time_limit: float | None = None,
-    on_epoch: Callable[[Progress], None] = lambda _: None,
+    on_epoch: Callable[[M], None] = lambda _: None,
     on_search: Callable[[int], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.perf_counter,
-) -> Progress:
+) -> M:
     """Returns the last progress of a run that goes on until its last epoch.
 
     Args:
@@ -46,7 +43,7 @@ def train(
         return _train(trainer, folder, time_limit, on_epoch, on_search, should_stop, clock)
 
 
-def load_trainer(folder: RunFolder, device: str = "cpu") -> Trainer:
+def load_trainer(folder: RunFolder[C, M], device: str = "cpu") -> Trainer[C, M]:
     """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
 
     Raises:
@@ -54,7 +51,7 @@ def load_trainer(folder: RunFolder, device: str = "cpu") -> Trainer:
     """
     game, config = folder.asked_for()
     state = folder.load_checkpoint() if folder.checkpoint.exists() else None  # a damaged one is told before long work
-    trainer = Trainer(load_game(game), config, device)
+    trainer: Trainer[C, M] = folder.system.trainer(load_game(game), config, device)
     if state is not None:
         try:
             trainer.restore(*state)
@@ -63,7 +60,7 @@ def load_trainer(folder: RunFolder, device: str = "cpu") -> Trainer:
     return trainer
 
 
-def open_run(folder: RunFolder, game: str, config: RebelConfig, device: str = "cpu") -> Trainer:
+def open_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu") -> Trainer[C, M]:
     """Returns the run kept in a folder, or a new one where there is none.
 
     Args:
@@ -77,7 +74,9 @@ def open_run(folder: RunFolder, game: str, config: RebelConfig, device: str = "c
     """
     if not folder.holds_run():
         check_writable(folder.config)
-        trainer = Trainer(load_game(game), config, device)  # before anything is written: the game may not fit
+        trainer: Trainer[C, M] = folder.system.trainer(
+            load_game(game), config, device
+        )  # before anything is written: the game may not fit
         folder.start(game, config)
         return trainer
     known_game, known = folder.asked_for()
@@ -93,17 +92,17 @@ def open_run(folder: RunFolder, game: str, config: RebelConfig, device: str = "c
 
 
 def _train(
-    trainer: Trainer,
-    folder: RunFolder,
+    trainer: Trainer[C, M],
+    folder: RunFolder[C, M],
     time_limit: float | None,
-    on_epoch: Callable[[Progress], None],
+    on_epoch: Callable[[M], None],
     on_search: Callable[[int], None],
     should_stop: Callable[[], bool],
     clock: Callable[[], float],
-) -> Progress:
+) -> M:
     folder.forget_after(trainer.epoch)
     history, config = folder.history(), trainer.config
-    progress = history[-1] if history else Progress(trainer.epoch, trainer.seconds, trainer.examples, math.nan, 0.0)
+    progress = history[-1] if history else trainer.at_rest()
     start = saved = clock()
     trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
     while trainer.epoch < config.epochs:
@@ -111,8 +110,7 @@ def _train(
         ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
         evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
         if evaluates:
-            found = trainer.evaluate(config.playthroughs, config.seed, on_search)
-            progress = replace(progress, exploitability=found, playthroughs=config.playthroughs)
+            progress = trainer.judged(progress, on_search)
         folder.add_epoch(progress)
         folder.save_network(trainer, keep=evaluates)
         on_epoch(progress)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
-from tacit.rebel.train import Progress
-
-_SCALARS = ("loss", "policy_loss", "exploitability", "examples_per_second", "seconds")
+from tacit.training.system import Metrics
 
 
 class EventWriter:
@@ -22,12 +21,11 @@ class EventWriter:
 
         self._writer = SummaryWriter(str(folder), purge_step=epoch + 1, flush_secs=5)
 
-    def add(self, progress: Progress) -> None:
-        """Adds an epoch."""
-        for name in _SCALARS:
-            value = getattr(progress, name)
-            if value is not None:
-                self._writer.add_scalar(name, value, progress.epoch)
+    def add(self, metrics: Metrics) -> None:
+        """Adds an epoch: all of its metrics that are known."""
+        for name, value in asdict(metrics).items():
+            if value is not None and name != "epoch":
+                self._writer.add_scalar(name, value, metrics.epoch)
 
     def close(self) -> None:
         """Flushes what is left."""

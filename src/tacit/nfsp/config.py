@@ -1,0 +1,158 @@
+"""Everything that can be set in a run of NFSP or DQN, and the presets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from tacit.errors import TacitError
+from tacit.nfsp.optimizer import OPTIMIZERS
+from tacit.nfsp.rounds import RoundSettings
+from tacit.training.settings import with_settings
+
+MEMORIES = ("reservoir", "exponential", "window")
+
+
+@dataclass(frozen=True)
+class NfspConfig:
+    """A run of NFSP; the defaults are the paper's (section 4.1).
+
+    Attributes:
+      hidden: units of a hidden layer.
+      layers: hidden layers.
+      anticipation: how often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
+      exploration: how often a best response moves at random in the first round; falls with the square root of rounds.
+      games: games that advance one decision in a round.
+      updates: steps of descent in a round, for each network of each player.
+      batch_size: examples a step.
+      optimizer: of the action values: `sgd`, `momentum` or `adam`.
+      learning_rate: of the action values.
+      policy_optimizer: of the average policy.
+      policy_learning_rate: of the average policy.
+      slowdown: rounds after which both learning rates have fallen by the square root of two, of six after five times as
+        many, and so on; 0 keeps them.
+      decay: share of the rounds at the end over which both learning rates fall to zero in a straight line.
+      refit_every: steps after which the target network is refitted.
+      transitions: size of the memory for reinforcement learning, a circle.
+      share: of all transitions so far, how many of the latest ones are learnt from, if the memory keeps them.
+      behaviour: size of the memory for supervised learning.
+      memory: its kind: `reservoir`, `exponential` (an exponentially averaged one) or `window` (the latest items).
+      least_probability: of keeping a new item in the `exponential` one.
+      epoch_rounds: rounds an epoch.
+      epochs: length of the run.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      seed: of everything random.
+    """
+
+    hidden: int = 64
+    layers: int = 1
+    anticipation: float = 0.1
+    exploration: float = 0.06
+    games: int = 128
+    updates: int = 2
+    batch_size: int = 128
+    optimizer: str = "sgd"
+    learning_rate: float = 0.1
+    policy_optimizer: str = "sgd"
+    policy_learning_rate: float = 0.005
+    slowdown: int = 0
+    decay: float = 0.0
+    refit_every: int = 300
+    transitions: int = 200_000
+    share: float = 1.0
+    behaviour: int = 2_000_000
+    memory: str = "reservoir"
+    least_probability: float = 0.25
+    epoch_rounds: int = 5_000
+    epochs: int = 200
+    evaluate_every: int = 5
+    seed: int = 0
+
+    def round_settings(self) -> RoundSettings:
+        """Returns what kernels need."""
+        return RoundSettings(
+            self.anticipation,
+            self.exploration,
+            self.memory == "window",
+            self.least_probability if self.memory == "exponential" else 0.0,
+            self.batch_size,
+            self.updates,
+            self.share,
+            self.refit_every,
+            OPTIMIZERS.index(self.optimizer),
+            OPTIMIZERS.index(self.policy_optimizer),
+        )
+
+    def hidden_layers(self) -> list[int]:
+        """Returns the units of each hidden layer."""
+        return [self.hidden] * self.layers
+
+    def with_settings(self, settings: dict[str, str]) -> Self:
+        """Returns the configuration with `key=value` settings applied.
+
+        Raises:
+          TacitError: a key is unknown, or a value cannot be read or makes no sense.
+        """
+        return with_settings(self, settings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the settings, ready for JSON."""
+        return asdict(self)
+
+    def __post_init__(self) -> None:
+        for key, known in (("optimizer", OPTIMIZERS), ("policy_optimizer", OPTIMIZERS), ("memory", MEMORIES)):
+            if getattr(self, key) not in known:
+                raise TacitError(f"unknown {key} {getattr(self, key)!r}: choose one of {', '.join(known)}")
+        for key in _AT_LEAST_ONE:
+            if getattr(self, key) < 1:
+                raise TacitError(f"{key} must be at least 1, not {getattr(self, key)}")
+        for key in _SHARES:
+            if not 0.0 <= getattr(self, key) <= 1.0:
+                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
+        for key in ("transitions", "behaviour"):
+            if getattr(self, key) < self.batch_size:
+                raise TacitError(f"{key} must hold a batch at least ({self.batch_size}), not {getattr(self, key)}")
+
+
+_AT_LEAST_ONE = ("hidden", "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
+_SHARES = ("anticipation", "exploration", "decay", "least_probability", "share")
+
+
+@dataclass(frozen=True)
+class DqnConfig(NfspConfig):
+    """A run of DQN: players follow their best responses always, and the average of what they did is learnt passively (4.2)."""
+
+    anticipation: float = 1.0
+    exploration: float = 0.12
+    transitions: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.anticipation != 1.0:
+            raise TacitError("dqn follows its best response always: anticipation is 1; train nfsp to change it")
+
+
+_CPU: dict[str, Any] = {
+    "anticipation": 0.2, "games": 1_024, "updates": 4, "batch_size": 256, "learning_rate": 0.2, "policy_optimizer": "adam",
+    "policy_learning_rate": 0.001, "slowdown": 2_000, "decay": 0.3, "refit_every": 20, "transitions": 1_000_000,
+    "share": 0.02, "epoch_rounds": 500, "epochs": 200,
+}  # fmt: skip
+"""Best responses must not lag behind the averages they answer, so they are learnt from the latest 2 % of all games, with quick
+refits and many games a round; learning rates that fall take out the noise (docs/LOG.md)."""
+
+_SMOKE: dict[str, Any] = {
+    "hidden": 32, "transitions": 20_000, "behaviour": 100_000, "epoch_rounds": 200, "epochs": 5, "evaluate_every": 1,
+    "games": 128, "batch_size": 128,
+}  # fmt: skip
+_DQN_CPU = {**_CPU, "anticipation": 1.0}
+
+PRESETS = {
+    "paper": NfspConfig(),
+    "cpu": replace(NfspConfig(), **_CPU),
+    "smoke": replace(NfspConfig(), **{**_CPU, **_SMOKE}),
+}
+DQN_PRESETS = {
+    "paper": DqnConfig(),
+    "cpu": replace(DqnConfig(), **_DQN_CPU),
+    "smoke": replace(DqnConfig(), **{**_DQN_CPU, **_SMOKE}),
+}

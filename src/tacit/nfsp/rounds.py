@@ -1,0 +1,76 @@
+"""Rounds of self-play and learning in one compiled call.
+
+A *round* advances every game by one decision, then makes a few steps of descent with each network of each player. With 128
+games and two steps this is the paper's "2 stochastic gradient updates of mini-batch size 128 per network for every 128 steps in
+the game", where a step is a decision of either player. A round is also our reading of the paper's iteration, by which
+exploration decays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tacit.nfsp.learn import learn_policy, learn_values
+from tacit.nfsp.selfplay import advance_games
+
+STREAMS = 3
+"""Random numbers of self-play, of player 0's learning and of player 1's."""
+
+
+class RoundSettings(NamedTuple):
+    """What kernels need of a configuration (see `NfspConfig`)."""
+
+    anticipation: float
+    exploration: float
+    window: bool
+    least_probability: float
+    batch_size: int
+    updates: int
+    share: float
+    refit_every: int
+    optimizer: int
+    policy_optimizer: int
+
+
+@njit(cache=True)
+def play_rounds(  # type: ignore[no-untyped-def]
+    count, done, rates, settings, games, networks, transitions, behaviour, batches, encodings, table, streams
+):
+    """Plays `count` rounds after the `done` ones before; `rates` `[count, 2]` are the learning rates of Q and of the policy."""
+    for index in range(count):
+        exploration = settings.exploration / np.sqrt(done + index + 1.0)
+        advance_games(
+            games, networks, transitions, behaviour, encodings, table, settings.anticipation, exploration,
+            settings.window, settings.least_probability, streams, 0,
+        )  # fmt: skip
+        for player in range(2):
+            _learn(player, rates[index], settings, networks, transitions, behaviour, batches, encodings, table, streams)
+
+
+@njit(cache=True)
+def _learn(player, rates, settings, networks, transitions, behaviour, batches, encodings, table, streams):  # type: ignore[no-untyped-def]
+    """Makes the steps of one player's networks; a memory that does not fill a batch yet is not learnt from."""
+    size = settings.batch_size
+    for _ in range(settings.updates):
+        if behaviour.offered[player] >= size:
+            learn_policy(
+                networks,
+                player,
+                behaviour,
+                batches,
+                encodings,
+                table,
+                size,
+                settings.policy_optimizer,
+                rates[1],
+                streams,
+                player + 1,
+            )
+        if transitions.offered[player] >= size:
+            learn_values(
+                networks, player, transitions, batches, encodings, table, size, settings.share, settings.refit_every,
+                settings.optimizer, rates[0], streams, player + 1,
+            )  # fmt: skip

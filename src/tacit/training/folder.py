@@ -1,0 +1,184 @@
+"""The folder of a run: what was asked for, how it went, and everything to go on with after a kill.
+
+    config.json                    the game, the version and every setting
+    command.txt                    a line for each session: arguments, version, commit, seed
+    metrics.jsonl                  a line for each epoch
+    events.out.tfevents.*          the same for TensorBoard
+    curve.png                      exploitability over time
+    checkpoints/
+      last.safetensors             everything to go on with, memories included
+      network.safetensors          the networks after the latest epoch
+      network-000030.safetensors   the networks of the last three evaluations
+
+An epoch's line and networks are written before a checkpoint of it, so that a checkpoint never knows more than they do. What is
+newer than the checkpoint when a run goes on is dropped, because those epochs are run again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Generic
+
+from tacit import __version__
+from tacit.errors import TacitError
+from tacit.files import write_whole
+from tacit.nets.checkpoint import load_tensors, save_tensors
+from tacit.training.system import C, M, System, Trainer
+
+_NETWORK = Path("checkpoints", "network.safetensors")
+
+KEPT_NETWORKS = 3
+"""Networks of evaluations kept: as many as ReBeL's Table 2 takes means over."""
+
+
+def system_of(path: str | Path) -> str | None:
+    """Returns the name of the system whose run a folder holds, None where there is no run.
+
+    Raises:
+      TacitError: its configuration cannot be read.
+    """
+    config = Path(path) / "config.json"
+    if not config.exists():
+        return None
+    try:
+        return str(json.loads(config.read_text())["system"])
+    except (ValueError, KeyError, TypeError, OSError):
+        raise TacitError(f"{config} is damaged: the run cannot go on") from None
+
+
+def network_file(path: str | Path) -> Path:
+    """Returns the file of the latest networks of a run folder; a file is itself."""
+    path = Path(path)
+    return path / _NETWORK if path.is_dir() else path
+
+
+class RunFolder(Generic[C, M]):
+    """Reads and writes the files of one run.
+
+    Args:
+      path: the folder.
+      system: what trains there.
+    """
+
+    def __init__(self, path: str | Path, system: System[C, M]) -> None:
+        self.path, self.system = Path(path), system
+        self.config = self.path / "config.json"
+        self.command = self.path / "command.txt"
+        self.metrics = self.path / "metrics.jsonl"
+        self.curve = self.path / "curve.png"
+        self.checkpoint = self.path / "checkpoints" / "last.safetensors"
+        self.network = self.path / _NETWORK
+
+    def holds_run(self) -> bool:
+        """Returns whether a run was started here, even if it was killed before its first checkpoint."""
+        return self.config.exists()
+
+    def start(self, game: str, config: C) -> None:
+        """Makes this the folder of a new run."""
+        facts = {"system": self.system.name, "game": game, "version": __version__, **config.as_dict()}
+        write_whole(self.config, json.dumps(facts, indent=1).encode())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps other processes from training here; a killed process lets go by itself.
+
+        Raises:
+          TacitError: another one does.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.path / ".lock", "w") as file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TacitError(f"another process is training in {self.path}") from None
+            except (ImportError, OSError):  # Windows, or a file system without locks
+                pass
+            yield
+
+    def asked_for(self) -> tuple[str, C]:
+        """Returns the game and the configuration of the run.
+
+        Raises:
+          TacitError: there is no run, it is of another system, or its configuration cannot be read.
+        """
+        system = system_of(self.path)
+        if system is None:
+            raise TacitError(f"no run in {self.path}")
+        if system != self.system.name:
+            raise TacitError(f"{self.path} holds a run of {system}, not of {self.system.name}")
+        try:
+            facts = json.loads(self.config.read_text())
+            settings = {field.name: facts[field.name] for field in fields(self.system.config) if field.name in facts}
+            return str(facts["game"]), self.system.config(**settings)
+        except (ValueError, KeyError, TypeError, OSError):
+            raise TacitError(f"{self.config} is damaged: the run cannot go on") from None
+
+    def add_command(self, line: str) -> None:
+        """Adds a line about a session."""
+        before = self.command.read_text() if self.command.exists() else ""
+        write_whole(self.command, f"{before}{line}\n".encode())
+
+    def history(self) -> list[M]:
+        """Returns the epochs so far; a line that a crash of the machine cut short is left out."""
+        lines = self.metrics.read_text().splitlines() if self.metrics.exists() else []
+        epochs = []
+        for line in lines:
+            try:
+                epochs.append(self.system.metrics(**json.loads(line)))
+            except (ValueError, TypeError):
+                continue
+        return epochs
+
+    def add_epoch(self, progress: M) -> None:
+        """Adds an epoch to the metrics."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.metrics, "a") as metrics:
+            metrics.write(json.dumps(asdict(progress)) + "\n")
+            metrics.flush()
+            os.fsync(metrics.fileno())
+
+    def save_network(self, trainer: Trainer[C, M], keep: bool) -> None:
+        """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay."""
+        save_tensors(self.network, trainer.weights(), trainer.header())
+        if keep:
+            save_tensors(self._kept(trainer.epoch), trainer.weights(), trainer.header())
+            for epoch in list(self.kept_networks())[:-KEPT_NETWORKS]:
+                self._kept(epoch).unlink(missing_ok=True)
+
+    def kept_networks(self) -> dict[int, Path]:
+        """Returns the networks of the last evaluations by epoch, oldest first."""
+        files = sorted(self.network.parent.glob("network-*.safetensors"))
+        return {int(file.stem.removeprefix("network-")): file for file in files}
+
+    def save_checkpoint(self, trainer: Trainer[C, M]) -> None:
+        """Writes everything that a run needs to go on."""
+        save_tensors(self.checkpoint, *trainer.state())
+
+    def load_checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Returns the tensors and the header of the last checkpoint.
+
+        Raises:
+          TacitError: it is missing or damaged.
+        """
+        return load_tensors(self.checkpoint)
+
+    def forget_after(self, epoch: int) -> None:
+        """Drops the metrics and networks of later epochs, which will be run again, and what was not written to its end."""
+        if self.metrics.exists():
+            kept = [json.dumps(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
+            write_whole(self.metrics, "".join(kept).encode())
+        for kept_epoch, file in self.kept_networks().items():
+            if kept_epoch > epoch:
+                file.unlink()
+        for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
+            file.unlink()
+
+    def _kept(self, epoch: int) -> Path:
+        return self.network.with_name(f"network-{epoch:06d}.safetensors")

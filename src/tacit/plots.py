@@ -21,8 +21,13 @@ def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) 
     convergence_panels({title: curves}, "", path)
 
 
-def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, path: str | Path) -> None:
-    """Draws a panel per game side by side, with a common legend, into a file."""
+def convergence_panels(
+    panels: Mapping[str, Mapping[str, Curve]],
+    title: str,
+    path: str | Path,
+    counted: str = "iterations (both players updated)",
+) -> None:
+    """Draws panels side by side into a file, with one legend where all have the same curves; `counted` names the axis below."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(
         1, len(panels), figsize=(5.2 if len(panels) == 1 else 3.6 * len(panels), 3.8), sharey=True, squeeze=False
@@ -34,10 +39,12 @@ def convergence_panels(panels: Mapping[str, Mapping[str, Curve]], title: str, pa
                 [max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3
             )
         axis.set_title(name, fontsize=10)
-        axis.set_xlabel("iterations (both players updated)")
+        axis.set_xlabel(counted)
         axis.grid(True, which="major", alpha=0.3)
     axes[0][0].set_ylabel("exploitability (exact)")
-    axes[0][0].legend(fontsize=8, frameon=False)
+    differ = len({tuple(curves) for curves in panels.values()}) > 1
+    for axis in axes[0] if differ else axes[0][:1]:
+        axis.legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)
     save_figure(figure, path)

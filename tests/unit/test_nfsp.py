@@ -132,6 +132,20 @@ def test_units_added_to_fill_vectors_stay_at_zero() -> None:
     assert (networks.params[0, Q][unused] == 0).all()
 
 
+@pytest.mark.parametrize("hidden", [(16,), (16, 16)])
+def test_a_weight_that_is_no_number_shows_in_the_loss(hidden: tuple[int, ...]) -> None:
+    """Rectified units must not turn NaN into 0."""
+    played = PlayedGame.of(load_game("kuhn_poker"))
+    networks = networks_for(played, hidden)
+    (transitions, behaviour, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
+    networks.params[0, :, :16] = np.nan
+    learn_values(
+        networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 9, 0, 0.1, make_streams(0, 1), 0
+    )
+    learn_policy(networks, 0, behaviour, batches, played.encodings, played.table, BATCH, 0, 0.1, make_streams(0, 1), 0)
+    assert np.isnan(networks.loss[0, [Q, POLICY]]).all()
+
+
 def test_a_target_is_refitted_every_so_many_steps_only() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks, streams = networks_for(played), make_streams(0, 1)

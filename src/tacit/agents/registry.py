@@ -17,6 +17,7 @@ from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import Holdem
+from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
@@ -76,7 +77,8 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
     """Returns the agent that `name` names, ready to play `game`.
 
     Args:
-      name: a bot's name, `pretrained:NAME`, a run folder, a network file, or a file of `tacit solve --save`.
+      name: a bot's name, `pretrained:NAME`, a run folder, a network file, or a file of `tacit solve --save`; of NFSP and
+        DQN also `RUN:best-response` and `RUN:greedy-average`.
       game: what is to be played.
       generator: draws the agent's moves.
       options: how it searches, if it does.
@@ -87,7 +89,7 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
     if name in BOTS:
         return BOTS[name](game, generator)
     pretrained, path = name.startswith("pretrained:"), Path(name)
-    if not pretrained and not path.exists():
+    if not pretrained and not path.exists() and not is_nfsp(name):
         raise TacitError(
             f"no agent {name!r}: give a run folder, a network or strategy file, pretrained:NAME, or {', '.join(BOTS)}"
         )
@@ -96,6 +98,9 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
         if isinstance(strategy, HandStrategy):
             return HandAgent(require_holdem(game, name), SolvedPolicy(strategy), generator, name)
         return TabularAgent(strategy, generator, name)
+    if not pretrained and is_nfsp(name):
+        found = load_nfsp(name)
+        return TabularAgent(found.strategies(game)[found.strategy], generator, name)
     trained = load_trained(name)
     search = trained.search(trained.space(game), options.solver or trained.config.solver, options.iterations)
     return SearchAgent(search, generator, safe=options.safe, name=name)

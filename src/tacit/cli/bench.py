@@ -11,11 +11,11 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
 
-NAMES = ("tabular",)
+NAMES = ("tabular", "nfsp")
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="What to measure: tabular.")],
+    name: Annotated[str, typer.Argument(help="What to measure: tabular, or nfsp.")],
     games: Annotated[str | None, typer.Option(help="Games to measure, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[float, typer.Option(help="Length of a measuring window; the best of three counts.")] = 1.0,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too.")] = True,
@@ -29,14 +29,19 @@ def bench(
       tacit bench tabular
 
       tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json
+
+      tacit bench nfsp --seconds 5
     """
     if name not in NAMES:
         raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
     if not 0 < seconds < math.inf:
         raise TacitError(f"the seconds of a window must be positive and finite, not {seconds}")
+    start(seed)
+    if name == "nfsp":
+        _nfsp(seconds, peers, as_json, seed)
+        return
     from tacit.bench import tabular
 
-    start(seed)
     chosen = tabular.GAMES if games is None else tuple(part.strip() for part in games.split(";"))
     missing = tabular.missing_peers() if peers else []
     if missing:
@@ -53,6 +58,33 @@ def bench(
         print_json({"bench": name, "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]})
         return
     _print(rows)
+
+
+def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
+    """Measures learning NFSP agents."""
+    from tacit.bench import nfsp
+
+    missing = nfsp.missing_peer() if peers else None
+    if missing:
+        logger().print(f"OpenSpiel's NFSP is left out: {missing} (pip install 'tacit[bench]')")
+    with progress_bar("measurements") as progress:
+        task = progress.add_task("measuring", total=2 if peers and not missing else 1, rate="", note="tacit")
+        ours, peer = nfsp.measure_ours(seconds, seed), None
+        progress.update(task, advance=1, note="OpenSpiel")
+        if peers and not missing:
+            peer = nfsp.measure_openspiel(seconds, seed)
+    ratio = None if peer is None else ours.steps_per_second / peer.steps_per_second
+    if as_json:
+        results = {"tacit": asdict(ours), "openspiel": None if peer is None else asdict(peer)}
+        print_json({"bench": "nfsp", "game": nfsp.GAME, **results, "ratio": ratio})
+        return
+    for who, speed in (("tacit", ours), ("OpenSpiel (PyTorch)", peer)):
+        if speed is not None:
+            made = f"{speed.steps_per_second:>12,.0f} steps/s {speed.updates_per_second:>10,.0f} updates/s"
+            printer().print(f"{who:<20}{made}")
+    if ratio is not None:
+        printer().print(f"ratio: {_times(ratio)}")
+    printer().print(f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread")
 
 
 def _print(rows: list[Any]) -> None:

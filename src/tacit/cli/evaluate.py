@@ -41,6 +41,8 @@ def evaluate(
 
       tacit evaluate runs/dice --playthroughs 256 --last 3
 
+      tacit evaluate runs/nfsp:greedy-average
+
       tacit evaluate runs/dice --solver linear-cfr --iterations 512 --json
 
       tacit evaluate pretrained:liars_dice_1x4f --metric network-error
@@ -48,6 +50,7 @@ def evaluate(
       tacit evaluate pot-odds --metric lbr --game no_limit_holdem --hands 2000
     """
     from tacit.kernels import check_backend
+    from tacit.nfsp.trained import is_nfsp
 
     if metric not in METRICS:
         raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
@@ -56,6 +59,8 @@ def evaluate(
     began = time.perf_counter()
     if metric == "lbr":
         report, lines = _lbr(run, game, hands, lbr, seed)
+    elif metric == "exploitability" and is_nfsp(run):
+        report, lines = _exact(run)
     elif metric == "network-error":
         report, lines = _network_error(run, samples, seed)
     else:
@@ -107,6 +112,34 @@ def _exploitability(
         *(lines if last is not None else []),
         f"{game}: exploitability at most {mean:.4f} (upper bound; {of}{searched})",
         f"value for the first player {value:.5f}{beside}",
+    ]
+
+
+def _exact(run: str) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report on a run of NFSP or DQN and what people read of it."""
+    from tacit.evaluation import evaluate as measure
+    from tacit.games import load_game
+    from tacit.kernels import make_passes
+    from tacit.nfsp.trained import load_nfsp
+
+    trained = load_nfsp(run)
+    strategies = trained.strategies()
+    passes = make_passes(strategies[trained.strategy].tree)
+    found = {kind: measure(passes, strategy.probabilities) for kind, strategy in strategies.items()}
+    chosen = found[trained.strategy]
+    report = {
+        "game": trained.game, "agent": run, "metric": "exploitability", "exploitability": chosen.exploitability,
+        "nash_conv": chosen.nash_conv, "kind": "exact", "interval": None, "strategy": trained.strategy, "value": chosen.value,
+        "epoch": trained.epoch, "strategies": {kind: quality.exploitability for kind, quality in found.items()},
+    }  # fmt: skip
+    known = load_game(trained.game).known_value()
+    beside = f" (known: {known.value:.5f})" if known else ""
+    others = "; ".join(f"{kind} {quality.exploitability:.4f}" for kind, quality in found.items() if quality is not chosen)
+    return report, [
+        f"{trained.game}: exploitability of the {trained.strategy} strategy {chosen.exploitability:.4f} "
+        f"(exact; NashConv {chosen.nash_conv:.4f}), {trained.system}, epoch {trained.epoch}",
+        f"the others: {others}",
+        f"value for the first player {chosen.value:.5f}{beside}",
     ]
 
 

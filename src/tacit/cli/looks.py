@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tacit.cli.common import program
 
 if TYPE_CHECKING:
+    from tacit.nfsp.train import NfspProgress, NfspTrainer
     from tacit.rebel.train import Progress
     from tacit.rebel.train import Trainer as RebelTrainer
     from tacit.training.system import System
 
 
-SYSTEMS = ("rebel",)
+SYSTEMS = ("rebel", "nfsp", "dqn")
 
 
 class Look(Protocol):
@@ -113,10 +114,70 @@ class RebelLook:
         return [*lines, tighter]
 
 
+class NfspLook:
+    """NFSP and DQN: decisions of self-play, and exact exploitability."""
+
+    kind = "exact"
+    columns = (
+        f"{'epoch':>7}{'seconds':>9}{'steps':>15}{'games':>13}{'Q loss':>9}{'policy':>8}"
+        f"{'exploitability':>16}{'best response':>15}"
+    )
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    def intro(self, trainer: NfspTrainer) -> str:
+        config = trainer.config
+        return (
+            f"training {trainer.game}: epochs {trainer.epoch + 1} to {config.epochs}, each {config.epoch_rounds:,} rounds of "
+            f"{config.games} steps and {config.updates} updates for each network; exploitability is exact (NashConv / 2)"
+        )
+
+    def searches(self, trainer: NfspTrainer) -> int:
+        del trainer
+        return 0
+
+    def row(self, now: NfspProgress) -> str:
+        return (
+            f"{now.epoch:>7}{now.seconds:>9.0f}{now.steps:>15,}{now.games:>13,}{now.loss:>9.3f}{now.policy_loss:>8.3f}"
+            f"{now.exploitability:>16.4f}{now.best_response_exploitability:>15.3f}"
+        )
+
+    def rate(self, now: NfspProgress, wide: bool) -> str:
+        return f"{now.steps_per_second:,.0f} {'steps' if wide else 'st'}/s"
+
+    def note(self, now: NfspProgress) -> str:
+        return f"loss {now.loss:.3f} {now.policy_loss:.3f}"
+
+    def bound(self, now: NfspProgress, wide: bool) -> str:
+        return f"{'exploitability ' if wide else ''}{now.exploitability:.4f}"
+
+    def published(self, trainer: NfspTrainer) -> float | None:
+        return 0.06 if str(trainer.game) == "leduc_poker" and self.label == "NFSP" else None
+
+    def report(self, trainer: NfspTrainer, last: NfspProgress) -> dict[str, Any]:
+        names = ("nash_conv", "value", "best_response_exploitability", "greedy_average_exploitability")
+        of = {name: getattr(last, name) for name in names}
+        return {"steps": trainer.steps, "games": last.games, "loss": last.loss, "policy_loss": last.policy_loss, **of}
+
+    def lines(self, report: dict[str, Any]) -> list[str]:
+        made = f"{report['steps']:,} steps, {report['games']:,} games in {report['seconds']:.0f} s of training"
+        lines = [f"{report['game']}: {report['epoch']} epochs, {made}"]
+        if report["exploitability"] is not None:
+            beside = "" if report["published"] is None else f"; published: {report['published']:.2f} (NFSP, Figure 1)"
+            exact = f"{report['exploitability']:.4f} (exact; NashConv {report['nash_conv']:.4f}){beside}"
+            lines.append(f"exploitability of the average strategy {exact}")
+            others = f"best response {report['best_response_exploitability']:.4f}"
+            lines.append(f"of the others: {others}, greedy average {report['greedy_average_exploitability']:.4f}")
+        return lines
+
+
 def find_system(name: str) -> tuple[System[Any, Any], Look]:
     """Returns a system of `SYSTEMS` and its look."""
     if name == "rebel":
         from tacit.rebel.folder import REBEL
 
         return REBEL, RebelLook()
-    raise KeyError(name)
+    from tacit.nfsp.system import SYSTEMS as FOUND
+
+    return FOUND[name], NfspLook(name.upper())

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import LearnedCell
     from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "rebel-table2", "teh-tabular")
+NAMES = ("flop", "rebel-table2", "teh-tabular", "nfsp-leduc")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2 or teh-tabular (Figure 4).")],
+    name: Annotated[
+        str, typer.Argument(help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4) or nfsp-leduc (NFSP Figure 1).")
+    ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
         str, typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas.")
@@ -49,6 +51,8 @@ def reproduce(
       tacit reproduce rebel-table2 --scale gpu
 
       tacit reproduce teh-tabular
+
+      tacit reproduce nfsp-leduc
     """
     from tacit.files import check_writable
     from tacit.kernels import check_backend
@@ -60,6 +64,9 @@ def reproduce(
     folder = Path(out)
     check_writable(folder / f"{name}.png")
     start(seed)
+    if name == "nfsp-leduc":
+        _nfsp_figure(scale, folder, as_json, seed)
+        return
     report: dict[str, Any] = {"experiment": name, "scale": scale}
     cells: list[Cell] = []
     learned: list[LearnedCell] = []
@@ -89,6 +96,18 @@ def reproduce(
         printer().print(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}", soft_wrap=True)
     if learned:
         printer().print(f"to train anew, remove {folder / name / scale}", soft_wrap=True)
+
+
+def _nfsp_figure(scale: str, folder: Path, as_json: bool, seed: int) -> None:
+    from tacit.cli.nfsp_figure import print_figure, run_figure
+
+    name, picture = "nfsp-leduc", folder / "nfsp-leduc.png"
+    results = run_figure(scale, folder / name / scale, picture, seed)
+    if as_json:
+        print_json({"experiment": name, "scale": scale, "results": results, "plot": str(picture)})
+        return
+    print_figure(results)
+    printer().print(f"plot: {picture}; to train anew, remove {folder / name / scale}", soft_wrap=True)
 
 
 def _rows(text: str) -> tuple[str, ...]:

@@ -132,18 +132,27 @@ class DqnConfig(NfspConfig):
             raise TacitError("dqn follows its best response always: anticipation is 1; train nfsp to change it")
 
 
-_CPU: dict[str, Any] = {"policy_optimizer": "adam", "policy_learning_rate": 0.001}
+_CPU: dict[str, Any] = {
+    "anticipation": 0.2, "games": 1_024, "updates": 4, "batch_size": 256, "learning_rate": 0.2, "policy_optimizer": "adam",
+    "policy_learning_rate": 0.001, "slowdown": 2_000, "decay": 0.3, "refit_every": 20, "transitions": 1_000_000,
+    "share": 0.02, "epoch_rounds": 500, "epochs": 200,
+}  # fmt: skip
+"""Best responses must not lag behind the averages they answer, so they are learnt from the latest 2 % of all games, with quick
+refits and many games a round; learning rates that fall take out the noise (docs/LOG.md)."""
+
 _SMOKE: dict[str, Any] = {
     "hidden": 32, "transitions": 20_000, "behaviour": 100_000, "epoch_rounds": 200, "epochs": 5, "evaluate_every": 1,
+    "games": 128, "batch_size": 128,
 }  # fmt: skip
+_DQN_CPU = {**_CPU, "anticipation": 1.0}
 
 PRESETS = {
     "paper": NfspConfig(),
     "cpu": replace(NfspConfig(), **_CPU),
-    "smoke": replace(NfspConfig(), **_CPU, **_SMOKE),
+    "smoke": replace(NfspConfig(), **{**_CPU, **_SMOKE}),
 }
 DQN_PRESETS = {
     "paper": DqnConfig(),
-    "cpu": replace(DqnConfig(), **_CPU),
-    "smoke": replace(DqnConfig(), **_CPU, **_SMOKE),
+    "cpu": replace(DqnConfig(), **_DQN_CPU),
+    "smoke": replace(DqnConfig(), **{**_DQN_CPU, **_SMOKE}),
 }

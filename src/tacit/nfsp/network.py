@@ -152,11 +152,11 @@ def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-un
             for i in range(scratch.counts[layer]):
                 row = load(params, first + scratch.active[layer, i] * vectors + v, VECTOR)
                 total += splat(scratch.values[layer, i], VECTOR) * row
-            store(scratch.units, layer * row_vectors + v, larger(total, zero))
+            store(scratch.units, layer * row_vectors + v, larger(zero, total))  # in this order NaN stays NaN
         if layer + 1 < len(shape.vectors):
             count = 0
             for unit in range(vectors * LANES):
-                if scratch.units[layer, unit] > 0.0:
+                if scratch.units[layer, unit] != 0.0:
                     scratch.active[layer + 1, count] = unit
                     scratch.values[layer + 1, count] = scratch.units[layer, unit]
                     count += 1

@@ -1,0 +1,117 @@
+"""Figure 1 of NFSP: learning on Leduc with networks of several sizes (a), without its parts (b), and DQN beside it (c).
+
+The paper gives curves and one number: exploitability 0.06 for NFSP, "which full-width XFP typically achieves after around 1000
+full-width iterations". Ours is NashConv / 2, which is the paper's unit: XFP stands at .063 in it after 1,000 iterations. The
+other claims are in words, and so are they here. Figure 1a does not name its sizes in the text: ours double from 8 to 64 units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.nfsp.config import NfspConfig
+from tacit.nfsp.system import DQN, NFSP
+from tacit.nfsp.train import NfspProgress
+from tacit.training.folder import RunFolder
+from tacit.training.settings import find_preset
+
+GAME = "leduc_poker"
+SIZES = (8, 16, 32)
+"""Hidden units of Figure 1a beside those of the plain run, which has the most."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A curve of the figure.
+
+    Attributes:
+      name: of its folder.
+      panel: `a`, `b` or `c`; the plain run is drawn in all.
+      label: in legends and tables.
+      settings: what differs from the plain run.
+      claim: what the paper says of it.
+      system: `nfsp` or `dqn`.
+    """
+
+    name: str
+    panel: str
+    label: str
+    settings: dict[str, str]
+    claim: str
+    system: str = "nfsp"
+
+
+PLAIN = Variant("nfsp", "abc", "NFSP", {}, "0.06")
+VARIANTS = (
+    PLAIN,
+    *(Variant(f"hidden-{n}", "a", f"NFSP, {n} hidden units", {"hidden": str(n)}, "larger is better") for n in SIZES),
+    Variant("window", "b", "NFSP with a sliding window", {"memory": "window", "behaviour": "200000"}, "diverges"),
+    Variant("anticipation", "b", "NFSP with anticipation 0.5", {"anticipation": "0.5"}, "plateaus"),
+    Variant("exponential", "b", "NFSP with an exponential reservoir", {"memory": "exponential"}, "noisy"),
+    Variant("dqn", "c", "DQN, average", {}, "does not approach an equilibrium", "dqn"),
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run: a preset, its length, and which curves."""
+
+    preset: str
+    settings: dict[str, str]
+    names: tuple[str, ...]
+
+
+SCALES = {
+    "smoke": Scale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
+    "cpu": Scale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
+    "gpu": Scale("paper", {}, tuple(variant.name for variant in VARIANTS)),
+}
+"""The largest scale has the paper's settings; like the others it runs on a CPU."""
+
+
+@dataclass(frozen=True)
+class NfspJob:
+    """A run of the figure."""
+
+    variant: Variant
+    folder: RunFolder[Any, NfspProgress]
+    config: NfspConfig
+
+
+def nfsp_jobs(scale: str, out: Path, seed: int) -> list[NfspJob]:
+    """Returns the runs of the figure at a scale, each with a folder of its own below `out`."""
+    how, found = SCALES[scale], []
+    for variant in VARIANTS:
+        if variant.name in how.names:
+            system: Any = DQN if variant.system == "dqn" else NFSP
+            base = find_preset(system.presets, how.preset)
+            config = base.with_settings({**how.settings, **variant.settings, "seed": str(seed)})
+            found.append(NfspJob(variant, RunFolder(out / variant.name, system), config))
+    return found
+
+
+def summary(job: NfspJob) -> dict[str, Any]:
+    """Returns what a run reached, ready for JSON."""
+    last = job.folder.history()[-1]
+    return {
+        "curve": job.variant.label, "run": str(job.folder.path), "exploitability": last.exploitability,
+        "nash_conv": last.nash_conv, "kind": "exact", "best_response_exploitability": last.best_response_exploitability,
+        "steps": last.steps, "games": last.games, "training_seconds": last.seconds, "paper": job.variant.claim,
+    }  # fmt: skip
+
+
+def curves(jobs: list[NfspJob]) -> dict[str, dict[str, list[tuple[int, float, float]]]]:
+    """Returns for each panel its curves as (steps, seconds, exploitability), DQN's greedy strategy among them."""
+    titles = {"a": "network sizes", "b": "without its parts", "c": "DQN"}
+    panels: dict[str, dict[str, list[tuple[int, float, float]]]] = {title: {} for title in titles.values()}
+    for job in jobs:
+        history = [epoch for epoch in job.folder.history() if epoch.exploitability is not None]
+        for panel in job.variant.panel:
+            points = [(epoch.steps, epoch.seconds, epoch.exploitability or 0.0) for epoch in history]
+            panels[titles[panel]][job.variant.label] = points
+        if job.variant.system == "dqn":
+            greedy = [(epoch.steps, epoch.seconds, epoch.best_response_exploitability or 0.0) for epoch in history]
+            panels[titles["c"]]["DQN, greedy"] = greedy
+    return {title: found for title, found in panels.items() if found}

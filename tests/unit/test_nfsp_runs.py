@@ -1,0 +1,214 @@
+"""Runs of NFSP and DQN: they learn, survive kills bit for bit, stop at NaN, and what they trained can be played and judged."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tacit.agents.registry import load_agent
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import load_game
+from tacit.kernels import make_passes
+from tacit.nfsp.config import DQN_PRESETS, PRESETS, NfspConfig
+from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+from tacit.nfsp.system import DQN, NFSP
+from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.trained import is_nfsp, load_nfsp
+from tacit.training.folder import RunFolder
+from tacit.training.run import open_run, train
+
+ROOT = Path(__file__).parents[2]
+
+
+def small(**changes: str) -> NfspConfig:
+    settings = {"epoch_rounds": "150", "epochs": "6", "behaviour": "600", "transitions": "500", "evaluate_every": "2"}
+    return PRESETS["smoke"].with_settings({**settings, **changes})
+
+
+def stop_after(epochs: int) -> Callable[[], bool]:
+    left = iter(range(epochs - 1, -1, -1))
+    return lambda: next(left) == 0
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"optimizer": "adam", "layers": "2"}, {"memory": "exponential", "decay": "0.5"}, {"memory": "window"}]
+)
+def test_a_stopped_run_goes_on_bit_for_bit(changes: dict[str, str], tmp_path: Path) -> None:
+    """Memories overflow in these runs, so that their circles and reservoirs are tested, too."""
+    config = small(**changes)
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "stopped"))
+    whole = open_run(straight, "kuhn_poker", config)
+    train(whole, straight)
+    for stop in (1, 3):
+        train(open_run(folder, "kuhn_poker", config), folder, should_stop=stop_after(stop))
+    last = open_run(folder, "kuhn_poker", config)
+    assert last.epoch == 4
+    train(last, folder)
+    ours, theirs = last.state()[0], whole.state()[0]
+    assert ours.keys() == theirs.keys()
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
+    assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
+    for one, other in zip(folder.history(), straight.history(), strict=True):
+        assert (one.loss, one.policy_loss, one.exploitability) == (other.loss, other.policy_loss, other.exploitability)
+
+
+def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    """What a kill leaves behind its last checkpoint is dropped and played again."""
+    config = small()
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "killed"))
+    whole = open_run(straight, "kuhn_poker", config)
+    train(whole, straight)
+    killed = open_run(folder, "kuhn_poker", config)
+    train(killed, folder, should_stop=stop_after(2))
+    for _ in range(3):  # epochs whose checkpoint is never written
+        folder.add_epoch(killed.run_epoch())
+        folder.save_network(killed, keep=True)
+    again = open_run(folder, "kuhn_poker", config)
+    assert again.epoch == 2
+    train(again, folder)
+    np.testing.assert_array_equal(again.weights()["params"].numpy(), whole.weights()["params"].numpy())
+
+
+def test_the_average_strategy_is_what_is_judged(tmp_path: Path) -> None:
+    trainer = NfspTrainer(load_game("leduc_poker"), small())
+    metrics = trainer.judged(trainer.run_epoch())
+    passes = make_passes(trainer.played.tree)
+    found = {kind: evaluate(passes, trainer.strategy(kind)) for kind in (AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE)}
+    assert metrics.exploitability == found[AVERAGE].exploitability
+    assert metrics.nash_conv == pytest.approx(2 * found[AVERAGE].exploitability)
+    assert metrics.best_response_exploitability == found[BEST_RESPONSE].exploitability
+    assert metrics.greedy_average_exploitability == found[GREEDY_AVERAGE].exploitability
+    for kind in (BEST_RESPONSE, GREEDY_AVERAGE):
+        assert set(np.unique(trainer.strategy(kind))) == {0.0, 1.0}
+
+
+def test_kuhn_poker_is_learnt_in_seconds() -> None:
+    config = PRESETS["cpu"].with_settings({"epoch_rounds": "500", "epochs": "4"})
+    trainer = NfspTrainer(load_game("kuhn_poker"), config)
+    for _ in range(config.epochs):
+        metrics = trainer.run_epoch()
+    metrics = trainer.judged(metrics)
+    assert metrics.exploitability is not None
+    assert metrics.exploitability < 0.06  # uniform play: 0.458
+    assert metrics.value == pytest.approx(-1 / 18, abs=0.04)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, NFSP)
+    config = small(learning_rate="0.01")
+    trainer = open_run(folder, "leduc_poker", config)
+    train(trainer, folder, should_stop=stop_after(2))
+    before = folder.checkpoint.read_bytes()
+    broken = open_run(folder, "leduc_poker", config)
+    assert isinstance(broken, NfspTrainer)
+    broken.networks.params[1, 0, 0] = np.nan
+    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint before epoch 3 is kept"):
+        train(broken, folder)
+    assert folder.checkpoint.read_bytes() == before
+    assert open_run(folder, "leduc_poker", config).epoch == 2
+    exploding = NfspTrainer(load_game("leduc_poker"), small(learning_rate="1000", epoch_rounds="2000"))
+    with pytest.raises(TacitError, match="lower learning_rate"):
+        exploding.run_epoch()
+
+
+def test_dqn_follows_its_best_response_always(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path, DQN)
+    config = DQN_PRESETS["smoke"].with_settings({"epochs": "1"})
+    trainer = open_run(folder, "kuhn_poker", config)
+    train(trainer, folder)
+    assert isinstance(trainer, NfspTrainer)
+    offered = int(trainer.state()[0]["behaviour.offered"].sum())
+    assert offered == trainer.steps  # every decision is best-response behaviour
+    assert json.loads(folder.config.read_text())["system"] == "dqn"
+    with pytest.raises(TacitError, match="holds a run of dqn, not of nfsp"):
+        open_run(RunFolder(tmp_path, NFSP), "kuhn_poker", small())
+    with pytest.raises(TacitError, match="train nfsp to change it"):
+        config.with_settings({"anticipation": "0.1"})
+
+
+def test_presets_of_the_paper_are_the_papers() -> None:
+    """Section 4.1, and section 4.2 for DQN."""
+    paper = PRESETS["paper"]
+    assert (paper.hidden, paper.layers, paper.transitions, paper.behaviour) == (64, 1, 200_000, 2_000_000)
+    assert (paper.optimizer, paper.learning_rate) == ("sgd", 0.1)
+    assert (paper.policy_optimizer, paper.policy_learning_rate) == ("sgd", 0.005)
+    assert (paper.updates, paper.batch_size, paper.games, paper.refit_every) == (2, 128, 128, 300)
+    assert (paper.anticipation, paper.exploration, paper.memory) == (0.1, 0.06, "reservoir")
+    dqn = DQN_PRESETS["paper"]
+    assert (dqn.anticipation, dqn.exploration, dqn.transitions, dqn.learning_rate) == (1.0, 0.12, 2_000_000, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"memory": "attic"}, "unknown memory 'attic': choose one of reservoir, exponential, window"),
+        ({"optimizer": "sdg"}, "unknown optimizer 'sdg'"),
+        ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
+        ({"hidden": "0"}, "hidden must be at least 1"),
+        ({"behaviour": "5"}, "behaviour must hold a batch at least"),
+        ({"eta": "0.1"}, "unknown setting 'eta'"),
+    ],
+)
+def test_settings_that_make_no_sense_get_one_line(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(TacitError, match=message):
+        PRESETS["cpu"].with_settings(settings)
+
+
+def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run", NFSP)
+    trainer = open_run(folder, "kuhn_poker", small(epochs="2"))
+    train(trainer, folder)
+    assert isinstance(trainer, NfspTrainer)
+    game = load_game("kuhn_poker")
+    for suffix, kind in (("", AVERAGE), (":greedy-average", GREEDY_AVERAGE), (":best-response", BEST_RESPONSE)):
+        for path in (folder.path, folder.network):
+            name = f"{path}{suffix}"
+            assert is_nfsp(name)
+            trained = load_nfsp(name)
+            assert (trained.strategy, trained.epoch, trained.system) == (kind, 2, "nfsp")
+            np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.strategy(kind))
+        agent = load_agent(f"{folder.path}{suffix}", game, np.random.default_rng(0))
+        assert agent.name == f"{folder.path}{suffix}"
+    with pytest.raises(TacitError, match="was trained on kuhn_poker, not on leduc_poker"):
+        load_agent(str(folder.path), load_game("leduc_poker"), np.random.default_rng(0))
+    assert not is_nfsp(str(tmp_path))
+
+
+def test_commands_train_judge_and_match(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+
+    def tacit(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tacit", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "src", timeout=300)
+
+    done = tacit("train", "nfsp", "kuhn_poker", "--run", run, "--preset", "smoke", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["epoch"], report["finished"], report["kind"]) == (5, True, "exact")
+    assert report["steps"] == 5 * 200 * 128
+    judged = json.loads(tacit("evaluate", run, "--json").stdout)
+    assert judged["exploitability"] == pytest.approx(report["exploitability"])
+    assert (judged["kind"], judged["strategy"]) == ("exact", "average")
+    assert set(judged["strategies"]) == {"average", "best-response", "greedy-average"}
+    match = tacit("match", run, f"{run}:best-response", "--game", "kuhn_poker", "--hands", "200", "--json")
+    assert match.returncode == 0, match.stderr
+    assert json.loads(match.stdout)["hands"] == 200
+    assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_nfsp_reaches_an_equilibrium_of_kuhn_poker() -> None:
+    config = PRESETS["cpu"]
+    trainer = NfspTrainer(load_game("kuhn_poker"), config)
+    metrics = trainer.at_rest()
+    while metrics.epoch < config.epochs and (metrics.exploitability is None or metrics.exploitability >= 0.02):
+        metrics = trainer.judged(trainer.run_epoch())
+    assert metrics.exploitability is not None
+    assert metrics.exploitability < 0.02
+    assert metrics.value == pytest.approx(-1 / 18, abs=0.02)

@@ -18,7 +18,7 @@ METRICS = ("exploitability", "network-error", "lbr")
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(help="A run folder, a network file, or pretrained:NAME; for lbr a bot or a saved solve.")
+        str, typer.Argument(help="A run folder, a network file, or pretrained:NAME; for lbr also a bot or a saved solve.")
     ],
     metric: Annotated[str, typer.Option(help="exploitability, network-error, or in hold'em lbr.")] = "exploitability",
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
@@ -48,12 +48,17 @@ def evaluate(
       tacit evaluate pretrained:liars_dice_1x4f --metric network-error
 
       tacit evaluate pot-odds --metric lbr --game no_limit_holdem --hands 2000
+
+      tacit evaluate runs/limit:greedy-average --metric lbr --game limit_holdem --lbr all-rounds
     """
     from tacit.kernels import check_backend
+    from tacit.nfsp.limit.trained import is_limit_nfsp
     from tacit.nfsp.trained import is_nfsp
 
     if metric not in METRICS:
         raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
+    if metric != "lbr" and is_limit_nfsp(run):
+        raise TacitError("limit_holdem is too large for that: choose --metric lbr --game limit_holdem, or tacit match")
     check_backend("torch", device)
     start(seed)
     began = time.perf_counter()

@@ -88,7 +88,8 @@ def _openspiel_agents(seed: int) -> Callable[[], int]:
     from open_spiel.python import rl_environment
     from open_spiel.python.pytorch import nfsp
 
-    environment = rl_environment.Environment(GAME, seed=seed)
+    environment = rl_environment.Environment(GAME)
+    environment.seed(seed)
     size, actions = environment.observation_spec()["info_state"][0], environment.action_spec()["num_actions"]
     agents = [
         nfsp.NFSP(

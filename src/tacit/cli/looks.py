@@ -148,10 +148,7 @@ class NfspLook(_ExploitabilityLook):
     """NFSP and DQN: decisions of self-play, and exact exploitability."""
 
     kind = "exact"
-    columns = (
-        f"{'epoch':>7}{'seconds':>9}{'steps':>15}{'games':>13}{'Q loss':>9}{'policy':>8}"
-        f"{'exploitability':>16}{'best response':>15}"
-    )
+    columns = f"{'epoch':>7}{'seconds':>9}{'steps':>15}{'Q loss':>9}{'policy':>8}{'exploitability':>16}{'best response':>15}"
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -169,7 +166,7 @@ class NfspLook(_ExploitabilityLook):
 
     def row(self, now: NfspProgress) -> str:
         return (
-            f"{now.epoch:>7}{now.seconds:>9.0f}{now.steps:>15,}{now.games:>13,}{now.loss:>9.3f}{now.policy_loss:>8.3f}"
+            f"{now.epoch:>7}{now.seconds:>9.0f}{now.steps:>15,}{now.loss:>9.3f}{now.policy_loss:>8.3f}"
             f"{now.exploitability:>16.4f}{now.best_response_exploitability:>15.3f}"
         )
 

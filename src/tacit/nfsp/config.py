@@ -31,7 +31,8 @@ class NfspConfig:
       policy_learning_rate: of the average policy.
       slowdown: rounds after which both learning rates have fallen by the square root of two, of six after five times as
         many, and so on; 0 keeps them.
-      decay: share of the rounds at the end over which both learning rates fall to zero in a straight line.
+      decay: share of the rounds at the end over which the average policy's learning rate falls to zero in a straight line.
+        (That of the action values must not: a best response that no longer learns would still be averaged.)
       refit_every: steps after which the target network is refitted.
       transitions: size of the memory for reinforcement learning, a circle.
       share: of all transitions so far, how many of the latest ones are learnt from, if the memory keeps them.

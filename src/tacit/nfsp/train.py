@@ -195,9 +195,10 @@ class NfspTrainer:
         factor = np.ones(config.epoch_rounds)
         if config.slowdown:
             factor /= np.sqrt(1.0 + done / config.slowdown)
+        policy_factor = factor
         if config.decay > 0.0:
-            factor *= np.clip((1.0 - done / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
-        return np.stack((config.learning_rate * factor, config.policy_learning_rate * factor), axis=1).astype(np.float32)
+            policy_factor = factor * np.clip((1.0 - done / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
+        return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)
 
     def _check_losses(self) -> None:
         for kind, key in ((Q, "learning_rate"), (POLICY, "policy_learning_rate")):

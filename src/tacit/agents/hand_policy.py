@@ -110,8 +110,12 @@ class HandAgent:
             self._public = self._public.hear(word)
 
     def act(self) -> int:
-        weights = self.policy.probabilities(self._public)[:, self._hand]
+        weights = self.weights()
         return int(self._generator.choice(self._public.actions, p=weights / weights.sum()))
+
+    def weights(self) -> Floats:
+        """Returns `[A]` how often its hand takes each legal action."""
+        return self.policy.probabilities(self._public)[:, self._hand]
 
     def view(self) -> None:
         return None

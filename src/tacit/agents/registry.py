@@ -18,6 +18,7 @@ from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import Holdem
+from tacit.nfsp.limit.trained import LimitAgent, is_limit_nfsp, load_limit_policy
 from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
@@ -89,6 +90,9 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
     """
     if name in BOTS:
         return BOTS[name](game, generator)
+    if is_limit_nfsp(name):
+        rules = require_holdem(game, name)
+        return LimitAgent(rules, load_limit_policy(name, rules), generator, name)
     pretrained, path = name.startswith("pretrained:"), Path(name)
     if not pretrained and not path.exists() and not is_nfsp(name):
         raise TacitError(
@@ -118,9 +122,13 @@ def load_hand_policy(name: str, game: AnyGame) -> HandPolicy:
         return HAND_POLICIES[name]
     if name == "holdem-search":
         return HandSearch(rules)
+    if is_limit_nfsp(name):
+        return load_limit_policy(name, rules)
     if not Path(name).is_file() or not is_saved_solve(Path(name)):
         known = ", ".join([*HAND_POLICIES, "holdem-search"])
-        raise TacitError(f"what {name!r} does with every hand is not known: give {known} or a saved solve of hold'em")
+        raise TacitError(
+            f"what {name!r} does with every hand is not known: give {known}, a saved solve of hold'em, or a run of nfsp on it"
+        )
     strategy = load_result(name, game).strategy
     if not isinstance(strategy, HandStrategy):
         raise TacitError(f"{name} is no solve of hold'em over hands")

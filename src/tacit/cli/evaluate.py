@@ -61,12 +61,17 @@ def evaluate(
       tacit evaluate pot-odds --metric lbr --game no_limit_holdem --lbr deepstack-56bets
 
       tacit evaluate pot-odds --metric aivat --results slumbot.jsonl
+
+      tacit evaluate runs/limit:greedy-average --metric lbr --game limit_holdem --lbr all-rounds
     """
     from tacit.kernels import check_backend
+    from tacit.nfsp.limit.trained import is_limit_nfsp
     from tacit.nfsp.trained import is_nfsp
 
     if metric not in METRICS:
         raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
+    if metric != "lbr" and is_limit_nfsp(run):
+        raise TacitError("limit_holdem is too large for that: choose --metric lbr --game limit_holdem, or tacit match")
     check_backend("torch", device)
     start(seed)
     began = time.perf_counter()

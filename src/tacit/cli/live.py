@@ -48,12 +48,12 @@ class _Display:
         self._wide = bars.console.width >= WIDE
         self._searches = look.searches(trainer)
         self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, rate="", note="")
-        self._evaluating = bars.add_task("evaluating", total=None, visible=False, rate="", note="", unit="searches")
+        self._evaluating = bars.add_task("evaluating", total=None, visible=False, rate="", note="", unit=look.unit)
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
     def epoch(self, now: Any) -> None:
-        if now.exploitability is not None:
+        if self._look.evaluated(now):
             self._bound = f", {self._look.bound(now, self._wide)}"
             self._bars.console.print(self._look.row(now))
         self._bars.update(self._evaluating, visible=False, completed=0)

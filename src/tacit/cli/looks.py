@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.cli.common import program
 
 if TYPE_CHECKING:
+    from tacit.games import AnyGame
     from tacit.nfsp.train import NfspProgress, NfspTrainer
     from tacit.rebel.train import Progress
     from tacit.rebel.train import Trainer as RebelTrainer
@@ -23,7 +26,9 @@ class Look(Protocol):
     label: str
     """Its name in pictures."""
     kind: str
-    """What its figures of exploitability are: `exact` or `upper bound`."""
+    """What its figures are: `exact`, `upper bound` or `sampled`."""
+    unit: str
+    """What an evaluation counts while it runs: `searches` or `matches`."""
     columns: str
     """The heading of the table of evaluated epochs."""
 
@@ -32,7 +37,11 @@ class Look(Protocol):
         ...
 
     def searches(self, trainer: Any) -> int:
-        """Returns about how many searches an evaluation takes; 0 where it takes no time."""
+        """Returns about how many searches or matches an evaluation takes; 0 where it takes no time."""
+        ...
+
+    def evaluated(self, now: Any) -> bool:
+        """Returns whether an epoch was evaluated."""
         ...
 
     def row(self, now: Any) -> str:
@@ -48,7 +57,7 @@ class Look(Protocol):
         ...
 
     def bound(self, now: Any, wide: bool) -> str:
-        """Returns the exploitability of an evaluated epoch."""
+        """Returns how good an evaluated epoch was."""
         ...
 
     def published(self, trainer: Any) -> float | None:
@@ -63,8 +72,29 @@ class Look(Protocol):
         """Returns what people read of a report."""
         ...
 
+    def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
+        """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
+        ...
 
-class RebelLook:
+
+class _ExploitabilityLook:
+    """What looks of systems have in common whose exploitability is known."""
+
+    label: str
+    kind: str
+    unit = "searches"
+
+    def evaluated(self, now: Any) -> bool:
+        return now.exploitability is not None
+
+    def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
+        from tacit.plots import LearningCurve, learning_panels
+
+        points = [(epoch.seconds, epoch.exploitability) for epoch in history]
+        learning_panels({game: [LearningCurve(self.label, points, paper)]}, "", path, self.kind)
+
+
+class RebelLook(_ExploitabilityLook):
     """ReBeL: examples, and upper bounds by playthroughs."""
 
     label, kind = "ReBeL", "upper bound"
@@ -114,7 +144,7 @@ class RebelLook:
         return [*lines, tighter]
 
 
-class NfspLook:
+class NfspLook(_ExploitabilityLook):
     """NFSP and DQN: decisions of self-play, and exact exploitability."""
 
     kind = "exact"
@@ -169,12 +199,22 @@ class NfspLook:
         return lines
 
 
-def find_system(name: str) -> tuple[System[Any, Any], Look]:
-    """Returns a system of `SYSTEMS` and its look."""
+def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
+    """Returns the system of `SYSTEMS` that learns a game, and its look.
+
+    NFSP on limit hold'em from the blinds on, which is too large to compile, is a system of its own.
+    """
+    from tacit.games.holdem import is_full_limit_holdem
+
     if name == "rebel":
         from tacit.rebel.folder import REBEL
 
         return REBEL, RebelLook()
+    if name == "nfsp" and is_full_limit_holdem(game):
+        from tacit.cli.limit_look import LimitLook
+        from tacit.nfsp.limit.system import NFSP_LIMIT
+
+        return NFSP_LIMIT, LimitLook()
     from tacit.nfsp.system import SYSTEMS as FOUND
 
     return FOUND[name], NfspLook(name.upper())

@@ -30,7 +30,7 @@ def run_figure(scale: str, folder: Path, picture: Path, seed: int) -> list[dict[
             logger().print(f"trained before, {trainer.epoch} epochs")
             continue
         note_session(job.folder, job.config.seed, "cpu")
-        look = find_system(job.variant.system)[1]
+        look = find_system(job.variant.system, trainer.game)[1]
         try:
             _, stopped = train_live(trainer, job.folder, look, "training")
         except KeyboardInterrupt:

@@ -46,6 +46,8 @@ def train(
 
       tacit train nfsp leduc_poker --run runs/paper --preset paper --set memory=window
 
+      tacit train nfsp limit_holdem --run runs/limit --preset paper --device cuda
+
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
@@ -59,8 +61,9 @@ def train(
     if system not in SYSTEMS:
         raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
     limit = None if time_limit is None else parse_seconds(time_limit)
-    found, look = find_system(system)
-    folder, name = RunFolder(run, found), str(load_game(game))
+    rules = load_game(game)
+    found, look = find_system(system, rules)
+    folder, name = RunFolder(run, found), str(rules)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", device)
@@ -115,11 +118,9 @@ def note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
 
 def draw_curve(folder: RunFolder[Any, Any], look: Look, game: str, paper: float | None) -> None:
     """Draws the learning curve of a run into its folder."""
-    from tacit.plots import LearningCurve, learning_panels
-
-    points = [(epoch.seconds, epoch.exploitability) for epoch in folder.history() if epoch.exploitability is not None]
-    if points:
-        learning_panels({game: [LearningCurve(look.label, points, paper)]}, "", folder.curve, look.kind)
+    evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
+    if evaluated:
+        look.draw(evaluated, game, paper, folder.curve)
 
 
 def _commit() -> str | None:

@@ -33,6 +33,8 @@ MAX_CHIPS = 2**31 - 1
 """Raises are actions, and these are kept as 32-bit integers."""
 ALL_IN = math.inf
 """The size, in pots, of a bet of everything."""
+MAX_RAISES = (3, 4, 4, 4)
+"""Raises on each street of limit betting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +203,19 @@ class LimitBetting(BettingRules):
     def deepest(big_blind: int, first_street: int = PREFLOP, pot: int = 0) -> int:
         """Returns the chips a player can put in at most."""
         begun = pot // 2 if first_street else big_blind
-        return begun + sum(_limit_raise(big_blind, street) * _MAX_RAISES[street] for street in range(first_street, 4))
+        return begun + sum(_limit_raise(big_blind, street) * MAX_RAISES[street] for street in range(first_street, 4))
 
     def raise_size(self, street: int) -> int:
         return _limit_raise(self.big_blind, street)
 
     def all_raises(self, betting: Betting) -> tuple[int, int] | None:
         limits = super().all_raises(betting)
-        if limits is None or betting.num_raises >= _MAX_RAISES[betting.street]:
+        if limits is None or betting.num_raises >= MAX_RAISES[betting.street]:
             return None
         return limits[0], limits[0]
 
     def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
         return (smallest,)
-
-
-_MAX_RAISES = (3, 4, 4, 4)
 
 
 def _limit_raise(big_blind: int, street: int) -> int:

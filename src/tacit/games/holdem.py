@@ -265,6 +265,11 @@ class LimitHoldem(Holdem):
         return LimitBetting(enough, self.small_blind, self.big_blind, street, self.pot)
 
 
+def is_full_limit_holdem(game: object) -> bool:
+    """Returns whether a game is limit hold'em from the blinds on."""
+    return isinstance(game, LimitHoldem) and not game.known_board
+
+
 @dataclass(frozen=True)
 class TurnEndgameHoldem(Holdem):
     """No-limit hold'em in which both put in half of `pot` and check until the turn; the betting starts there, player 0 first.

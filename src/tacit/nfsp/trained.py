@@ -65,7 +65,7 @@ class TrainedNfsp:
 
 def is_nfsp(name: str) -> bool:
     """Returns whether a name is that of a run folder or network file of NFSP or DQN."""
-    path, _ = _split(name)
+    path, _ = split_strategy(name)
     if path.is_dir():
         return system_of(path) in SYSTEMS
     return path.is_file() and path.suffix == ".safetensors" and load_tensors(path)[1].get("system") in SYSTEMS
@@ -77,7 +77,7 @@ def load_nfsp(name: str) -> TrainedNfsp:
     Raises:
       TacitError: there is no network, or it is damaged.
     """
-    path, strategy = _split(name)
+    path, strategy = split_strategy(name)
     tensors, header = load_tensors(network_file(path))
     try:
         config = SYSTEMS[header["system"]].config(**header["config"])
@@ -87,7 +87,7 @@ def load_nfsp(name: str) -> TrainedNfsp:
         raise TacitError(f"{path} is no network of this version") from None
 
 
-def _split(name: str) -> tuple[Path, str]:
+def split_strategy(name: str) -> tuple[Path, str]:
     """Returns the path and the strategy that a name means."""
     path, colon, strategy = name.rpartition(":")
     if colon and strategy in STRATEGIES:

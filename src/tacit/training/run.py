@@ -12,7 +12,9 @@ from tacit.training.folder import RunFolder
 from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
-"""Time between checkpoints. They hold the memories, which can take longer to write than an epoch to run."""
+"""Least time between checkpoints. They hold the memories, which can take longer to write than an epoch to run."""
+CHECKPOINT_SHARE = 0.1
+"""Most of the time that is spent on writing them: those of memories of gigabytes come less often."""
 
 
 def train(
@@ -104,6 +106,7 @@ def _train(
     history, config = folder.history(), trainer.config
     progress = history[-1] if history else trainer.at_rest()
     start = saved = clock()
+    pause = CHECKPOINT_SECONDS
     trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
     while trainer.epoch < config.epochs:
         progress = trainer.run_epoch(clock)
@@ -115,9 +118,11 @@ def _train(
         folder.save_network(trainer, keep=evaluates)
         on_epoch(progress)
         ends = ends or should_stop()
-        if ends or clock() - saved >= CHECKPOINT_SECONDS:
+        if ends or clock() - saved >= pause:
+            began = clock()
             folder.save_checkpoint(trainer)
             saved = clock()
+            pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
         if ends:
             break
     return progress

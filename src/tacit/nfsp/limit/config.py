@@ -1,0 +1,113 @@
+"""Everything that can be set in a run of NFSP on limit hold'em, and the presets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from tacit.errors import TacitError
+from tacit.training.settings import with_settings
+
+OPTIMIZERS = ("sgd", "adam")
+
+
+@dataclass(frozen=True)
+class LimitConfig:
+    """A run of NFSP on limit hold'em; the defaults are the paper's (section 4.3).
+
+    Where the paper is silent: exploration falls with the fourth root of the rounds ("more slowly than in Leduc", where
+    it is the square root), and a reward of 1 is ten big blinds. In single big blinds SGD with a rate of 0.1 breaks down on the
+    large pots of the first rounds.
+
+    Attributes:
+      hidden: units of the hidden layers, with dashes between them.
+      anticipation: how often a player follows its best response (the paper's eta).
+      exploration: how often a best response moves at random in the first round.
+      exploration_power: it falls with this power of the number of rounds.
+      games: hands that advance one decision in a round.
+      updates: steps of descent in a round, for each network of each player.
+      batch_size: examples a step.
+      optimizer: `sgd` or `adam`.
+      learning_rate: of the action values.
+      policy_learning_rate: of the average policy.
+      refit_every: steps after which the target network is refitted.
+      transitions: size of a player's memory for reinforcement learning, a circle.
+      behaviour: size of a player's memory for supervised learning, an exponentially averaged reservoir.
+      least_probability: of keeping a new item there.
+      reward_unit: big blinds that count as a reward of 1.
+      epoch_rounds: rounds an epoch.
+      epochs: length of the run.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      deals: of an evaluation, each played in both seats against every bot.
+      seed: of everything random.
+    """
+
+    hidden: str = "1024-512-1024-512"
+    anticipation: float = 0.1
+    exploration: float = 0.08
+    exploration_power: float = 0.25
+    games: int = 256
+    updates: int = 2
+    batch_size: int = 256
+    optimizer: str = "sgd"
+    learning_rate: float = 0.1
+    policy_learning_rate: float = 0.01
+    refit_every: int = 1_000
+    transitions: int = 600_000
+    behaviour: int = 30_000_000
+    least_probability: float = 0.25
+    reward_unit: float = 10.0
+    epoch_rounds: int = 5_000
+    epochs: int = 1_000
+    evaluate_every: int = 5
+    deals: int = 25_000
+    seed: int = 0
+
+    def hidden_layers(self) -> list[int]:
+        """Returns the units of each hidden layer."""
+        return [int(units) for units in self.hidden.split("-")]
+
+    def with_settings(self, settings: dict[str, str]) -> Self:
+        """Returns the configuration with `key=value` settings applied.
+
+        Raises:
+          TacitError: a key is unknown, or a value cannot be read or makes no sense.
+        """
+        return with_settings(self, settings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the settings, ready for JSON."""
+        return asdict(self)
+
+    def __post_init__(self) -> None:
+        if not all(units.isdigit() and int(units) > 0 for units in self.hidden.split("-")):
+            raise TacitError(f"hidden is units with dashes between them, like 256-128, not {self.hidden!r}")
+        for key in ("games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs"):
+            if getattr(self, key) < 1:
+                raise TacitError(f"{key} must be at least 1, not {getattr(self, key)}")
+        for key in ("anticipation", "exploration", "exploration_power", "least_probability"):
+            if not 0.0 <= getattr(self, key) <= 1.0:
+                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
+        if self.optimizer not in OPTIMIZERS:
+            raise TacitError(f"unknown optimizer {self.optimizer!r}: choose one of {', '.join(OPTIMIZERS)}")
+        if not self.reward_unit > 0.0:
+            raise TacitError(f"reward_unit must be positive, not {self.reward_unit}")
+        if self.deals < 2:
+            raise TacitError(f"deals must be at least 2, for an interval, not {self.deals}")
+        for key, least in (("transitions", max(self.batch_size, 3 * self.games)), ("behaviour", self.batch_size)):
+            if getattr(self, key) < least:
+                raise TacitError(f"{key} must be at least {least}, for a round and a batch, not {getattr(self, key)}")
+
+
+_CPU: dict[str, Any] = {
+    "hidden": "64-64", "optimizer": "adam", "learning_rate": 0.002, "policy_learning_rate": 0.001, "batch_size": 128,
+    "refit_every": 100, "transitions": 200_000, "behaviour": 1_000_000, "epoch_rounds": 500, "epochs": 200, "deals": 2_000,
+}  # fmt: skip
+_SMOKE: dict[str, Any] = {**_CPU, "hidden": "64", "epoch_rounds": 100, "epochs": 5, "evaluate_every": 1, "deals": 500}
+
+PRESETS = {
+    "paper": LimitConfig(),
+    "gpu": LimitConfig(),  # what the paper took is what a GPU is for
+    "cpu": replace(LimitConfig(), **_CPU),
+    "smoke": replace(LimitConfig(), **_SMOKE),
+}

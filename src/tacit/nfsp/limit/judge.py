@@ -1,0 +1,115 @@
+"""What networks win from bots in limit hold'em, in thousands of hands at once.
+
+Every deal is played in both seats, every evaluation plays the same deals. The bots are those of `agents/hand_policy.py`; the
+equities of `pot-odds` are sampled in another way (`cards/torch_equity.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tacit.agents.hand_policy import RAISING_EQUITY
+from tacit.cards.torch_equity import random_hand_equities
+from tacit.games.betting import BOARD_CARDS, CALL, FOLD
+from tacit.games.limit_batch import LONGEST_HAND, NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal
+from tacit.nfsp.limit.encoding import Encoder
+from tacit.nfsp.limit.networks import POLICY, Layers, Q, choose, forward, greedy, policy
+from tacit.nfsp.limit.selfplay import sample
+from tacit.nfsp.players import AVERAGE, BEST_RESPONSE
+from tacit.tally import NORMAL_95
+
+Bot = Callable[[LimitHands, Tensor], Tensor]
+"""Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
+
+
+@dataclass(frozen=True)
+class WinRate:
+    """A mean and half of its 95 % interval, in thousandths of a big blind a hand."""
+
+    mbb: float
+    half: float
+
+    def __str__(self) -> str:
+        return f"{self.mbb:+,.0f} ± {self.half:,.0f}"
+
+
+class Judge:
+    """Plays both players' networks against bots.
+
+    Args:
+      rules: of the game, on the device to play on.
+      deals: how many.
+      seed: of the cards and of what bots and networks draw.
+    """
+
+    def __init__(self, rules: LimitRules, deals: int, seed: int) -> None:
+        self._rules, self._seed, self._device = rules, seed, rules.raise_size.device
+        self._encoder = Encoder(str(self._device))
+        self._cards = deal(deals, self._generator(0)).repeat(2, 1)
+        self._seat = torch.arange(2, device=self._device).repeat_interleave(deals)
+        self.bots: dict[str, Bot] = {
+            "always-call": lambda hands, _: _always(hands, CALL),
+            "random": lambda _, legal: legal / legal.sum(1, keepdim=True),
+            "always-fold": lambda hands, legal: torch.where(legal[:, :1], _always(hands, FOLD), _always(hands, CALL)),
+            "pot-odds": self._pot_odds,
+        }
+        self._equity: Tensor | None = None
+
+    def win_rate(self, layers: Layers, strategy: str, bot: str) -> WinRate:
+        """Returns what a strategy of the networks (see `nfsp/players.py`) wins from a bot."""
+        kind = Q if strategy == BEST_RESPONSE else POLICY
+        networks, rules, generator = choose(layers, slice(kind, None, 2)), self._rules, self._generator(1)
+        hands = rules.begin(self._cards)
+        won = torch.zeros(len(self._seat), device=self._device)
+        running = torch.ones_like(won)
+        for _ in range(LONGEST_HAND):
+            legal, actor = rules.legal(hands), hands.actor
+            scores = forward(networks, self._encoder.encode(hands, actor).float().expand(2, -1, -1))[-1]
+            played = probabilities(torch.where((actor == 0)[:, None], scores[0], scores[1]), legal, strategy)
+            both = torch.where((actor == self._seat)[:, None], played, self.bots[bot](hands, legal))
+            hands, over, payoff = rules.step(hands, sample(both, legal, generator))
+            won += payoff * running
+            running = running * ~over
+        by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) * (1_000.0 / rules.big_blind)
+        return WinRate(float(by_deal.mean()), NORMAL_95 * float(by_deal.std()) / math.sqrt(len(by_deal)))
+
+    def _pot_odds(self, hands: LimitHands, legal: Tensor) -> Tensor:
+        if self._equity is None:
+            self._equity = self._equities()
+        equity = self._equity.gather(1, (hands.actor * STREETS + hands.street)[:, None])[:, 0]
+        pot, asked = hands.spent.sum(1), hands.spent.amax(1) - hands.spent.amin(1)
+        action = torch.where((asked == 0) | (equity * (pot + asked) > asked), CALL, FOLD)
+        action = torch.where(legal[:, RAISE] & (equity >= RAISING_EQUITY), RAISE, action)
+        return torch.nn.functional.one_hot(action, NUM_ACTIONS).float()
+
+    def _equities(self) -> Tensor:
+        """Returns `[2 * deals, 8]` the equities of both players' hands on each street."""
+        cards = self._cards[: len(self._cards) // 2]
+        found = [
+            random_hand_equities(
+                cards[:, 2 * player : 2 * player + 2], cards[:, 4 : 4 + BOARD_CARDS[street]], self._rules.strengths
+            )
+            for player in (0, 1)
+            for street in range(STREETS)
+        ]
+        return torch.stack(found, 1).repeat(2, 1)
+
+    def _generator(self, stream: int) -> torch.Generator:
+        return torch.Generator(self._device).manual_seed(2 * self._seed + stream)
+
+
+def probabilities(scores: Tensor, legal: Tensor, strategy: str) -> Tensor:
+    """Returns `[..., 3]` how often a strategy takes each action, by the scores of its network."""
+    if strategy == AVERAGE:
+        return policy(scores, legal)
+    return torch.nn.functional.one_hot(greedy(scores, legal), NUM_ACTIONS).float()
+
+
+def _always(hands: LimitHands, action: int) -> Tensor:
+    chosen = torch.full_like(hands.actor, action)
+    return torch.nn.functional.one_hot(chosen, NUM_ACTIONS).float()

@@ -1,0 +1,133 @@
+"""The action values and average policies of both players: four fully connected networks as one batch of matrices.
+
+All four have the same shape, so that one product of a stack of matrices serves them all, and so does one backward pass, which
+is written out. Descent is vanilla SGD without momentum as in the paper, or Adam (Kingma & Ba 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tacit.games.limit_batch import NUM_ACTIONS
+from tacit.nfsp.limit.encoding import NUM_BITS
+
+Q, POLICY = 0, 1
+"""Which network of a player: network `2 * player + kind`."""
+NUM_NETWORKS = 4
+
+
+class Layer(NamedTuple):
+    """A layer of some networks.
+
+    Attributes:
+      weight: `[N, inputs, outputs]`.
+      bias: `[N, 1, outputs]`.
+    """
+
+    weight: Tensor
+    bias: Tensor
+
+
+Layers = list[Layer]
+
+
+def make_layers(hidden: Sequence[int], generator: torch.Generator) -> Layers:
+    """Returns the layers of four networks, all different, with the usual random weights, uniform within 1 / sqrt(inputs)."""
+    device, sizes = generator.device, [NUM_BITS, *hidden, NUM_ACTIONS]
+    layers = []
+    for before, after in pairwise(sizes):
+        bound = before**-0.5
+        weight, bias = (
+            torch.rand(NUM_NETWORKS, rows, after, generator=generator, device=device) * (2 * bound) - bound
+            for rows in (before, 1)
+        )
+        layers.append(Layer(weight, bias))
+    return layers
+
+
+def choose(layers: Layers, networks: slice) -> Layers:
+    """Returns some of the networks, in the same memory."""
+    return [Layer(layer.weight[networks], layer.bias[networks]) for layer in layers]
+
+
+def forward(layers: Layers, inputs: Tensor) -> list[Tensor]:
+    """Returns what each layer takes in, `[N, B, ...]` from `inputs` `[N, B, 288]` on, and last the outputs `[N, B, 3]`."""
+    values = [inputs]
+    for layer in layers[:-1]:
+        values.append(torch.baddbmm(layer.bias, values[-1], layer.weight).relu_())
+    values.append(torch.baddbmm(layers[-1].bias, values[-1], layers[-1].weight))
+    return values
+
+
+def backward(layers: Layers, values: list[Tensor], errors: Tensor) -> Layers:
+    """Returns the gradients of all weights.
+
+    Args:
+      layers: of the networks.
+      values: of a `forward` pass.
+      errors: `[N, B, 3]` the derivatives of the loss by the outputs.
+    """
+    gradients: Layers = []
+    for layer, taken in zip(reversed(layers), reversed(values[:-1]), strict=True):
+        gradients.append(Layer(torch.bmm(taken.mT, errors), errors.sum(1, keepdim=True)))
+        if taken is not values[0]:
+            errors = torch.bmm(errors, layer.weight.mT) * (taken > 0)
+    return gradients[::-1]
+
+
+def descend(layers: Layers, gradients: Layers, rates: Tensor) -> None:
+    """Moves the weights down their gradients at learning rates `[N, 1, 1]`, in place."""
+    for layer, gradient in zip(layers, gradients, strict=True):
+        for weights, slope in zip(layer, gradient, strict=True):
+            weights.addcmul_(slope, rates, value=-1.0)
+
+
+class Adam:
+    """Running means of gradients and of their squares, and the steps that they make.
+
+    Attributes:
+      moments: for each layer `[2, N, ...]`.
+    """
+
+    def __init__(self, layers: Layers) -> None:
+        self.moments = [Layer(*(torch.stack((torch.zeros_like(part),) * 2) for part in layer)) for layer in layers]
+
+    def descend(self, layers: Layers, gradients: Layers, rates: Tensor, steps: Tensor) -> None:
+        """Moves the weights, in place.
+
+        Args:
+          layers: of the networks.
+          gradients: of the loss; 0 for a network that has not begun to learn, which then stays as it is.
+          rates: `[N, 1, 1]` the learning rates.
+          steps: `[N, 1, 1]` float32, the steps so far with this one, 1 for such a network.
+        """
+        mean_part, square_part = (1.0 - beta**steps for beta in _BETAS)
+        for layer, gradient, moments in zip(layers, gradients, self.moments, strict=True):
+            for weights, slope, (mean, square) in zip(layer, gradient, moments, strict=True):
+                mean.lerp_(slope, 1.0 - _BETAS[0])
+                square.mul_(_BETAS[1]).addcmul_(slope, slope, value=1.0 - _BETAS[1])
+                weights.sub_(rates * (mean / mean_part) / ((square / square_part).sqrt() + 1e-8))
+
+
+_BETAS = 0.9, 0.999
+
+
+def policy(scores: Tensor, legal: Tensor) -> Tensor:
+    """Returns `[..., 3]` the probabilities of the legal actions by scores `[..., 3]`."""
+    return scores.masked_fill(~legal, -torch.inf).softmax(-1)
+
+
+def greedy(scores: Tensor, legal: Tensor) -> Tensor:
+    """Returns `[...]` the legal action with the highest score."""
+    return scores.masked_fill(~legal, -torch.inf).argmax(-1)
+
+
+def best_value(scores: Tensor, legal: Tensor) -> Tensor:
+    """Returns `[...]` the highest score of a legal action, 0 where none is legal: the hand is over."""
+    highest = scores.masked_fill(~legal, -torch.inf).amax(-1)
+    return torch.where(legal.any(-1), highest, 0.0)

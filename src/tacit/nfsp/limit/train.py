@@ -1,0 +1,203 @@
+"""A run of NFSP on limit hold'em in memory (Heinrich & Silver 2016, section 4.3).
+
+Where we differ: hands advance in step and networks change between steps only; a memory is learnt from as soon as it fills a
+batch. The game is too large for exact exploitability, so what is judged is what the strategies win from bots.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.holdem import LimitHoldem, is_full_limit_holdem
+from tacit.nets.numba_mlp import one_thread
+from tacit.nfsp.limit.config import LimitConfig
+from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.networks import Layers
+from tacit.nfsp.limit.rounds import Rounds
+from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+
+NAME = "nfsp-limit"
+"""What run folders and network files call it: settings and networks are not those of `nfsp`."""
+CHUNK = 256
+"""Rounds after which losses are looked at; on a CPU in between, so that Ctrl-C is heard."""
+
+
+@dataclass(frozen=True)
+class LimitProgress:
+    """A line of `metrics.jsonl`: where a run stands after an epoch.
+
+    Win rates are in thousandths of a big blind a hand, sampled, every deal in both seats; `*_half` is half of a 95 % interval.
+
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on self-play and learning, over all sessions.
+      steps: decisions made in self-play.
+      games: hands finished.
+      loss: mean squared error of the action values in this epoch, both players, in units of reward.
+      policy_loss: mean cross entropy of the average policies.
+      steps_per_second: in this epoch.
+      always_call: what the average strategies win from that bot, where they were evaluated.
+      random: likewise.
+      always_fold: likewise.
+      pot_odds: likewise.
+      best_response_pot_odds: what the greedy strategies of the action values win from that bot.
+      greedy_average_pot_odds: what the average strategies' likeliest actions do.
+    """
+
+    epoch: int
+    seconds: float
+    steps: int
+    games: int
+    loss: float
+    policy_loss: float
+    steps_per_second: float
+    always_call: float | None = None
+    always_call_half: float | None = None
+    random: float | None = None
+    random_half: float | None = None
+    always_fold: float | None = None
+    always_fold_half: float | None = None
+    pot_odds: float | None = None
+    pot_odds_half: float | None = None
+    best_response_pot_odds: float | None = None
+    best_response_pot_odds_half: float | None = None
+    greedy_average_pot_odds: float | None = None
+    greedy_average_pot_odds_half: float | None = None
+
+    @property
+    def exploitability(self) -> None:
+        """Not known: the game is too large."""
+        return
+
+
+MATCHES = {
+    "always_call": (AVERAGE, "always-call"),
+    "random": (AVERAGE, "random"),
+    "always_fold": (AVERAGE, "always-fold"),
+    "pot_odds": (AVERAGE, "pot-odds"),
+    "best_response_pot_odds": (BEST_RESPONSE, "pot-odds"),
+    "greedy_average_pot_odds": (GREEDY_AVERAGE, "pot-odds"),
+}
+"""For each win rate the strategy and the bot it plays."""
+
+
+class LimitTrainer:
+    """Two players that learn from hands against each other, on one device."""
+
+    def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
+        if not isinstance(game, LimitHoldem) or not is_full_limit_holdem(game):
+            raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
+        self.game, self.config = game, config
+        self.rounds = Rounds(game, config, device)
+        self._judge: Judge | None = None
+        self.epoch, self.seconds = 0, 0.0
+        self.finish_by: float | None = None  # a time limit changes nothing that is computed
+
+    @property
+    def steps(self) -> int:
+        """Decisions made in self-play so far."""
+        return self.epoch * self.config.epoch_rounds * self.config.games
+
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> LimitProgress:
+        """Returns the progress after `epoch_rounds` more rounds."""
+        config, counters, start = self.config, self.rounds.counters, clock()
+        counters.loss.zero_()
+        counters.steps.zero_()
+        for first in range(0, config.epoch_rounds, CHUNK):
+            with one_thread():  # products are small, and the numbers are then the same whatever the machine has
+                self.rounds.play(min(CHUNK, config.epoch_rounds - first))
+            self._check_losses()
+        self.epoch += 1
+        took = clock() - start
+        self.seconds += took
+        loss, policy_loss = self._losses()
+        speed = config.epoch_rounds * config.games / max(took, 1e-9)
+        return replace(self.at_rest(), loss=loss, policy_loss=policy_loss, steps_per_second=speed)
+
+    def judged(self, metrics: LimitProgress, on_search: Callable[[int], None] = lambda _: None) -> LimitProgress:
+        """Returns an epoch's progress with what the strategies win from bots; `on_search` hears of finished matches."""
+        if self._judge is None:
+            self._judge = Judge(self.rounds.selfplay.rules, self.config.deals, self.config.seed)
+        found: dict[str, Any] = {}
+        on_search(0)
+        for number, (name, (strategy, bot)) in enumerate(MATCHES.items(), 1):
+            with one_thread():
+                rate = self._judge.win_rate(self.rounds.layers, strategy, bot)
+            found |= {name: rate.mbb, f"{name}_half": rate.half}
+            on_search(number)
+        return replace(metrics, **found)
+
+    def at_rest(self) -> LimitProgress:
+        """Returns the progress of a run that makes no more epoch."""
+        finished = int(self.rounds.selfplay.seats.finished)
+        return LimitProgress(self.epoch, self.seconds, self.steps, finished, math.nan, math.nan, 0.0)
+
+    def header(self) -> dict[str, Any]:
+        """Returns what a file of this run's weights says about itself."""
+        return {
+            "system": NAME, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
+            "seconds": self.seconds,
+        }  # fmt: skip
+
+    def weights(self) -> dict[str, Tensor]:
+        """Returns both players' networks."""
+        return named_weights(self.rounds.layers)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Returns the tensors and the header that `restore` needs: networks, optimizers, memories, hands, random numbers."""
+        kept = {name: tensor.clone() for name, tensor in self._kept().items()}
+        return {**kept, "generator": self.rounds.generator.get_state()}, self.header()
+
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        """Goes on from a `state`.
+
+        Raises:
+          TacitError: it is of another game.
+        """
+        if header["game"] != str(self.game):
+            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
+        for name, tensor in self._kept(tensors).items():
+            tensor.copy_(tensors[name])
+        self.rounds.generator.set_state(tensors["generator"])
+        self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
+
+    def _kept(self, saved: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
+        """Returns the tensors that change, by name; of memories only what is filled, now or in what was `saved`."""
+        rounds, config = self.rounds, self.config
+        kept = {**named_weights(rounds.layers), **named_weights(rounds.target, "target.")}
+        if rounds.adam is not None:
+            kept |= named_weights(rounds.adam.moments, "moments.")
+        groups: dict[str, Any] = {"counters": rounds.counters, "hands": rounds.selfplay.hands, "seats": rounds.selfplay.seats}
+        for group, tensors in groups.items():
+            kept |= {f"{group}.{name}": tensor for name, tensor in tensors._asdict().items()}
+        memories = (("transitions", rounds.transitions, config.transitions), ("behaviour", rounds.behaviour, config.behaviour))
+        for group, memory, capacity in memories:
+            offered = memory.offered if saved is None else saved[f"{group}.offered"]
+            filled = min(int(offered.max()), capacity)
+            for name, column in memory._asdict().items():
+                kept[f"{group}.{name}"] = column if name == "offered" else column[:, :filled]
+        return kept
+
+    def _check_losses(self) -> None:
+        for loss, key in zip(self._losses(), ("learning_rate", "policy_learning_rate"), strict=True):
+            if not math.isfinite(loss) and self.rounds.counters.steps.all():
+                raise TacitError(f"the loss became {loss}: lower {key}; the checkpoint before epoch {self.epoch + 1} is kept")
+
+    def _losses(self) -> tuple[float, float]:
+        """Returns the mean losses of this epoch; NaN where nothing was learnt yet."""
+        sums, steps = self.rounds.counters.loss.sum(0).tolist(), self.rounds.counters.steps.sum(0).tolist()
+        values, policies = (total / count if count else math.nan for total, count in zip(sums, steps, strict=True))
+        return values, policies
+
+
+def named_weights(layers: Layers, prefix: str = "") -> dict[str, Tensor]:
+    """Returns the tensors of layers by names."""
+    return {f"{prefix}{place}.{name}": part for place, layer in enumerate(layers) for name, part in layer._asdict().items()}

@@ -1,0 +1,94 @@
+"""NFSP on limit hold'em on a GPU against the CPU; skipped without CUDA."""
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.cards.strength import seven_card_strengths
+from tacit.cards.torch_strength import seven_card_strengths as torch_strengths
+from tacit.cards.torch_strength import tensor_tables
+from tacit.games import load_game
+from tacit.games.holdem import LimitHoldem
+from tacit.games.limit_batch import LimitRules, deal
+from tacit.nfsp.limit.config import PRESETS
+from tacit.nfsp.limit.encoding import Encoder
+from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.rounds import WARM_UP, Rounds
+from tacit.nfsp.limit.train import LimitTrainer
+from tacit.nfsp.players import AVERAGE
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+
+SMALL = {"games": "64", "batch_size": "64", "transitions": "2000", "behaviour": "1000", "optimizer": "sgd"}
+
+
+def test_strengths_on_the_gpu() -> None:
+    cards = deal(20_000, torch.Generator().manual_seed(0))[:, :7]
+    found = torch_strengths(cards.cuda(), tensor_tables("cuda"))
+    np.testing.assert_array_equal(found.cpu().numpy(), seven_card_strengths(cards.numpy()))
+
+
+def test_hands_on_the_gpu_in_lock_step_with_the_cpu() -> None:
+    generator = torch.Generator().manual_seed(1)
+    here, there = (LimitRules.of(LimitHoldem(), device) for device in ("cpu", "cuda"))
+    cards = deal(2_000, generator)
+    hands, copies = here.begin(cards), there.begin(cards.cuda())
+    ended = torch.zeros(2_000, dtype=torch.bool)
+    for _ in range(23):
+        legal = here.legal(hands)
+        assert torch.equal(legal, there.legal(copies).cpu())
+        bits = Encoder("cpu").encode(hands, hands.actor)
+        gpu = Encoder("cuda")
+        packed = gpu.pack(gpu.encode(copies, copies.actor))
+        assert torch.equal(gpu.unpack(packed).cpu(), bits.float())
+        action = (torch.rand(2_000, 3, generator=generator) * legal).argmax(1)
+        hands, over, payoff = here.step(hands, action)
+        copies, gpu_over, gpu_payoff = there.step(copies, action.cuda())
+        assert torch.equal(over, gpu_over.cpu())
+        assert torch.equal(payoff, gpu_payoff.cpu())
+        ended |= over
+    assert ended.all()
+
+
+def test_a_captured_round_is_the_round() -> None:
+    """The same rounds from one state: replayed as a graph, and played plainly."""
+    config = PRESETS["smoke"].with_settings(SMALL)
+    plain, graph = (Rounds(LimitHoldem(), config, "cuda") for _ in range(2))
+    for _ in range(WARM_UP + 60):
+        plain.play_one()
+    graph.play(WARM_UP + 60)
+    torch.cuda.synchronize()
+    assert int(graph.counters.rounds) == WARM_UP + 60
+    assert torch.equal(plain.generator.get_state(), graph.generator.get_state())
+    # Rounding may differ, and a different action leads elsewhere: what comes of it is the same within chance.
+    assert graph.transitions.offered.tolist() == pytest.approx(plain.transitions.offered.tolist(), rel=0.1)
+    assert graph.behaviour.offered.tolist() == pytest.approx(plain.behaviour.offered.tolist(), rel=0.5)
+    assert int(graph.selfplay.seats.finished) == pytest.approx(int(plain.selfplay.seats.finished), rel=0.2)
+    deals = graph.selfplay.hands.cards.sort(1).values
+    assert int(deals.diff(dim=1).min()) > 0
+    assert len(deals.unique(dim=0)) == 64  # every replay draws new numbers
+    assert (graph.counters.steps > 0).all()
+    assert graph.counters.loss.isfinite().all()
+
+
+def test_a_run_on_the_gpu_learns_and_goes_on() -> None:
+    config = PRESETS["cpu"].with_settings({"epoch_rounds": "1000", "deals": "10000"})
+    trainer = LimitTrainer(load_game("limit_holdem"), config, "cuda")
+    for _ in range(4):
+        trainer.run_epoch()
+    judge = Judge(trainer.rounds.selfplay.rules, 10_000, 1)
+    call = judge.win_rate(trainer.rounds.layers, AVERAGE, "always-call")
+    assert call.mbb - call.half > 30.0
+    again = LimitTrainer(load_game("limit_holdem"), config, "cuda")
+    again.restore(*trainer.state())
+    assert again.epoch == 4
+    assert judge.win_rate(again.rounds.layers, AVERAGE, "always-call") == call
+    again.run_epoch()
+    assert int(again.rounds.counters.rounds) == 5_000
+
+
+def test_the_papers_settings_fit() -> None:
+    trainer = LimitTrainer(load_game("limit_holdem"), PRESETS["paper"].with_settings({"epoch_rounds": "300"}), "cuda")
+    progress = trainer.run_epoch()
+    assert np.isfinite(progress.loss)
+    assert torch.cuda.max_memory_allocated() < 16 * 2**30

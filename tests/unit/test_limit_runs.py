@@ -202,7 +202,7 @@ def test_nfsp_learns_to_beat_bots() -> None:
     """Under a minute of learning; networks that have learnt nothing win about nothing from a player who always calls."""
     trainer = LimitTrainer(load_game(GAME), PRESETS["cpu"].with_settings({"deals": "10000"}))
     judge = Judge(trainer.rounds.selfplay.rules, 10_000, 1)
-    for _ in range(8):
+    for _ in range(6):
         trainer.run_epoch()
     call, random = (judge.win_rate(trainer.rounds.layers, AVERAGE, bot) for bot in ("always-call", "random"))
     assert call.mbb - call.half > 30.0

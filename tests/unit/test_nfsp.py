@@ -30,7 +30,13 @@ BATCH = 32
 
 
 def play(
-    played: PlayedGame, networks: Networks, rounds: int, anticipation: float, exploration: float, count: int = 64
+    played: PlayedGame,
+    networks: Networks,
+    rounds: int,
+    anticipation: float,
+    exploration: float,
+    count: int = 64,
+    apart: bool = False,
 ) -> tuple[Transitions, Behaviour, Games]:
     """Returns what is remembered of self-play with fixed networks."""
     transitions, behaviour = make_transitions(100_000), make_behaviour(100_000)
@@ -38,8 +44,8 @@ def play(
     begin_games(games, played.table, anticipation, streams, 0)
     for _ in range(rounds):
         advance_games(
-            games, networks, transitions, behaviour, played.encodings, played.table, anticipation, exploration, False, 0.0,
-            streams, 0,
+            games, networks, transitions, behaviour, played.encodings, played.table, anticipation, exploration, apart, False,
+            0.0, streams, 0,
         )  # fmt: skip
     return transitions, behaviour, games
 
@@ -317,6 +323,22 @@ def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
     half, third = (play(played, networks, 200, share, 0.0)[1].offered.sum() / (200 * 64) for share in (0.5, 0.3))
     assert abs(half - 0.5) < 0.06
     assert abs(third - 0.3) < 0.06
+
+
+def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_the_opponent() -> None:
+    played = PlayedGame.of(load_game("kuhn_poker"))
+    networks = networks_for(played)
+    best = greedy_table(networks, Q, played.encodings, played.table, played.tree.infostate_player)
+    transitions, behaviour, games = play(played, networks, 60, 1.0, 1.0, apart=True)
+    for player in (0, 1):
+        assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
+    assert games.finished[0] > 500
+    assert transitions.offered.tolist() == [0, 0]  # in Kuhn poker both have moved before either sees what follows
+    some, every = (play(played, networks, 200, 0.5, 0.5, apart=apart)[0] for apart in (True, False))
+    entries = np.concatenate([some.entry[player, : some.offered[player]] for player in (0, 1)])
+    assert (best[entries] == 0.0).any()  # one's own random moves are learnt from
+    assert some.offered.sum() < 0.8 * every.offered.sum()
+    assert play(played, networks, 200, 0.0, 0.5, apart=True)[0].offered.min() > 1_000  # who plays the average does not explore
 
 
 def test_average_play_follows_the_policy_network() -> None:

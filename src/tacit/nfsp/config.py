@@ -10,6 +10,7 @@ from tacit.nfsp.optimizer import OPTIMIZERS
 from tacit.nfsp.rounds import RoundSettings
 from tacit.training.settings import with_settings
 
+DECAYING, APART = "decaying", "apart"
 MEMORIES = ("reservoir", "exponential", "window")
 
 
@@ -21,7 +22,9 @@ class NfspConfig:
       hidden: units of a hidden layer.
       layers: hidden layers.
       anticipation: how often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
-      exploration: how often a best response moves at random in the first round; falls with the square root of rounds.
+      exploration: how often a best response moves at random in the first round.
+      explores: `decaying`, the paper's way: it falls with the square root of rounds, and random moves are averaged and learnt
+        from like others; or `apart`: it stays, and random moves neither join the average nor disturb the opponent's learning.
       games: games that advance one decision in a round.
       updates: steps of descent in a round, for each network of each player.
       batch_size: examples a step.
@@ -49,6 +52,7 @@ class NfspConfig:
     layers: int = 1
     anticipation: float = 0.1
     exploration: float = 0.06
+    explores: str = DECAYING
     games: int = 128
     updates: int = 2
     batch_size: int = 128
@@ -74,6 +78,7 @@ class NfspConfig:
         return RoundSettings(
             self.anticipation,
             self.exploration,
+            self.explores == APART,
             self.memory == "window",
             self.least_probability if self.memory == "exponential" else 0.0,
             self.batch_size,
@@ -101,7 +106,12 @@ class NfspConfig:
         return asdict(self)
 
     def __post_init__(self) -> None:
-        for key, known in (("optimizer", OPTIMIZERS), ("policy_optimizer", OPTIMIZERS), ("memory", MEMORIES)):
+        for key, known in (
+            ("optimizer", OPTIMIZERS),
+            ("policy_optimizer", OPTIMIZERS),
+            ("explores", (DECAYING, APART)),
+            ("memory", MEMORIES),
+        ):
             if getattr(self, key) not in known:
                 raise TacitError(f"unknown {key} {getattr(self, key)!r}: choose one of {', '.join(known)}")
         for key in _AT_LEAST_ONE:
@@ -134,12 +144,13 @@ class DqnConfig(NfspConfig):
 
 
 _CPU: dict[str, Any] = {
-    "anticipation": 0.2, "games": 1_024, "updates": 4, "batch_size": 256, "learning_rate": 0.2, "policy_optimizer": "adam",
-    "policy_learning_rate": 0.001, "slowdown": 2_000, "decay": 0.3, "refit_every": 20, "transitions": 1_000_000,
-    "share": 0.02, "epoch_rounds": 500, "epochs": 200,
+    "hidden": 128, "anticipation": 0.2, "exploration": 0.25, "explores": APART, "games": 1_024, "updates": 4, "batch_size": 256,
+    "learning_rate": 0.2, "policy_optimizer": "adam", "policy_learning_rate": 0.003, "slowdown": 5_000, "decay": 0.3,
+    "refit_every": 20, "transitions": 1_000_000, "share": 0.02, "epoch_rounds": 500, "epochs": 250, "evaluate_every": 10,
 }  # fmt: skip
 """Best responses must not lag behind the averages they answer, so they are learnt from the latest 2 % of all games, with quick
-refits and many games a round; learning rates that fall take out the noise (docs/LOG.md)."""
+refits and many games a round; learning rates that fall take out the noise, and exploration that stays finds what averages have
+given up (docs/LOG.md)."""
 
 _SMOKE: dict[str, Any] = {
     "hidden": 32, "transitions": 20_000, "behaviour": 100_000, "epoch_rounds": 200, "epochs": 5, "evaluate_every": 1,

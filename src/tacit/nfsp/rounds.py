@@ -25,6 +25,7 @@ class RoundSettings(NamedTuple):
 
     anticipation: float
     exploration: float
+    apart: bool
     window: bool
     least_probability: float
     batch_size: int
@@ -41,9 +42,9 @@ def play_rounds(  # type: ignore[no-untyped-def]
 ):
     """Plays `count` rounds after the `done` ones before; `rates` `[count, 2]` are the learning rates of Q and of the policy."""
     for index in range(count):
-        exploration = settings.exploration / np.sqrt(done + index + 1.0)
+        exploration = settings.exploration if settings.apart else settings.exploration / np.sqrt(done + index + 1.0)
         advance_games(
-            games, networks, transitions, behaviour, encodings, table, settings.anticipation, exploration,
+            games, networks, transitions, behaviour, encodings, table, settings.anticipation, exploration, settings.apart,
             settings.window, settings.least_probability, streams, 0,
         )  # fmt: skip
         for player in range(2):

@@ -16,7 +16,7 @@ NOTHING = -1
 """The last entry of a player who has not acted yet."""
 
 
-PERSISTENT = ("state", "best_response", "last_entry", "finished")
+PERSISTENT = ("state", "best_response", "last_entry", "explored", "finished")
 """The fields of `Games` that a checkpoint keeps; the others are computed again."""
 
 
@@ -27,6 +27,7 @@ class Games(NamedTuple):
       state: `[G]` where each stands in the walk table.
       best_response: `[G, 2]` whether a player follows its best response in this game, else its average policy.
       last_entry: `[G, 2]` what a player did at its last decision, or `NOTHING`.
+      explored: `[G, 2]` whether a player made a random move that its opponent shall not learn from.
       finished: `[1]` games that ended so far.
       advances: `[1]` how often all games were advanced.
       policy: `[E]` the average policies, as of the advance
@@ -38,6 +39,7 @@ class Games(NamedTuple):
     state: NDArray[np.int64]
     best_response: NDArray[np.bool_]
     last_entry: NDArray[np.int32]
+    explored: NDArray[np.bool_]
     finished: NDArray[np.int64]
     advances: NDArray[np.int64]
     policy: NDArray[np.float32]
@@ -52,6 +54,7 @@ def make_games(count: int, num_infostates: int, num_entries: int) -> Games:
         np.zeros(count, np.int64),
         np.zeros((count, 2), np.bool_),
         np.full((count, 2), NOTHING, np.int32),
+        np.zeros((count, 2), np.bool_),
         np.zeros(1, np.int64),
         np.zeros(1, np.int64),
         np.zeros(num_entries, np.float32),
@@ -70,7 +73,7 @@ def begin_games(games, table, anticipation, streams, stream):  # type: ignore[no
 
 @njit(cache=True)
 def advance_games(  # type: ignore[no-untyped-def]
-    games, networks, transitions, behaviour, encodings, table, anticipation, exploration, window, least_probability,
+    games, networks, transitions, behaviour, encodings, table, anticipation, exploration, apart, window, least_probability,
     streams, stream,
 ):  # fmt: skip
     """Makes one decision in every game, and begins those anew that end.
@@ -78,12 +81,14 @@ def advance_games(  # type: ignore[no-untyped-def]
     Args:
       games: where they stand.
       networks: of both players.
-      transitions: all that players do goes there, once they see what follows.
-      behaviour: what players do in games where they follow their best response goes there, random moves included.
+      transitions: what players do goes there, once they see what follows.
+      behaviour: what players do in games where they follow their best response goes there.
       encodings: of all infostates.
       table: walks of the game.
       anticipation: how often a player follows its best response, decided at the beginning of each game.
       exploration: how often a best response moves at random.
+      apart: whether random moves stay apart: the average gets the move that was meant, and the opponent does not learn from
+        what follows; otherwise they are behaviour like any other (the paper's way).
       window: whether behaviour is kept in a sliding window.
       least_probability: of a reservoir.
       streams: random numbers.
@@ -96,19 +101,22 @@ def advance_games(  # type: ignore[no-untyped-def]
         state = games.state[game]
         player, infostate = table.actor[state], table.infostate[state]
         before = games.last_entry[game, player]
-        if before != NOTHING:
+        if before != NOTHING and not games.explored[game, 1 - player]:
             add_transition(transitions, player, before, np.float32(0.0), infostate)
         first = table.entry_start[infostate]
         params, scratch = networks.params[player], networks.scratch[0]
         if games.best_response[game, player]:
+            if games.best_at[infostate] != now:
+                games.best[infostate] = best_entry(params[Q], shape, scratch, encodings, table, infostate)[0]
+                games.best_at[infostate] = now
+            entry = meant = games.best[infostate]
             if uniform(streams, stream) < exploration:
                 entry = first + below(streams, stream, table.entry_start[infostate + 1] - first)
-            else:
-                if games.best_at[infostate] != now:
-                    games.best[infostate] = best_entry(params[Q], shape, scratch, encodings, table, infostate)[0]
-                    games.best_at[infostate] = now
-                entry = games.best[infostate]
-            add_behaviour(behaviour, player, entry, window, least_probability, streams, stream)
+                if apart:
+                    games.explored[game, player] = True
+                else:
+                    meant = entry
+            add_behaviour(behaviour, player, meant, window, least_probability, streams, stream)
         else:
             last = table.entry_start[infostate + 1]
             if games.policy_at[infostate] != now:
@@ -129,7 +137,7 @@ def advance_games(  # type: ignore[no-untyped-def]
         if state >= num_decisions:
             payoff = table.payoff[state - num_decisions]
             for who in range(2):
-                if games.last_entry[game, who] != NOTHING:
+                if games.last_entry[game, who] != NOTHING and not games.explored[game, 1 - who]:
                     reward = payoff if who == 0 else -payoff
                     add_transition(transitions, who, games.last_entry[game, who], reward, GAME_OVER)
             games.finished[0] += 1
@@ -145,3 +153,4 @@ def _begin(games, game, table, anticipation, streams, stream):  # type: ignore[n
     for player in range(2):
         games.best_response[game, player] = uniform(streams, stream) < anticipation
         games.last_entry[game, player] = NOTHING
+        games.explored[game, player] = False

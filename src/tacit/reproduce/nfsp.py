@@ -2,7 +2,7 @@
 
 The paper gives curves and one number: exploitability 0.06 for NFSP, "which full-width XFP typically achieves after around 1000
 full-width iterations". Ours is NashConv / 2, which is the paper's unit: XFP stands at .063 in it after 1,000 iterations. The
-other claims are in words, and so are they here. Figure 1a does not name its sizes in the text: ours double from 8 to 64 units.
+other claims are in words, and so are they here. Figure 1a does not name its sizes in the text: ours double from 8 to 128 units.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tacit.training.folder import RunFolder
 from tacit.training.settings import find_preset
 
 GAME = "leduc_poker"
-SIZES = (8, 16, 32)
+SIZES = (8, 16, 32, 64)
 """Hidden units of Figure 1a beside those of the plain run, which has the most."""
 
 

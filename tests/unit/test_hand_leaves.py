@@ -117,7 +117,7 @@ def test_checking_down_is_what_the_full_tree_gives(board: tuple[int, ...]) -> No
     start = cut.normalise(np.random.default_rng(0).random(cut.num_entries))
     checks = np.repeat(full.entry_action == CALL, np.diff(full.entry_offset)).astype(float)
     checks[: cut.num_entries] = start
-    whole, limited = HandPasses(full, np.float64), HandPasses(cut, np.float64, CheckDownLeaves())
+    whole, limited = HandPasses(full, np.float64), HandPasses(cut, np.float64, leaves=CheckDownLeaves())
     for player in (0, 1):
         expected = whole.values(player, checks, whole.reach(1 - player, checks))
         found = limited.values(player, start, limited.reach(1 - player, start))
@@ -129,9 +129,9 @@ def test_leaves_are_worth_nothing_without_an_evaluator_but_all_in_hands_are_run_
     strategy = cut.uniform_strategy()
     found = {}
     for name, leaves in (("zero", None), ("equity", CheckDownLeaves())):
-        passes = HandPasses(cut, np.float64, leaves)
+        passes = HandPasses(cut, np.float64, leaves=leaves)
         passes.values(0, strategy, passes.reach(1, strategy))
-        found[name] = [passes._at(node) for node in range(len(cut))]
+        found[name] = [passes.node_values(node).copy() for node in range(len(cut))]
     for node in np.flatnonzero(cut.kind != LEAF):
         if cut.kind[node] in (RUNS_OUT, FOLDS):
             np.testing.assert_array_equal(found["zero"][node], found["equity"][node])

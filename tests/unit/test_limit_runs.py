@@ -168,7 +168,7 @@ def test_local_best_response_answers_what_was_trained(run: RunFolder) -> None:  
     assert isinstance(game, LimitHoldem)
     generators = [np.random.default_rng([2, stream]) for stream in range(3)]
     agents = (
-        LocalBestResponse(game, load_hand_policy(str(run.path), game), generators[0], "c/c/fcp/fcp"),
+        LocalBestResponse(game, load_hand_policy(str(run.path), game), "c/c/fcp/fcp"),
         load_agent(str(run.path), game, generators[1]),
     )
     results = [deal.result for deal in islice(play_deals(game, agents, generators[2]), 30)]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.agents.bots import RandomBot
 from tacit.agents.hand_policy import SolvedPolicy
-from tacit.agents.holdem import HoldemAgent
+from tacit.agents.hand_search import HandSearch
 from tacit.agents.public_hand import PublicHand
 from tacit.cards import HANDS, NUM_HANDS, card_name, hand_index, hand_name, parse_cards, parse_range
 from tacit.cards.deck import RANKS, SUITS
@@ -258,8 +257,7 @@ def test_every_card_is_found_and_told() -> None:
 def test_players_follow_every_card() -> None:
     game = tacit.load_game(GAME)
     assert isinstance(game, Holdem)
-    generator = np.random.default_rng(0)
-    agent = HoldemAgent(game, generator, RandomBot(generator), iterations=20)
+    search = HandSearch(game, iterations=20)
     strategy = tacit.solve(GAME, iterations=20).strategy
     assert isinstance(strategy, HandStrategy)
     public = PublicHand.start(game).dealt(game.known_board).after(CALL).after(CALL)
@@ -267,13 +265,10 @@ def test_players_follow_every_card() -> None:
         told = SolvedPolicy(strategy).probabilities(public.dealt(parse_cards(card)))
         spot = strategy.tree.find(f"check / check / {card}")
         np.testing.assert_array_equal(told, strategy.played(spot))
-        agent.start(0)
-        for word in ("2s5s9sKs", "check", "check", card):
-            agent._follow(word)
-        search = agent._searched()
-        assert search.strategy.tree.board(search.spot) == parse_cards(f"2s5s9sKs{card}")
-        np.testing.assert_allclose(search.strategy.played(search.spot), told, atol=1e-2)  # but for a trace of every hand
-    assert agent.searches == 1
+        now = search.situation(public.dealt(parse_cards(card)))
+        assert now.solution.tree.board(now.spot) == parse_cards(f"2s5s9sKs{card}")
+        np.testing.assert_allclose(now.solution.played(now.spot), told, atol=1e-2)  # but for a trace of every hand
+    assert search.searches == 1
 
 
 def test_a_solve_with_all_boards_is_refused(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_presets_of_the_paper_are_the_papers() -> None:
         ({"optimizer": "sdg"}, "unknown optimizer 'sdg'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
         ({"hidden": "0"}, "hidden must be at least 1"),
-        ({"behaviour": "5"}, "behaviour must hold a batch at least"),
+        ({"behaviour": "5"}, "behaviour must be at least 256, a batch, not 5"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),
     ],
 )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tacit.errors import TacitError
 from tacit.nfsp.optimizer import OPTIMIZERS
 from tacit.nfsp.rounds import RoundSettings
-from tacit.training.settings import with_settings
+from tacit.training.settings import Settings
 
 DECAYING, APART = "decaying", "apart"
 MEMORIES = ("reservoir", "exponential", "window")
 
 
 @dataclass(frozen=True)
-class NfspConfig:
+class NfspConfig(Settings):
     """A run of NFSP; the defaults are the paper's (section 4.1).
 
     Attributes:
@@ -93,40 +93,14 @@ class NfspConfig:
         """Returns the units of each hidden layer."""
         return [self.hidden] * self.layers
 
-    def with_settings(self, settings: dict[str, str]) -> Self:
-        """Returns the configuration with `key=value` settings applied.
-
-        Raises:
-          TacitError: a key is unknown, or a value cannot be read or makes no sense.
-        """
-        return with_settings(self, settings)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the settings, ready for JSON."""
-        return asdict(self)
-
     def __post_init__(self) -> None:
-        for key, known in (
-            ("optimizer", OPTIMIZERS),
-            ("policy_optimizer", OPTIMIZERS),
-            ("explores", (DECAYING, APART)),
-            ("memory", MEMORIES),
-        ):
-            if getattr(self, key) not in known:
-                raise TacitError(f"unknown {key} {getattr(self, key)!r}: choose one of {', '.join(known)}")
-        for key in _AT_LEAST_ONE:
-            if getattr(self, key) < 1:
-                raise TacitError(f"{key} must be at least 1, not {getattr(self, key)}")
-        for key in _SHARES:
-            if not 0.0 <= getattr(self, key) <= 1.0:
-                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
-        for key in ("transitions", "behaviour"):
-            if getattr(self, key) < self.batch_size:
-                raise TacitError(f"{key} must hold a batch at least ({self.batch_size}), not {getattr(self, key)}")
-
-
-_AT_LEAST_ONE = ("hidden", "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
-_SHARES = ("anticipation", "exploration", "decay", "least_probability", "share")
+        self.require_choice("optimizer", OPTIMIZERS)
+        self.require_choice("policy_optimizer", OPTIMIZERS)
+        self.require_choice("explores", (DECAYING, APART))
+        self.require_choice("memory", MEMORIES)
+        self.require_at_least(1, "hidden", "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
+        self.require_shares("anticipation", "exploration", "decay", "least_probability", "share")
+        self.require_at_least(self.batch_size, "transitions", "behaviour", reason="a batch")
 
 
 @dataclass(frozen=True)

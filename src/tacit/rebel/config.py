@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 from tacit.errors import TacitError
 from tacit.search.config import CFR_D, SearchConfig
 from tacit.search.warm import WARM_ITERATIONS
-from tacit.training.settings import find_preset, with_settings
+from tacit.training.settings import Settings, find_preset
 from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
 
 
 @dataclass(frozen=True)
-class RebelConfig:
+class RebelConfig(Settings):
     """A ReBeL run.
 
     Attributes:
@@ -66,27 +67,17 @@ class RebelConfig:
     playthroughs: int = 64
     seed: int = 0
 
+    words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
+
     def search(self) -> SearchConfig:
         """Returns the part that concerns search."""
         return SearchConfig(self.solver, self.iterations, self.depth, self.decomposition, recycle=self.recycle)
 
-    def with_settings(self, settings: dict[str, str]) -> RebelConfig:
-        """Returns the configuration with `key=value` settings applied.
-
-        Raises:
-          TacitError: a key is unknown or a value cannot be read.
-        """
-        config = with_settings(self, settings, {"depth": ROUND})
-        if config.beliefs not in BELIEFS:
-            raise TacitError(f"unknown beliefs {config.beliefs!r}: choose one of {', '.join(BELIEFS)}")
-        if config.warm_start_at and config.iterations <= WARM_ITERATIONS:
+    def __post_init__(self) -> None:
+        self.require_choice("beliefs", BELIEFS)
+        if self.warm_start_at and self.iterations <= WARM_ITERATIONS:
             raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: set iterations to more than that")
-        config.search()  # refuses what search does not know
-        return config
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the settings, ready for JSON."""
-        return asdict(self)
+        self.search()  # refuses what search does not know
 
 
 PRESETS: dict[str, RebelConfig] = {

@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 from tacit.errors import TacitError
 
 C = TypeVar("C")
 
 
-def with_settings(config: C, settings: Mapping[str, str], words: Mapping[str, str] | None = None) -> C:
-    """Returns a configuration, a dataclass, with `key=value` settings applied.
+@dataclass(frozen=True)
+class Settings:
+    """A configuration: a frozen dataclass whose fields have defaults and say their types by them.
 
-    Args:
-      config: what is changed.
-      settings: values by key, as text.
-      words: for some keys, a word that is as good as a value.
-
-    Raises:
-      TacitError: a key is unknown or a value cannot be read.
+    What does not fit together is refused where it is made, in `__post_init__`.
     """
-    kinds = {field.name: type(getattr(config, field.name)) for field in fields(config)}  # type: ignore[arg-type]
-    changes: dict[str, Any] = {}
-    for key, value in settings.items():
-        if key not in kinds:
-            raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
-        if words is not None and words.get(key) == value:
-            changes[key] = value
-            continue
-        try:
-            changes[key] = kinds[key](value)
-        except ValueError:
-            raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
-    return replace(config, **changes)  # type: ignore[type-var]
+
+    words: ClassVar[Mapping[str, str]] = {}
+    """For some fields, a word that is as good as a value."""
+
+    def with_settings(self, settings: Mapping[str, str]) -> Self:
+        """Returns the configuration with `key=value` settings applied.
+
+        Raises:
+          TacitError: a key is unknown, or a value cannot be read or makes no sense.
+        """
+        kinds = {field.name: type(getattr(self, field.name)) for field in fields(self)}
+        changes: dict[str, Any] = {}
+        for key, value in settings.items():
+            if key not in kinds:
+                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
+            if self.words.get(key) == value:
+                changes[key] = value
+                continue
+            try:
+                changes[key] = kinds[key](value)
+            except ValueError:
+                raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
+        return replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the settings, ready for JSON."""
+        return asdict(self)
+
+    def require_choice(self, key: str, known: Iterable[str]) -> None:
+        """Refuses a word that is none of those known."""
+        if getattr(self, key) not in known:
+            raise TacitError(f"unknown {key} {getattr(self, key)!r}: choose one of {', '.join(known)}")
+
+    def require_at_least(self, least: float, *keys: str, reason: str = "") -> None:
+        """Refuses numbers that are too small."""
+        for key in keys:
+            if not getattr(self, key) >= least:
+                raise TacitError(f"{key} must be at least {least}{reason and f', {reason}'}, not {getattr(self, key)}")
+
+    def require_shares(self, *keys: str) -> None:
+        """Refuses numbers that are no shares."""
+        for key in keys:
+            if not 0.0 <= getattr(self, key) <= 1.0:
+                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
 
 
 def find_preset(presets: Mapping[str, C], name: str) -> C:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tacit.errors import TacitError
-from tacit.training.settings import with_settings
+from tacit.training.settings import Settings
 
 OPTIMIZERS = ("sgd", "adam")
 
 
 @dataclass(frozen=True)
-class LimitConfig:
+class LimitConfig(Settings):
     """A run of NFSP on limit hold'em; the defaults are the paper's (section 4.3).
 
     Where the paper is silent: exploration falls with the fourth root of the rounds ("more slowly than in Leduc", where
@@ -67,36 +67,17 @@ class LimitConfig:
         """Returns the units of each hidden layer."""
         return [int(units) for units in self.hidden.split("-")]
 
-    def with_settings(self, settings: dict[str, str]) -> Self:
-        """Returns the configuration with `key=value` settings applied.
-
-        Raises:
-          TacitError: a key is unknown, or a value cannot be read or makes no sense.
-        """
-        return with_settings(self, settings)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the settings, ready for JSON."""
-        return asdict(self)
-
     def __post_init__(self) -> None:
         if not all(units.isdigit() and int(units) > 0 for units in self.hidden.split("-")):
             raise TacitError(f"hidden is units with dashes between them, like 256-128, not {self.hidden!r}")
-        for key in ("games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs"):
-            if getattr(self, key) < 1:
-                raise TacitError(f"{key} must be at least 1, not {getattr(self, key)}")
-        for key in ("anticipation", "exploration", "exploration_power", "least_probability"):
-            if not 0.0 <= getattr(self, key) <= 1.0:
-                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
-        if self.optimizer not in OPTIMIZERS:
-            raise TacitError(f"unknown optimizer {self.optimizer!r}: choose one of {', '.join(OPTIMIZERS)}")
+        self.require_choice("optimizer", OPTIMIZERS)
+        self.require_at_least(1, "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
+        self.require_shares("anticipation", "exploration", "exploration_power", "least_probability")
         if not self.reward_unit > 0.0:
             raise TacitError(f"reward_unit must be positive, not {self.reward_unit}")
-        if self.deals < 2:
-            raise TacitError(f"deals must be at least 2, for an interval, not {self.deals}")
-        for key, least in (("transitions", max(self.batch_size, 3 * self.games)), ("behaviour", self.batch_size)):
-            if getattr(self, key) < least:
-                raise TacitError(f"{key} must be at least {least}, for a round and a batch, not {getattr(self, key)}")
+        self.require_at_least(2, "deals", reason="for an interval")
+        self.require_at_least(max(self.batch_size, 3 * self.games), "transitions", reason="for a round and a batch")
+        self.require_at_least(self.batch_size, "behaviour", reason="a batch")
 
 
 _CPU: dict[str, Any] = {

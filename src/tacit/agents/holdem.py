@@ -8,9 +8,8 @@ from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandAgent
 from tacit.agents.hand_search import LEAVES, HandSearch, Situation
 from tacit.agents.view import View
-from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS, reach_grid
-from tacit.cards.hands import HANDS, hand_name, possible_hands
+from tacit.cards.hands import HANDS, hand_name, meetings, possible_hands
 from tacit.cards.ranges import write_range
 from tacit.games.base import TERMINAL
 from tacit.games.betting import BOARD_CARDS
@@ -55,7 +54,7 @@ def hand_view(now: Situation) -> View:
     hands = tree.hands(spot)
     order = np.argsort(hands)  # on full boards lanes are in order of strength
     ranges = [part[hands] for part in now.ranges_here()]
-    meets = [_meeting(HANDS[hands], part) for part in ranges]  # the weight of all that a player's hands can be met with
+    meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # what each hand can be met with
     passes = HandPasses(tree, leaves=LEAVES, keep=True)
     layout = passes.entries(strategy.probabilities)
     pairs = total_meeting(HANDS[tree.blocks.hands(0)], *tree.root_reach)
@@ -80,13 +79,6 @@ def hand_view(now: Situation) -> View:
         values=(values[0], values[1]),
         in_short=(first, second),
     )
-
-
-def _meeting(cards: np.ndarray, reach: Floats) -> Floats:
-    """Returns `[H]` the reach of the other hands that each hand `[H, 2]` can meet."""
-    by_card = np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS)
-    met: Floats = reach.sum() - by_card[cards].sum(axis=1) + reach
-    return met.clip(min=0.0)
 
 
 def _in_short(weights: Floats, board: tuple[int, ...]) -> str:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
-from tacit.cards.run_outs import leads
+from tacit.cards.run_outs import FULL_BOARD, leads
 from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 
-FULL_BOARD = 5
 SAMPLED_BOARDS = {0: 2_000, 3: 100}
 """Boards that stand for all of them in `random_hand_equities`, by the cards that lie already."""
 

@@ -26,7 +26,7 @@ def train(
     system: Annotated[str, typer.Argument(help="What to train: rebel, nfsp or dqn.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
-    preset: Annotated[str | None, typer.Option(help="cpu, gpu (ReBeL), paper or smoke. [default: cpu]")] = None,
+    preset: Annotated[str | None, typer.Option(help="cpu, gpu (ReBeL, limit hold'em), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,

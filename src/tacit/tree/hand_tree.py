@@ -315,10 +315,8 @@ class HandTree:
         starts = self.entry_offset[np.searchsorted(self.entry_node, self.blocks.node_start)]  # a block's entries lie together
         for block in np.flatnonzero((self.blocks.after >= 0).any(axis=1)).tolist():
             if len(self.blocks.symmetries[block]) > 1:
-                part, lanes = (
-                    strategy[starts[block] : starts[block + 1]].reshape(-1, widths[block]),
-                    self.blocks.renamed_lanes(block),
-                )
+                part = strategy[starts[block] : starts[block + 1]].reshape(-1, widths[block])
+                lanes = self.blocks.renamed_lanes(block)
                 chosen, orbit = np.unique(lanes.min(axis=0), return_inverse=True)
                 part[:] = part[:, lanes[:, chosen]].mean(axis=1)[:, orbit]  # one sum for all of an orbit: equal to the last bit
         nodes = self.decisions

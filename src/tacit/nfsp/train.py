@@ -27,6 +27,7 @@ from tacit.nfsp.learn import NEVER, make_batches
 from tacit.nfsp.memory import Behaviour, Transitions, make_behaviour, make_transitions
 from tacit.nfsp.networks import POLICY, Networks, Q, make_networks
 from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE, PlayedGame, strategy_of
+from tacit.nfsp.progress import SelfPlayProgress
 from tacit.nfsp.random_numbers import make_streams
 from tacit.nfsp.rounds import STREAMS, play_rounds
 from tacit.nfsp.selfplay import PERSISTENT, begin_games, make_games
@@ -37,17 +38,10 @@ CHUNK = 256
 
 
 @dataclass(frozen=True)
-class NfspProgress:
+class NfspProgress(SelfPlayProgress):
     """A line of `metrics.jsonl`: where a run stands after an epoch.
 
     Attributes:
-      epoch: finished epochs.
-      seconds: time spent on self-play and learning, over all sessions.
-      steps: decisions made in self-play.
-      games: games finished.
-      loss: mean squared error of the action values in this epoch, both players.
-      policy_loss: mean cross entropy of the average policies.
-      steps_per_second: in this epoch.
       exploitability: of the average strategies where they were evaluated: exact, NashConv / 2.
       nash_conv: the same as a sum over both players.
       value: of the average strategies for player 0.
@@ -55,13 +49,6 @@ class NfspProgress:
       greedy_average_exploitability: of the average strategies' likeliest actions.
     """
 
-    epoch: int
-    seconds: float
-    steps: int
-    games: int
-    loss: float
-    policy_loss: float
-    steps_per_second: float
     exploitability: float | None = None
     nash_conv: float | None = None
     value: float | None = None

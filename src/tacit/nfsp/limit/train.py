@@ -23,6 +23,7 @@ from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.networks import Layers
 from tacit.nfsp.limit.rounds import Rounds
 from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+from tacit.nfsp.progress import SelfPlayProgress
 
 NAME = "nfsp-limit"
 """What run folders and network files call it: settings and networks are not those of `nfsp`."""
@@ -31,19 +32,12 @@ CHUNK = 256
 
 
 @dataclass(frozen=True)
-class LimitProgress:
+class LimitProgress(SelfPlayProgress):
     """A line of `metrics.jsonl`: where a run stands after an epoch.
 
     Win rates are in thousandths of a big blind a hand, sampled, every deal in both seats; `*_half` is half of a 95 % interval.
 
     Attributes:
-      epoch: finished epochs.
-      seconds: time spent on self-play and learning, over all sessions.
-      steps: decisions made in self-play.
-      games: hands finished.
-      loss: mean squared error of the action values in this epoch, both players, in units of reward.
-      policy_loss: mean cross entropy of the average policies.
-      steps_per_second: in this epoch.
       always_call: what the average strategies win from that bot, where they were evaluated.
       random: likewise.
       always_fold: likewise.
@@ -52,13 +46,6 @@ class LimitProgress:
       greedy_average_pot_odds: what the average strategies' likeliest actions do.
     """
 
-    epoch: int
-    seconds: float
-    steps: int
-    games: int
-    loss: float
-    policy_loss: float
-    steps_per_second: float
     always_call: float | None = None
     always_call_half: float | None = None
     random: float | None = None

@@ -12,7 +12,7 @@ from tacit.games.limit_batch import RAISE
 from tacit.nfsp.limit.config import PRESETS, LimitConfig
 from tacit.nfsp.limit.encoding import NUM_BITS, NUM_BYTES
 from tacit.nfsp.limit.memory import Behaviour, Transitions, add_behaviour, add_transitions, draw, pack_legal, unpack_legal
-from tacit.nfsp.limit.networks import Adam, Layers, backward, best_value, descend, forward, greedy, make_layers, policy
+from tacit.nfsp.limit.networks import Adam, Layers, best_value, descend, forward, greedy, make_layers, policy
 from tacit.nfsp.limit.rounds import Rounds
 from tacit.nfsp.limit.selfplay import sample
 from tests.unit.test_limit_batch import begin, words_encoding
@@ -56,11 +56,11 @@ def test_steps_of_descent_are_those_of_torch(optimizer: str) -> None:
             their.zero_grad()
             (found - want).square().sum().backward()
             their.step()
-        gradients = backward(layers, values, 2.0 * (values[-1] - wanted))
+        errors = 2.0 * (values[-1] - wanted)
         if optimizer == "sgd":
-            descend(layers, gradients, rates[:, None, None])
+            descend(layers, values, errors, rates[:, None, None])
         else:
-            adam.descend(layers, gradients, rates[:, None, None], torch.full((4, 1, 1), float(step)))
+            adam.descend(layers, values, errors, rates[:, None, None], torch.full((4, 1, 1), float(step)))
         for number, network in enumerate(networks):
             for place, layer in enumerate(layers):
                 torch.testing.assert_close(layer.weight[number], network[2 * place].weight.data.T, rtol=1e-4, atol=1e-5)
@@ -259,6 +259,7 @@ def test_presets_are_the_papers() -> None:
         assert paper.hidden_layers() == [1024, 512, 1024, 512]
         assert (paper.transitions, paper.behaviour, paper.least_probability) == (600_000, 30_000_000, 0.25)
         assert (paper.optimizer, paper.learning_rate, paper.policy_learning_rate) == ("sgd", 0.1, 0.01)
-        assert (paper.updates, paper.batch_size, paper.games, paper.refit_every) == (2, 256, 256, 1_000)
+        assert (paper.batch_size, paper.refit_every) == (256, 1_000)
+        assert 256 * paper.updates == 2 * paper.games
         assert (paper.anticipation, paper.exploration) == (0.1, 0.08)
         assert paper.exploration_power < 0.5  # more slowly than in Leduc

@@ -269,10 +269,11 @@ def average_weights(schedule: Schedule, iterations: int) -> np.ndarray:
 
 
 def iteration_steps(schedule: Schedule, iterations: int) -> Tensor:
-    """Returns `[T, 5]` the step of each iteration."""
+    """Returns `[T, 5]` float32 the step of each iteration: kernels that read another type do not compile on a GPU."""
     if isinstance(schedule, RegretSchedule):
         return torch.tensor([tuple(schedule.step(t)) for t in range(1, iterations + 1)], dtype=torch.float32)
-    return torch.tensor([[0.0, 0.0, 0.0, 0.0, weight] for weight in average_weights(schedule, iterations)[1:]])
+    weights = average_weights(schedule, iterations)[1:]
+    return torch.tensor([[0.0, 0.0, 0.0, 0.0, weight] for weight in weights], dtype=torch.float32)
 
 
 def over_infostates(state: SearchState, numbers: Tensor, how: str = "sum") -> Tensor:

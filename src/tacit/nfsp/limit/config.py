@@ -15,22 +15,22 @@ OPTIMIZERS = ("sgd", "adam")
 class LimitConfig(Settings):
     """A run of NFSP on limit hold'em; the defaults are the paper's (section 4.3).
 
-    Where the paper is silent: exploration falls with the fourth root of the rounds ("more slowly than in Leduc", where
+    Where the paper is silent: exploration falls with the fourth root of the steps ("more slowly than in Leduc", where
     it is the square root), and a reward of 1 is ten big blinds. In single big blinds SGD with a rate of 0.1 breaks down on the
     large pots of the first rounds.
 
     Attributes:
       hidden: units of the hidden layers, with dashes between them.
       anticipation: how often a player follows its best response (the paper's eta).
-      exploration: how often a best response moves at random in the first round.
-      exploration_power: it falls with this power of the number of rounds.
+      exploration: how often a best response moves at random at first.
+      exploration_power: it falls with this power of the number of steps of descent.
       games: hands that advance one decision in a round.
       updates: steps of descent in a round, for each network of each player.
       batch_size: examples a step.
       optimizer: `sgd` or `adam`.
       learning_rate: of the action values.
       policy_learning_rate: of the average policy.
-      refit_every: steps after which the target network is refitted.
+      refit_every: steps after which the target network is refitted, at the end of a round.
       transitions: size of a player's memory for reinforcement learning, a circle.
       behaviour: size of a player's memory for supervised learning, an exponentially averaged reservoir.
       least_probability: of keeping a new item there.
@@ -88,7 +88,8 @@ _SMOKE: dict[str, Any] = {**_CPU, "hidden": "64", "epoch_rounds": 100, "epochs":
 
 PRESETS = {
     "paper": LimitConfig(),
-    "gpu": LimitConfig(),  # what the paper took is what a GPU is for
+    # The paper's work in larger rounds: as many steps of descent for a decision, and a GPU is busier.
+    "gpu": replace(LimitConfig(), games=4_096, updates=32, epoch_rounds=250, evaluate_every=10),
     "cpu": replace(LimitConfig(), **_CPU),
     "smoke": replace(LimitConfig(), **_SMOKE),
 }

@@ -6,7 +6,7 @@ is written out. Descent is vanilla SGD without momentum as in the paper, or Adam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -64,27 +64,29 @@ def forward(layers: Layers, inputs: Tensor) -> list[Tensor]:
     return values
 
 
-def backward(layers: Layers, values: list[Tensor], errors: Tensor) -> Layers:
-    """Returns the gradients of all weights.
+def backward(layers: Layers, values: list[Tensor], errors: Tensor) -> Iterator[tuple[Layer, Tensor, Tensor]]:
+    """Yields the layers from the last to the first, each with what it took in and the errors of what it gave out.
+
+    Whoever takes them may change the layer. Shapes are `[N, B, inputs]` and `[N, B, outputs]`.
 
     Args:
       layers: of the networks.
       values: of a `forward` pass.
       errors: `[N, B, 3]` the derivatives of the loss by the outputs.
     """
-    gradients: Layers = []
     for layer, taken in zip(reversed(layers), reversed(values[:-1]), strict=True):
-        gradients.append(Layer(torch.bmm(taken.mT, errors), errors.sum(1, keepdim=True)))
+        below = errors
         if taken is not values[0]:
-            errors = torch.bmm(errors, layer.weight.mT) * (taken > 0)
-    return gradients[::-1]
+            below = torch.ops.aten.threshold_backward(torch.bmm(errors, layer.weight.mT), taken, 0.0)
+        yield layer, taken, errors
+        errors = below
 
 
-def descend(layers: Layers, gradients: Layers, rates: Tensor) -> None:
-    """Moves the weights down their gradients at learning rates `[N, 1, 1]`, in place."""
-    for layer, gradient in zip(layers, gradients, strict=True):
-        for weights, slope in zip(layer, gradient, strict=True):
-            weights.addcmul_(slope, rates, value=-1.0)
+def descend(layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor) -> None:
+    """Moves the weights down their gradients at learning rates `[N, 1, 1]`, in place: products and steps are one operation."""
+    for layer, taken, steps in backward(layers, values, errors * -rates):
+        layer.weight.baddbmm_(taken.mT, steps)
+        layer.bias.add_(steps.sum(1, keepdim=True))
 
 
 class Adam:
@@ -97,17 +99,21 @@ class Adam:
     def __init__(self, layers: Layers) -> None:
         self.moments = [Layer(*(torch.stack((torch.zeros_like(part),) * 2) for part in layer)) for layer in layers]
 
-    def descend(self, layers: Layers, gradients: Layers, rates: Tensor, steps: Tensor) -> None:
+    def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, steps: Tensor) -> None:
         """Moves the weights, in place.
 
         Args:
           layers: of the networks.
-          gradients: of the loss; 0 for a network that has not begun to learn, which then stays as it is.
+          values: of a `forward` pass.
+          errors: `[N, B, 3]` the derivatives of the loss by the outputs; 0 for a network that has not begun to learn, which
+            then stays as it is.
           rates: `[N, 1, 1]` the learning rates.
           steps: `[N, 1, 1]` float32, the steps so far with this one, 1 for such a network.
         """
         mean_part, square_part = (1.0 - beta**steps for beta in _BETAS)
-        for layer, gradient, moments in zip(layers, gradients, self.moments, strict=True):
+        above = backward(layers, values, errors)
+        for (layer, taken, wrong), moments in zip(above, reversed(self.moments), strict=True):
+            gradient = Layer(torch.bmm(taken.mT, wrong), wrong.sum(1, keepdim=True))
             for weights, slope, (mean, square) in zip(layer, gradient, moments, strict=True):
                 mean.lerp_(slope, 1.0 - _BETAS[0])
                 square.mul_(_BETAS[1]).addcmul_(slope, slope, value=1.0 - _BETAS[1])

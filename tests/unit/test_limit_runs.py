@@ -194,7 +194,16 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert json.loads(match.stdout)["hands"] == 20
     judged = tacit("evaluate", run, "--metric", "lbr", "--game", GAME, "--hands", "4", "--lbr", "c/c/c/fcp", "--json")
     assert json.loads(judged.stdout)["kind"] == "lower bound"
-    assert_refused(["evaluate", run], "limit_holdem is too large for that: choose --metric lbr", capsys)
+    rates = json.loads(tacit("evaluate", run, "--hands", "200", "--json").stdout)
+    assert (rates["metric"], rates["kind"], rates["hands"]) == ("win-rates", "sampled", 200)
+    for bots in rates["win_rates"].values():
+        assert set(bots) == {"always-call", "random", "always-fold", "pot-odds"}
+        assert all(rate["interval"][0] < rate["mbb_per_hand"] < rate["interval"][1] for rate in bots.values())
+    assert list(rates["win_rates"]) == ["average", "best-response", "greedy-average"]
+    too_large = "limit_holdem is too large for that: choose --metric win-rates, or --metric lbr"
+    assert_refused(["evaluate", run, "--metric", "exploitability"], too_large, capsys)
+    not_there = "win-rates are of what NFSP trained on limit_holdem, not of pot-odds"
+    assert_refused(["evaluate", "pot-odds", "--metric", "win-rates"], not_there, capsys)
 
 
 @pytest.mark.slow

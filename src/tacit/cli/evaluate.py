@@ -13,21 +13,30 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
 
-METRICS = ("exploitability", "network-error", "lbr", "aivat")
+METRICS = ("exploitability", "network-error", "lbr", "aivat", "win-rates")
 
 
 def evaluate(
     run: Annotated[
         str, typer.Argument(help="A run folder, a network file or pretrained:NAME; a saved solve; in hold'em a bot.")
     ],
-    metric: Annotated[str, typer.Option(help="exploitability, network-error, or in hold'em lbr and aivat.")] = "exploitability",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="exploitability, network-error, in hold'em lbr and aivat, and for NFSP in limit hold'em win-rates. "
+            "[default: exploitability; win-rates there]"
+        ),
+    ] = None,
     playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int, typer.Option(min=2, help="Public belief states that network-error compares.")] = 200,
     game: Annotated[str | None, typer.Option(help="The game, for bots and for lbr.")] = None,
-    hands: Annotated[int, typer.Option(min=2, help="Hands that lbr plays, every deal in both seats.")] = 1_000,
+    hands: Annotated[
+        int | None,
+        typer.Option(min=4, help="Hands of lbr or of each win rate, every deal in both seats. [default: 1,000 or 20,000]"),
+    ] = None,
     lbr: Annotated[
         str, typer.Option(help="What lbr may do: rebel, deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa.")
     ] = "rebel",
@@ -62,21 +71,29 @@ def evaluate(
 
       tacit evaluate pot-odds --metric aivat --results slumbot.jsonl
 
+      tacit evaluate runs/limit --hands 50000
+
       tacit evaluate runs/limit:greedy-average --metric lbr --game limit_holdem --lbr all-rounds
     """
     from tacit.kernels import check_backend
     from tacit.nfsp.limit.trained import is_limit_nfsp
     from tacit.nfsp.trained import is_nfsp
 
+    in_limit_holdem = is_limit_nfsp(run)
+    metric = metric or ("win-rates" if in_limit_holdem else "exploitability")
     if metric not in METRICS:
         raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
-    if metric != "lbr" and is_limit_nfsp(run):
-        raise TacitError("limit_holdem is too large for that: choose --metric lbr --game limit_holdem, or tacit match")
+    if in_limit_holdem and metric in ("exploitability", "network-error"):
+        raise TacitError("limit_holdem is too large for that: choose --metric win-rates, or --metric lbr --game limit_holdem")
+    if metric == "win-rates" and not in_limit_holdem:
+        raise TacitError(f"win-rates are of what NFSP trained on limit_holdem, not of {run}: try tacit match")
     check_backend("torch", device)
     start(seed)
     began = time.perf_counter()
     if metric == "lbr":
-        report, lines = _lbr(run, game, hands, lbr, seed)
+        report, lines = _lbr(run, game, hands or 1_000, lbr, seed)
+    elif metric == "win-rates":
+        report, lines = _win_rates(run, hands or 20_000, device, seed)
     elif metric == "aivat":
         report, lines = _aivat(run, results, player or run)
     elif metric == "exploitability" and is_nfsp(run):
@@ -196,6 +213,38 @@ def _nfsp(run: str) -> tuple[dict[str, Any], list[str]]:
         f"the others: {others}",
         f"value for the first player {chosen.value:.5f}{beside}",
     ]
+
+
+def _win_rates(run: str, hands: int, device: str, seed: int) -> tuple[dict[str, Any], list[str]]:
+    """Returns the report on NFSP in limit hold'em and what people read of it."""
+    from tacit.games.holdem import LimitHoldem
+    from tacit.games.limit_batch import LimitRules
+    from tacit.nfsp.limit.judge import Judge
+    from tacit.nfsp.limit.networks import Layer
+    from tacit.nfsp.limit.trained import load_limit_policy
+    from tacit.nfsp.players import STRATEGIES
+
+    game, deals = LimitHoldem(), -(-hands // 2)
+    trained = load_limit_policy(run, game)
+    layers = [Layer(*(part.to(device) for part in layer)) for layer in trained.layers]
+    judge = Judge(LimitRules.of(game, device), deals, seed)
+    found: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
+    lines = [f"{game}: mbb per hand won from bots, epoch {trained.epoch}"]
+    with progress_bar("matches") as progress:
+        task = progress.add_task("playing", total=len(STRATEGIES) * len(judge.bots), rate="", note="")
+        for strategy in STRATEGIES:
+            rates = {}
+            for bot in judge.bots:
+                progress.update(task, note=f"{strategy} against {bot}")
+                rates[bot] = rate = judge.win_rate(layers, strategy, bot)
+                found[strategy][bot] = {"mbb_per_hand": rate.mbb, "interval": [rate.mbb - rate.half, rate.mbb + rate.half]}
+                progress.advance(task)
+            lines.append(f"{strategy:>14}: " + "; ".join(f"{bot} {rate}" for bot, rate in rates.items()))
+    report = {
+        "game": str(game), "agent": run, "metric": "win-rates", "kind": "sampled", "unit": "mbb", "hands": 2 * deals,
+        "epoch": trained.epoch, "win_rates": found,
+    }  # fmt: skip
+    return report, [*lines, f"sampled, with 95 % intervals; {2 * deals:,} hands a match, every deal in both seats"]
 
 
 def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tuple[dict[str, Any], list[str]]:

@@ -16,7 +16,7 @@ from torch import Tensor
 from tacit.agents.hand_policy import RAISING_EQUITY
 from tacit.cards.torch_equity import random_hand_equities
 from tacit.games.betting import BOARD_CARDS, CALL, FOLD
-from tacit.games.limit_batch import LONGEST_HAND, NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal
+from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal
 from tacit.nfsp.limit.encoding import Encoder
 from tacit.nfsp.limit.networks import POLICY, Layers, Q, choose, forward, greedy, policy
 from tacit.nfsp.limit.selfplay import sample
@@ -62,21 +62,27 @@ class Judge:
 
     def win_rate(self, layers: Layers, strategy: str, bot: str) -> WinRate:
         """Returns what a strategy of the networks (see `nfsp/players.py`) wins from a bot."""
-        kind = Q if strategy == BEST_RESPONSE else POLICY
-        networks, rules, generator = choose(layers, slice(kind, None, 2)), self._rules, self._generator(1)
-        hands = rules.begin(self._cards)
+        rules, generator, hands = self._rules, self._generator(1), self._rules.begin(self._cards)
         won = torch.zeros(len(self._seat), device=self._device)
-        running = torch.ones_like(won)
-        for _ in range(LONGEST_HAND):
-            legal, actor = rules.legal(hands), hands.actor
-            scores = forward(networks, self._encoder.encode(hands, actor).float().expand(2, -1, -1))[-1]
-            played = probabilities(torch.where((actor == 0)[:, None], scores[0], scores[1]), legal, strategy)
-            both = torch.where((actor == self._seat)[:, None], played, self.bots[bot](hands, legal))
-            hands, over, payoff = rules.step(hands, sample(both, legal, generator))
+        running = torch.ones_like(won, dtype=torch.bool)
+        while running.any():
+            legal = rules.legal(hands)
+            played = self.bots[bot](hands, legal)
+            for player in (0, 1):
+                own = (running & (hands.actor == player) & (self._seat == player)).nonzero()[:, 0]
+                played[own] = self._of_network(layers, strategy, player, LimitHands(*(part[own] for part in hands)))
+            hands, over, payoff = rules.step(hands, sample(played, legal, generator))
             won += payoff * running
-            running = running * ~over
+            running &= ~over
         by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) * (1_000.0 / rules.big_blind)
         return WinRate(float(by_deal.mean()), NORMAL_95 * float(by_deal.std()) / math.sqrt(len(by_deal)))
+
+    def _of_network(self, layers: Layers, strategy: str, player: int, hands: LimitHands) -> Tensor:
+        """Returns `[G, 3]` how often a player, whose turn it is, takes each action."""
+        network = 2 * player + (Q if strategy == BEST_RESPONSE else POLICY)
+        inputs = self._encoder.encode(hands, hands.actor).float()[None]
+        scores = forward(choose(layers, slice(network, network + 1)), inputs)[-1][0]
+        return probabilities(scores, self._rules.legal(hands), strategy)
 
     def _pot_odds(self, hands: LimitHands, legal: Tensor) -> Tensor:
         if self._equity is None:

@@ -1,10 +1,13 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and JSON that every program reads."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import TacitError
 
@@ -29,6 +32,19 @@ def write_whole(path: str | Path, content: bytes) -> None:
     finally:
         with suppress(OSError):  # nothing is left to remove once it is renamed
             temporary.unlink()
+
+
+def json_text(data: Any) -> str:
+    """Returns data as one line of JSON, with null for numbers that are none: the standard knows no NaN."""
+    return json.dumps(_finite(data), allow_nan=False)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def check_writable(path: str | Path) -> None:

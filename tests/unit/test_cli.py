@@ -114,7 +114,7 @@ def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None
 
 
 def test_solve_prints_one_json_object(tmp_path: Path) -> None:
-    save, plot, table = tmp_path / "k.tacit", tmp_path / "sub" / "k.png", tmp_path / "k.csv"
+    save, plot, table = tmp_path / "k.safetensors", tmp_path / "sub" / "k.png", tmp_path / "k.csv"
     files = ("--save", str(save), "--plot", str(plot), "--export", str(table))
     result = tacit("solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "200", "--json", *files)
     assert result.returncode == 0, result.stderr
@@ -126,6 +126,8 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     assert data["value"] == pytest.approx(-1 / 18, abs=1e-2)
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert len(table.read_text().splitlines()) == 25
+    judged = json.loads(tacit("evaluate", str(save), "--json").stdout)  # whatever the file is called
+    assert judged["exploitability"] == pytest.approx(data["exploitability"])
     again = tacit("solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "400", "--resume", str(save), "--json")
     assert json.loads(again.stdout)["exploitability"] < data["exploitability"]
 

@@ -202,6 +202,10 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert list(rates["win_rates"]) == ["average", "best-response", "greedy-average"]
     too_large = "limit_holdem is too large for that: choose --metric win-rates, or --metric lbr"
     assert_refused(["evaluate", run, "--metric", "exploitability"], too_large, capsys)
+    other = str(tmp_path / "other")
+    blinds = "limit_holdem(small_blind=1,big_blind=2)"
+    assert tacit("train", "nfsp", blinds, "--run", other, "--preset", "smoke", *settings).returncode == 0
+    assert json.loads(tacit("evaluate", other, "--hands", "40", "--json").stdout)["game"] == str(load_game(blinds))
     not_there = "win-rates are of what NFSP trained on limit_holdem, not of pot-odds"
     assert_refused(["evaluate", "pot-odds", "--metric", "win-rates"], not_there, capsys)
 

@@ -72,6 +72,19 @@ def test_settings_are_checked() -> None:
         preset("smoke").with_settings({"warm_start_at": "1"})
     with pytest.raises(TacitError, match="unknown preset"):
         preset("laptop")
+    for key in ("games", "batch_size", "hidden", "layers", "replay_size", "playthroughs"):
+        with pytest.raises(TacitError, match=f"{key} must be at least 1, not 0"):
+            preset("cpu").with_settings({key: "0"})
+    for key, value, message in (
+        ("iterations", "0", "a search takes at least 1 iteration, not 0"),
+        ("depth", "0", "a search looks at least 1 action ahead, not 0"),
+        ("exploration", "3", "exploration must be between 0 and 1"),
+        ("ratio", "-1", "ratio must be positive"),
+        ("learning_rate", "nan", "learning_rate must be positive, not nan"),
+        ("decomposition", "cfr-ave", "cfr-ave needs exact values of leaves"),
+    ):
+        with pytest.raises(TacitError, match=message):
+            preset("cpu").with_settings({key: value})
     assert {"cpu", "gpu", "paper", "smoke"} <= PRESETS.keys()
 
 

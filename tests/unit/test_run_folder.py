@@ -1,5 +1,7 @@
 """A run on disk: what its folder holds, going on exactly where it stopped, and refusing what does not fit."""
 
+import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from tacit.games import load_game
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.train import Progress, Trainer
-from tacit.training.run import load_trainer, open_run, train
+from tacit.training.run import load_trainer, open_run, opened_run, train
 
 DICE = "liars_dice(dice=1,faces=3)"
 
@@ -103,9 +105,27 @@ def test_a_time_limit_ends_a_run_that_can_go_on(tmp_path: Path) -> None:
 def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     trainer = open_run(folder, DICE, small(1))
-    with folder.alone(), pytest.raises(TacitError, match="another process is training in"):
-        train(trainer, folder)
-    assert train(trainer, folder).epoch == 1
+    with RunFolder(tmp_path).alone():
+        before = {file: file.read_bytes() for file in tmp_path.rglob("*")}
+        with pytest.raises(TacitError, match="another process is training in"):
+            train(trainer, folder)
+        with pytest.raises(TacitError, match="another process is training in"), opened_run(folder, DICE, small(5)):
+            pass
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*")} == before  # whoever is refused changes nothing
+    with opened_run(folder, DICE, small(1)) as trainer:
+        assert train(trainer, folder).epoch == 1
+        with pytest.raises(TacitError, match="another process is training in"), RunFolder(tmp_path).alone():
+            pass
+
+
+def test_a_number_that_is_none_is_kept_as_json_has_it(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(1))
+    folder.add_epoch(replace(trainer.at_rest(), loss=math.nan, exploitability=None))
+    assert json.loads(folder.metrics.read_text(), parse_constant=pytest.fail)["loss"] is None
+    (epoch,) = folder.history()
+    assert math.isnan(epoch.loss)
+    assert epoch.exploitability is None
 
 
 def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import signal
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from tacit.files import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +56,7 @@ def logger() -> Console:
 
 def print_json(data: dict[str, Any]) -> None:
     """Prints the one JSON object of a command."""
-    sys.stdout.write(json.dumps(data) + "\n")
+    sys.stdout.write(json_text(data) + "\n")
 
 
 def program() -> str:

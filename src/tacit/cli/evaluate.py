@@ -217,6 +217,7 @@ def _nfsp(run: str) -> tuple[dict[str, Any], list[str]]:
 
 def _win_rates(run: str, hands: int, device: str, seed: int) -> tuple[dict[str, Any], list[str]]:
     """Returns the report on NFSP in limit hold'em and what people read of it."""
+    from tacit.games import load_game
     from tacit.games.holdem import LimitHoldem
     from tacit.games.limit_batch import LimitRules
     from tacit.nfsp.limit.judge import Judge
@@ -224,8 +225,9 @@ def _win_rates(run: str, hands: int, device: str, seed: int) -> tuple[dict[str, 
     from tacit.nfsp.limit.trained import load_limit_policy
     from tacit.nfsp.players import STRATEGIES
 
-    game, deals = LimitHoldem(), -(-hands // 2)
-    trained = load_limit_policy(run, game)
+    trained, deals = load_limit_policy(run), -(-hands // 2)
+    game = load_game(trained.game)
+    assert isinstance(game, LimitHoldem)
     layers = [Layer(*(part.to(device) for part in layer)) for layer in trained.layers]
     judge = Judge(LimitRules.of(game, device), deals, seed)
     found: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}

@@ -36,18 +36,18 @@ def learn(jobs: list[Job], picture: Path) -> tuple[list[LearnedCell], str]:
 
 def _run(job: Job) -> LearnedCell:
     from tacit.reproduce.learned import judge_run
-    from tacit.training.run import open_run
+    from tacit.training.run import opened_run
 
     look = RebelLook()
-    trainer = open_run(job.folder, job.game, job.config, job.device)
-    if trainer.epoch < job.config.epochs:
-        note_session(job.folder, job.config.seed, job.device)
-        _, stopped = train_live(trainer, job.folder, look, "training")
-        if stopped:
-            raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
-        draw_curve(job.folder, look, job.game, job.paper)
-    else:
-        logger().print(f"trained before, {trainer.epoch} epochs")
+    with opened_run(job.folder, job.game, job.config, job.device) as trainer:
+        if trainer.epoch < job.config.epochs:
+            note_session(job.folder, job.config.seed, job.device)
+            _, stopped = train_live(trainer, job.folder, look, "training")
+            if stopped:
+                raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
+            draw_curve(job.folder, look, job.game, job.paper)
+        else:
+            logger().print(f"trained before, {trainer.epoch} epochs")
     with progress_bar("searches") as bars:
         task = bars.add_task("judging the last three checkpoints", total=None, rate="", note="")
         return judge_run(job, lambda done, most: bars.update(task, completed=done, total=most))

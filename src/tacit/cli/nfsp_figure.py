@@ -20,24 +20,24 @@ def run_figure(scale: str, folder: Path, picture: Path, seed: int) -> list[dict[
     """
     from tacit.plots import convergence_panels
     from tacit.reproduce.nfsp import GAME, curves, nfsp_jobs, summary
-    from tacit.training.run import open_run
+    from tacit.training.run import opened_run
 
     jobs = nfsp_jobs(scale, folder, seed)
     for number, job in enumerate(jobs, 1):
         logger().print(f"{job.variant.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        trainer = open_run(job.folder, GAME, job.config)
-        if trainer.epoch >= job.config.epochs:
-            logger().print(f"trained before, {trainer.epoch} epochs")
-            continue
-        note_session(job.folder, job.config.seed, "cpu")
-        look = find_system(job.variant.system, trainer.game)[1]
-        try:
-            _, stopped = train_live(trainer, job.folder, look, "training")
-        except KeyboardInterrupt:
-            raise StoppedError("at once; what was trained is kept: the same command goes on") from None
-        if stopped:
-            raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
-        draw_curve(job.folder, look, GAME, None)
+        with opened_run(job.folder, GAME, job.config) as trainer:
+            if trainer.epoch >= job.config.epochs:
+                logger().print(f"trained before, {trainer.epoch} epochs")
+                continue
+            note_session(job.folder, job.config.seed, "cpu")
+            look = find_system(job.variant.system, trainer.game)[1]
+            try:
+                _, stopped = train_live(trainer, job.folder, look, "training")
+            except KeyboardInterrupt:
+                raise StoppedError("at once; what was trained is kept: the same command goes on") from None
+            if stopped:
+                raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
+            draw_curve(job.folder, look, GAME, None)
     convergence_panels(curves(jobs), "", picture, "decisions in self-play")
     return [summary(job) for job in jobs]
 

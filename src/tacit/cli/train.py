@@ -56,7 +56,7 @@ def train(
     from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.training.folder import RunFolder
-    from tacit.training.run import open_run
+    from tacit.training.run import opened_run
 
     if system not in SYSTEMS:
         raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
@@ -69,19 +69,19 @@ def train(
     check_backend("torch", device)
     start(seed)
     pairs = dict(_split(setting) for setting in settings or [])
-    trainer = open_run(folder, name, _configured(folder, resume, preset, pairs, seed), device)
-    if trainer.epoch:
-        logger().print(f"going on after epoch {trainer.epoch}")
-    note_session(folder, trainer.config.seed, device)
     again = f"{program()} train {system} {shlex.quote(name)} --run {shlex.quote(str(run))} --resume"
-    try:
-        last, stopped = train_live(trainer, folder, look, system, limit)
-    except KeyboardInterrupt:  # the second one: the epoch is not waited for
-        raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
-    if stopped:
-        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
-    paper = look.published(trainer)
-    draw_curve(folder, look, name, paper)
+    with opened_run(folder, name, _configured(folder, resume, preset, pairs, seed), device) as trainer:
+        if trainer.epoch:
+            logger().print(f"going on after epoch {trainer.epoch}")
+        note_session(folder, trainer.config.seed, device)
+        try:
+            last, stopped = train_live(trainer, folder, look, system, limit)
+        except KeyboardInterrupt:  # the second one: the epoch is not waited for
+            raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
+        if stopped:
+            raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+        paper = look.published(trainer)
+        draw_curve(folder, look, name, paper)
     report = {
         "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
         "finished": trainer.epoch >= trainer.config.epochs, "seconds": trainer.seconds, "exploitability": last.exploitability,

@@ -23,6 +23,16 @@ def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str,
     write_whole(path, save(content, {"tacit": json.dumps({"format": FORMAT, **header})}))
 
 
+def read_header(path: str | Path) -> dict[str, Any] | None:
+    """Returns the header of a file without reading its tensors; None where it is no checkpoint of this version."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            header = json.loads((file.metadata() or {})["tacit"])
+    except (SafetensorError, KeyError, ValueError, OSError):
+        return None
+    return header if isinstance(header, dict) and header.get("format") == FORMAT else None
+
+
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Returns the tensors and the header of a file.
 

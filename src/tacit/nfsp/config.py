@@ -99,6 +99,8 @@ class NfspConfig(Settings):
         self.require_choice("explores", (DECAYING, APART))
         self.require_choice("memory", MEMORIES)
         self.require_at_least(1, "hidden", "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
+        self.require_at_least(0, "slowdown", "evaluate_every", "seed")
+        self.require_positive("learning_rate", "policy_learning_rate")
         self.require_shares("anticipation", "exploration", "decay", "least_probability", "share")
         self.require_at_least(self.batch_size, "transitions", "behaviour", reason="a batch")
 

@@ -65,10 +65,7 @@ class TrainedNfsp:
 
 def is_nfsp(name: str) -> bool:
     """Returns whether a name is that of a run folder or network file of NFSP or DQN."""
-    path, _ = split_strategy(name)
-    if path.is_dir():
-        return system_of(path) in SYSTEMS
-    return path.is_file() and path.suffix == ".safetensors" and load_tensors(path)[1].get("system") in SYSTEMS
+    return system_of(split_strategy(name)[0]) in SYSTEMS
 
 
 def load_nfsp(name: str) -> TrainedNfsp:

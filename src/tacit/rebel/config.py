@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit.errors import TacitError
-from tacit.search.config import CFR_D, SearchConfig
+from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.search.warm import WARM_ITERATIONS
 from tacit.training.settings import Settings, find_preset
 from tacit.tree.subgame import ROUND
@@ -75,6 +75,12 @@ class RebelConfig(Settings):
 
     def __post_init__(self) -> None:
         self.require_choice("beliefs", BELIEFS)
+        self.require_at_least(1, "games", "hidden", "layers", "batch_size", "replay_size", "epoch_examples", "playthroughs")
+        self.require_at_least(0, "halve_every", "epochs", "warm_start_at", "drop_half_at", "evaluate_every", "seed")
+        self.require_positive("learning_rate", "ratio")
+        self.require_shares("exploration")
+        if self.decomposition == CFR_AVE:
+            raise TacitError(f"{CFR_AVE} needs exact values of leaves, which networks are not: choose {MODIFIED_CFR_AVE}")
         if self.warm_start_at and self.iterations <= WARM_ITERATIONS:
             raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: set iterations to more than that")
         self.search()  # refuses what search does not know

@@ -2,8 +2,9 @@
 
 Every search yields a training example, the root's public belief state with its values. Then each game moves to a leaf of its
 subgame, sampled with the strategies of a random iteration while one random player explores, and the beliefs there
-are those of that iteration without exploration. In fictitious play the explorer plays its response of that iteration, the other
-player its average (ReBeL, footnote 6).
+are those of that iteration without exploration. All iterations after a warm start are equally likely, as in the paper's
+section 5 and Algorithm 1; Algorithm 2 prefers later ones, as play does. In fictitious play the explorer plays its response of
+that iteration, the other player its average (ReBeL, footnote 6).
 
 A search from the start of the game is the same for every game, so a few of them serve all: each new game takes its first
 step from a leaf of one of these, chosen at random, and a place in the batch is hardly ever spent on the same search again.
@@ -55,7 +56,7 @@ class SelfPlay:
         opening_class, opening_reaches = self._openings(self._num_openings)
         classes = np.concatenate([opening_class, self.game_class])
         reaches = torch.cat([opening_reaches, self.reaches])
-        sample = self.generator.integers(1, self.search.config.iterations + 1, len(classes))
+        sample = self.generator.integers(self.search.warm_iterations + 1, self.search.config.iterations + 1, len(classes))
         result = self.search.run(classes, reaches, sample)
         self._move_on(result, reaches)
         return ValueExamples(torch.from_numpy(classes).to(reaches.device), reaches.flatten(1), result.values.flatten(1)), result

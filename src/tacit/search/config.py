@@ -36,5 +36,9 @@ class SearchConfig:
     def __post_init__(self) -> None:
         if self.decomposition not in DECOMPOSITIONS:
             raise TacitError(f"unknown decomposition {self.decomposition!r}: choose one of {', '.join(DECOMPOSITIONS)}")
+        if self.iterations < 1:
+            raise TacitError(f"a search takes at least 1 iteration, not {self.iterations}")
+        if isinstance(self.depth, int) and self.depth < 1:
+            raise TacitError(f"a search looks at least 1 action ahead, not {self.depth}")
         if self.recycle < 1:
             raise TacitError(f"leaf values are used for at least 1 iteration, not {self.recycle}")

@@ -88,6 +88,11 @@ class BatchSearch:
         self.kernels = make_kernels(space, device)
         self._schedule = plain_schedule(config.solver)
 
+    @property
+    def warm_iterations(self) -> int:
+        """The iterations that its policy stands for."""
+        return WARM_ITERATIONS if self.policy is not None and isinstance(self._schedule, RegretSchedule) else 0
+
     def average_weights(self) -> np.ndarray:
         """Returns `[T]` the weight of each iteration in the average strategy."""
         return iteration_steps(self._schedule, self.config.iterations)[:, -1].double().numpy()
@@ -107,8 +112,8 @@ class BatchSearch:
         """
         state = SearchState(self.space, self.kernels, self.config, game_class, reaches, sample_iteration)
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
-            if self.config.iterations <= WARM_ITERATIONS:
-                raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: search for more than that")
+            if self.config.iterations <= self.warm_iterations:
+                raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")
             warm_start(state, self._schedule, self.decisions, self.policy, self.evaluator)
         remaining = self.config.iterations - state.clock.iteration
         if self.kernels.device == "cpu":

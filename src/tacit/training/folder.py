@@ -17,17 +17,18 @@ newer than the checkpoint when a run goes on is dropped, because those epochs ar
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Generic
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.files import write_whole
-from tacit.nets.checkpoint import load_tensors, save_tensors
+from tacit.files import json_text, write_whole
+from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
 from tacit.training.system import C, M, System, Trainer
 
 _NETWORK = Path("checkpoints", "network.safetensors")
@@ -37,11 +38,14 @@ KEPT_NETWORKS = 3
 
 
 def system_of(path: str | Path) -> str | None:
-    """Returns the name of the system whose run a folder holds, None where there is no run.
+    """Returns the name of the system that trained what a run folder or a network file holds, None where it holds neither.
 
     Raises:
-      TacitError: its configuration cannot be read.
+      TacitError: the folder's configuration cannot be read.
     """
+    if Path(path).is_file():
+        header = read_header(path)
+        return None if header is None else header.get("system")
     config = Path(path) / "config.json"
     if not config.exists():
         return None
@@ -73,6 +77,7 @@ class RunFolder(Generic[C, M]):
         self.curve = self.path / "curve.png"
         self.checkpoint = self.path / "checkpoints" / "last.safetensors"
         self.network = self.path / _NETWORK
+        self._alone = False
 
     def holds_run(self) -> bool:
         """Returns whether a run was started here, even if it was killed before its first checkpoint."""
@@ -85,11 +90,14 @@ class RunFolder(Generic[C, M]):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keeps other processes from training here; a killed process lets go by itself.
+        """Keeps others from training here; whoever is alone already stays so. A killed process lets go by itself.
 
         Raises:
           TacitError: another one does.
         """
+        if self._alone:
+            yield
+            return
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.path / ".lock", "w") as file:
             try:
@@ -100,7 +108,11 @@ class RunFolder(Generic[C, M]):
                 raise TacitError(f"another process is training in {self.path}") from None
             except (ImportError, OSError):  # Windows, or a file system without locks
                 pass
-            yield
+            self._alone = True
+            try:
+                yield
+            finally:
+                self._alone = False
 
     def asked_for(self) -> tuple[str, C]:
         """Returns the game and the configuration of the run.
@@ -131,7 +143,7 @@ class RunFolder(Generic[C, M]):
         epochs = []
         for line in lines:
             try:
-                epochs.append(self.system.metrics(**json.loads(line)))
+                epochs.append(self.system.metrics(**self._numbers(json.loads(line))))
             except (ValueError, TypeError):
                 continue
         return epochs
@@ -140,7 +152,7 @@ class RunFolder(Generic[C, M]):
         """Adds an epoch to the metrics."""
         self.path.mkdir(parents=True, exist_ok=True)
         with open(self.metrics, "a") as metrics:
-            metrics.write(json.dumps(asdict(progress)) + "\n")
+            metrics.write(json_text(asdict(progress)) + "\n")
             metrics.flush()
             os.fsync(metrics.fileno())
 
@@ -172,13 +184,18 @@ class RunFolder(Generic[C, M]):
     def forget_after(self, epoch: int) -> None:
         """Drops the metrics and networks of later epochs, which will be run again, and what was not written to its end."""
         if self.metrics.exists():
-            kept = [json.dumps(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
+            kept = [json_text(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
             write_whole(self.metrics, "".join(kept).encode())
         for kept_epoch, file in self.kept_networks().items():
             if kept_epoch > epoch:
                 file.unlink()
         for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
             file.unlink()
+
+    def _numbers(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Returns the facts of an epoch with NaN where a number that every epoch has was none."""
+        always = {field.name for field in fields(self.system.metrics) if field.default is MISSING}
+        return {name: math.nan if value is None and name in always else value for name, value in facts.items()}
 
     def _kept(self, epoch: int) -> Path:
         return self.network.with_name(f"network-{epoch:06d}.safetensors")

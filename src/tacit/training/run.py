@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from tacit.errors import TacitError
 from tacit.files import check_writable
@@ -91,6 +92,21 @@ def open_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu")
     if known.epochs != config.epochs:
         folder.start(game, config)
     return load_trainer(folder, device)
+
+
+@contextmanager
+def opened_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu") -> Iterator[Trainer[C, M]]:
+    """Yields what `open_run` returns; nobody else trains there from before the run is read.
+
+    Raises:
+      TacitError: another process is training there, or as in `open_run`.
+    """
+    with ExitStack() as held:
+        if folder.holds_run():
+            held.enter_context(folder.alone())
+        trainer = open_run(folder, game, config, device)  # a run that is refused leaves no folder behind
+        held.enter_context(folder.alone())
+        yield trainer
 
 
 def _train(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
@@ -55,6 +56,12 @@ class Settings:
         for key in keys:
             if not getattr(self, key) >= least:
                 raise TacitError(f"{key} must be at least {least}{reason and f', {reason}'}, not {getattr(self, key)}")
+
+    def require_positive(self, *keys: str) -> None:
+        """Refuses numbers that are not above 0."""
+        for key in keys:
+            if not 0.0 < getattr(self, key) < math.inf:
+                raise TacitError(f"{key} must be positive, not {getattr(self, key)}")
 
     def require_shares(self, *keys: str) -> None:
         """Refuses numbers that are no shares."""

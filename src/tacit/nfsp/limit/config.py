@@ -73,8 +73,8 @@ class LimitConfig(Settings):
         self.require_choice("optimizer", OPTIMIZERS)
         self.require_at_least(1, "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
         self.require_shares("anticipation", "exploration", "exploration_power", "least_probability")
-        if not self.reward_unit > 0.0:
-            raise TacitError(f"reward_unit must be positive, not {self.reward_unit}")
+        self.require_at_least(0, "evaluate_every", "seed")
+        self.require_positive("learning_rate", "policy_learning_rate", "reward_unit")
         self.require_at_least(2, "deals", reason="for an interval")
         self.require_at_least(max(self.batch_size, 3 * self.games), "transitions", reason="for a round and a batch")
         self.require_at_least(self.batch_size, "behaviour", reason="a batch")

@@ -75,14 +75,11 @@ class LimitAgent(HandAgent):
 
 def is_limit_nfsp(name: str) -> bool:
     """Returns whether a name is that of a run folder or network file of NFSP on limit hold'em."""
-    path, _ = split_strategy(name)
-    if path.is_dir():
-        return system_of(path) == NAME
-    return path.is_file() and path.suffix == ".safetensors" and load_tensors(path)[1].get("system") == NAME
+    return system_of(split_strategy(name)[0]) == NAME
 
 
-def load_limit_policy(name: str, game: Holdem) -> LimitPolicy:
-    """Returns what a run trained, ready for `game`.
+def load_limit_policy(name: str, game: Holdem | None = None) -> LimitPolicy:
+    """Returns what a run trained, ready for `game`, or for the game it is of.
 
     Raises:
       TacitError: there is no network, it is damaged, or it is of another game.
@@ -96,6 +93,6 @@ def load_limit_policy(name: str, game: Holdem) -> LimitPolicy:
         policy = LimitPolicy(name, str(header["game"]), layers, strategy, int(header["epoch"]))
     except (KeyError, TypeError, RuntimeError):
         raise TacitError(f"{path} is no network of this version") from None
-    if policy.game != str(game):
+    if game is not None and policy.game != str(game):
         raise TacitError(f"{name} was trained on {policy.game}, not on {game}")
     return policy

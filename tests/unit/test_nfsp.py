@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.encoding import encode_infostates
 from tacit.nfsp.learn import Batches, learn_policy, learn_values, make_batches
 from tacit.nfsp.memory import FEW, GAME_OVER, Behaviour, Transitions, add_behaviour, latest, make_behaviour, make_transitions
 from tacit.nfsp.network import initial_params, make_shape, pack_params
@@ -89,7 +88,9 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
     transitions, behaviour, _ = play(played, networks, 40, 0.5, 0.5)
     batches = batches_for(played)
     streams, copy = make_streams(5, 1), make_streams(5, 1)
-    table, matrix = played.table, torch.from_numpy(encode_infostates(played.tree))
+    table, matrix = played.table, torch.zeros(played.tree.num_infostates, played.num_features)
+    where = np.repeat(np.arange(len(matrix)), np.diff(played.encodings.start)), played.encodings.feature
+    matrix[where] = torch.from_numpy(played.encodings.value)
     legal = torch.zeros(played.tree.num_infostates, played.num_actions, dtype=torch.bool)
     legal[torch.from_numpy(table.entry_infostate).long(), torch.from_numpy(table.entry_action).long()] = True
     optimizers = {kind: torch_optimizer(optimizer, nets[kind][0], 0.01) for kind in (Q, POLICY)}
@@ -352,43 +353,6 @@ def test_average_play_follows_the_policy_network() -> None:
         chosen = slice(played.tree.entry_start[infostate], played.tree.entry_start[infostate + 1])
         expected = counts[chosen].sum() * strategy[chosen]
         assert stats.chisquare(counts[chosen], expected, sum_check=False).pvalue > 1e-4
-
-
-def test_leduc_is_encoded_as_in_the_paper() -> None:
-    tree = compile_game(load_game("leduc_poker"))
-    matrix = encode_infostates(tree)
-    assert matrix.shape == (936, 30)
-    assert set(np.unique(matrix)) == {0.0, 1.0}
-    cards, betting = matrix[:, :6], matrix[:, 6:].reshape(-1, 2, 2, 3, 2)
-    assert (cards[:, :3].sum(1) == 1).all()
-    assert set(cards[:, 3:].sum(1)) == {0.0, 1.0}
-    # One rank of two suits each: 3 ranks and 6 betting sequences before the board (9 with who acts), 9 rank pairs after it.
-    for player, distinct in ((0, 144), (1, 144)):
-        assert len(np.unique(matrix[tree.infostate_player == player], axis=0)) == distinct
-    labels = [tree.infostate_label(infostate) for infostate in range(tree.num_infostates)]
-    (found,) = (i for i, label in enumerate(labels) if label == (1, "check bet raise call Kh bet", "Qs"))
-    np.testing.assert_array_equal(np.flatnonzero(cards[found]), [1, 5])
-    moves = {tuple(move) for move in np.argwhere(betting[found]).tolist()}
-    call, bet = 0, 1
-    assert moves == {(0, 0, 0, call), (1, 0, 0, bet), (0, 0, 1, bet), (1, 0, 2, call), (0, 1, 0, bet)}
-    assert encode_infostates(compile_game(load_game("kuhn_poker"))).shape == (12, 3 + 2 * 1 * 2 * 2)
-
-
-@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"])
-def test_other_games_have_a_vector_of_their_own_for_every_infostate(name: str) -> None:
-    tree = compile_game(load_game(name))
-    matrix = encode_infostates(tree)
-    for player in (0, 1):
-        own = matrix[tree.infostate_player == player]
-        assert len(np.unique(own, axis=0)) == len(own)
-
-
-def test_openspiel_games_are_encoded_by_their_tensors() -> None:
-    pyspiel = pytest.importorskip("pyspiel")
-    tree = compile_game(load_game("openspiel:leduc_poker"))
-    matrix = encode_infostates(tree)
-    assert matrix.shape == (936, pyspiel.load_game("leduc_poker").information_state_tensor_size())
-    assert len(np.unique(matrix, axis=0)) == 936
 
 
 def test_random_numbers_are_uniform_and_streams_differ() -> None:

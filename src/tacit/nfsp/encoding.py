@@ -3,14 +3,18 @@
 - Poker with one card each: the ranks seen on each street, k of n, and the betting as a tensor {player, street, raises before,
   action}, folds left out because a game with a fold is over. Leduc gives 2 * 3 + 2 * 2 * 3 * 2 = 30 numbers, as in the paper.
 - Games of OpenSpiel: its own information state tensor.
-- Any other game: a number for each thing that can be observed or done at each depth, 1 where it happened. Different
-  infostates have different vectors.
+- Any other game: a number for each thing that can be observed at each depth and position among what arrives there, 1 where
+  it was; own actions, and who acts, only where observations do not tell. Different infostates of a player have different
+  vectors.
+
+A vector is kept as the list of its active features. The numbers of features are those of a network's inputs, so saved networks
+rely on their order: as they first appear from infostate to infostate.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +23,37 @@ from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.one_card_poker import CALL, RAISE, OneCardPoker
 from tacit.games.openspiel import OpenSpielGame
-from tacit.tree.public_tree import PublicTree, split_observations
+from tacit.nfsp.network import Encodings, encodings_of
+from tacit.tree.public_tree import NO_PARENT, Ints, PublicTree, in_ranges, split_observations
 
 Matrix = NDArray[np.float32]
+Longs = NDArray[np.int64]
+_Key = TypeVar("_Key", bound=Hashable)
+
+_PUBLIC, _PRIVATE, _OWN_ACTION, _ACTOR = range(4)
+"""Kinds of features."""
+_TOLD = -1
+"""Stands for an action or actor that observations tell already."""
 _BETTING = {"check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
 
 
-def encode_infostates(tree: PublicTree) -> Matrix:
-    """Returns `[S, F]` the encodings of all infostates of a game.
+def encode_infostates(tree: PublicTree) -> tuple[Encodings, int]:
+    """Returns the encodings of all infostates of a game, and `F`, how many numbers each has.
 
     Raises:
-      TacitError: an OpenSpiel game has no tensors.
+      TacitError: an OpenSpiel game has no tensors, or the player to act is not public.
     """
     if isinstance(tree.game, OneCardPoker):
-        return _poker(tree, tree.game)
-    if isinstance(tree.game, OpenSpielGame):
-        return _openspiel(tree, tree.game)
-    return _generic(tree)
+        matrix = _poker(tree, tree.game)
+    elif isinstance(tree.game, OpenSpielGame):
+        matrix = _openspiel(tree, tree.game)
+    else:
+        return _generic(tree)
+    return encodings_of(matrix), matrix.shape[1]
 
 
 def _poker(tree: PublicTree, game: OneCardPoker) -> Matrix:
-    histories = [_betting(tree, game, node) for node in range(tree.num_nodes)]
+    histories = [_betting(tree, node) for node in range(tree.num_nodes)]
     suits, ranks, streets = len(game.suits), len(game.ranks), game.num_streets
     names = [game.card_name(card) for card in range(game.num_cards)]
     most = max(raises for history, _ in histories for _, _, raises, _ in history)
@@ -58,7 +72,7 @@ def _poker(tree: PublicTree, game: OneCardPoker) -> Matrix:
     return np.concatenate((cards.reshape(flat), betting.reshape(flat)), axis=1)
 
 
-def _betting(tree: PublicTree, game: OneCardPoker, node: int) -> tuple[list[tuple[int, int, int, int]], str | None]:
+def _betting(tree: PublicTree, node: int) -> tuple[list[tuple[int, int, int, int]], str | None]:
     """Returns the (player, street, raises before, action) of all moves before a public state, and the board card."""
     history, board, player, raises = [], None, 0, 0
     for step in tree.node_path(node):
@@ -92,24 +106,124 @@ def _openspiel(tree: PublicTree, game: OpenSpielGame) -> Matrix:
     return np.stack([found[key] for key in keys])
 
 
-def _generic(tree: PublicTree) -> Matrix:
-    """Returns a number for each (what, depth, how often) that some infostate has in its past."""
-    nodes, seen = tree.require_nodes(), []
-    features: dict[tuple[str, int, str, int], int] = {}
-    for infostate in range(tree.num_infostates):
-        player, row = int(tree.infostate_player[infostate]), int(tree.infostate_row[infostate])
-        rows = tree.rows[player]
-        public = [("public", nodes.token[node]) for node in tree.node_path(tree.node_of_row(player, row))]
-        path = tree.row_path(player, row)
-        private = [("private", rows.token[r]) for r in path]
-        own = [("own", str(int(tree.entry_action[rows.entry[r]])) if tree.secret_action[player][r] else "") for r in path]
-        past: list[tuple[str, int, str, int]] = []
-        for sequence in (public, private, own):
-            for depth, (kind, token) in enumerate(sequence):
-                for what, count in Counter(split_observations(token)).items():
-                    past.extend((kind, depth, what, number) for number in range(count))
-        seen.append([features.setdefault(feature, len(features)) for feature in past])
-    matrix = np.zeros((tree.num_infostates, len(features)), np.float32)
-    for infostate, active in enumerate(seen):
-        matrix[infostate, active] = 1.0
-    return matrix
+class _Feature(NamedTuple):
+    """Something that a player may have learnt.
+
+    Attributes:
+      kind: `_PUBLIC` or `_PRIVATE` observation, `_OWN_ACTION` or `_ACTOR`.
+      depth: of the node or row where it was learnt.
+      position: among the observations that arrived there together.
+      what: the observation, action or actor.
+    """
+
+    kind: int
+    depth: int
+    position: int
+    what: str | int
+
+
+class _Arrivals(NamedTuple):
+    """What is learnt on arrival at the nodes, or at a player's rows.
+
+    Attributes:
+      parent: `[X]` the node or row above.
+      lesson: `[X]` the same number where the same is learnt at the same depth.
+      start: `[lessons + 1]` the features of a lesson are `start[lesson]:start[lesson + 1]` of
+      feature: their provisional numbers.
+    """
+
+    parent: Ints
+    lesson: Longs
+    start: Longs
+    feature: Longs
+
+
+def _generic(tree: PublicTree) -> tuple[Encodings, int]:
+    """Returns a number for each feature in the past of some infostate."""
+    nodes, features = tree.require_nodes(), dict[_Feature, int]()
+    public = _arrivals(features, (_PUBLIC, _ACTOR), nodes.parent, nodes.level_start, nodes.token, _unclear_actors(tree))
+    pairs = []
+    for player, rows in enumerate(tree.rows):
+        actions = _untold_actions(tree, player)
+        private = _arrivals(features, (_PRIVATE, _OWN_ACTION), rows.parent, rows.level_start, rows.token, actions)
+        infostate = np.flatnonzero(tree.infostate_player == player)
+        row = tree.infostate_row[infostate]
+        pairs += [_past(public, infostate, nodes.of_row[player][row]), _past(private, infostate, row)]
+    infostate, feature = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    first = np.full(len(features), tree.num_infostates)
+    np.minimum.at(first, feature, infostate)
+    # An infostate has one feature of a kind, depth and position. Features that no infostate has come last, and are left out.
+    listed = sorted(features, key=lambda found: (first[features[found]], *found[:3]))
+    number = np.empty(len(features), np.int64)
+    number[[features[found] for found in listed]] = np.arange(len(features))
+    feature = number[feature]
+    feature = feature[np.lexsort((feature, infostate))]
+    start = np.concatenate(([0], np.cumsum(np.bincount(infostate, minlength=tree.num_infostates))))
+    return Encodings(start, feature, np.ones(len(feature), np.float32)), int((first < tree.num_infostates).sum())
+
+
+def _unclear_actors(tree: PublicTree) -> Longs:
+    """Returns `[N]` who acts, where observations do not tell: chance may choose who does, and say nothing else."""
+    nodes = tree.require_nodes()
+    lookalikes, _ = _numbered(zip(nodes.parent.tolist(), nodes.token, strict=True))
+    first, second = (np.bincount(lookalikes, nodes.actor == player) > 0 for player in (0, 1))
+    return np.where((nodes.actor >= 0) & (first & second)[lookalikes], nodes.actor, _TOLD)
+
+
+def _untold_actions(tree: PublicTree, player: int) -> Longs:
+    """Returns `[R]` the player's own last action, where nothing that was observed tells it, or tells that there was one."""
+    rows, nodes = tree.rows[player], tree.require_nodes()
+    silent_node, silent_row = (np.array([not token for token in tokens], bool) for tokens in (nodes.token, rows.token))
+    moved = rows.entry < tree.num_entries
+    untold = tree.secret_action[player] | (moved & silent_row & silent_node[nodes.of_row[player]])
+    return np.where(untold, tree.entry_action[np.where(moved, rows.entry, 0)], _TOLD)
+
+
+def _arrivals(
+    features: dict[_Feature, int],
+    kinds: tuple[int, int],
+    parent: Ints,
+    level_start: Ints,
+    token: Sequence[str],
+    unsaid: Longs,
+) -> _Arrivals:
+    """Returns what is learnt on arrival at nodes or rows, of which `X` lie in levels from `level_start`.
+
+    Args:
+      features: the features so far with their provisional numbers; new ones are added.
+      kinds: of a token's observations, and of what they leave unsaid.
+      parent: `[X]` the node or row above.
+      level_start: `[L + 1]`.
+      token: `[X]`.
+      unsaid: `[X]` an action or actor, or `_TOLD`.
+    """
+    depth = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
+    lesson, lessons = _numbered(zip(depth.tolist(), token, unsaid.tolist(), strict=True))
+    counts, listed = [0], list[int]()
+    for level, seen, what_else in lessons:
+        found = [_Feature(kinds[0], level, position, what) for position, what in enumerate(split_observations(seen))]
+        if what_else != _TOLD:
+            found.append(_Feature(kinds[1], level, 0, what_else))
+        counts.append(len(found))
+        listed.extend(features.setdefault(feature, len(features)) for feature in found)
+    return _Arrivals(parent, lesson, np.cumsum(counts), np.array(listed, np.int64))
+
+
+def _numbered(keys: Iterable[_Key]) -> tuple[Longs, list[_Key]]:
+    """Returns the number of each key, equal where keys are equal, and the key of each number."""
+    listed = list(keys)
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(listed))}
+    return np.fromiter(map(numbers.__getitem__, listed), np.int64, len(listed)), list(numbers)
+
+
+def _past(arrivals: _Arrivals, infostate: Longs, at: NDArray[Any]) -> tuple[Longs, Longs]:
+    """Returns pairs (infostate, feature learnt on the way to it); infostates stand at nodes or rows `at`."""
+    infostates, features = [infostate[:0]], [arrivals.feature[:0]]
+    while len(at):
+        lesson = arrivals.lesson[at]
+        infostates.append(np.repeat(infostate, np.diff(arrivals.start)[lesson]))
+        features.append(arrivals.feature[in_ranges(arrivals.start, lesson)])
+        at = arrivals.parent[at]
+        below = at != NO_PARENT
+        infostate, at = infostate[below], at[below]
+    return np.concatenate(infostates), np.concatenate(features)

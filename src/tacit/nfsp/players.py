@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.games import AnyGame
 from tacit.nfsp.encoding import encode_infostates
-from tacit.nfsp.network import Encodings, encodings_of
+from tacit.nfsp.network import Encodings
 from tacit.nfsp.networks import POLICY, Networks, Q, greedy_table, policy_table
 from tacit.nfsp.walk_table import WalkTable, make_walk_table
 from tacit.tree.compiler import compile_game
@@ -43,8 +43,8 @@ class PlayedGame:
           TacitError: it is too large, or the player to act is not public.
         """
         tree = compile_game(game)
-        table, matrix = make_walk_table(tree), encode_infostates(tree)
-        return PlayedGame(tree, table, encodings_of(matrix), matrix.shape[1])
+        table, (encodings, num_features) = make_walk_table(tree), encode_infostates(tree)
+        return PlayedGame(tree, table, encodings, num_features)
 
     @property
     def num_actions(self) -> int:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.table import Table
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import random_hand_equities
@@ -17,6 +16,7 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import HoldemState, LimitHoldem
 from tacit.games.limit_batch import DEALT, LONGEST_HAND, RAISE, LimitRules, deal, where_over
+from tacit.games.public_hand import PublicHand
 from tacit.nfsp.limit.encoding import NUM_BITS, Encoder, encode_all_hands
 
 GAME = LimitHoldem()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tacit.agents.hand_policy import RAISING_EQUITY
+from tacit.cards.equity import RAISING_EQUITY
 from tacit.cards.torch_equity import random_hand_equities
 from tacit.games.betting import BOARD_CARDS, CALL, FOLD
 from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal

@@ -15,7 +15,6 @@ import pytest
 
 from tacit.agents.base import Agent, Sight
 from tacit.agents.hand_policy import PotOddsPolicy
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import BOTS, HAND_POLICIES, load_agent
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
@@ -30,6 +29,7 @@ from tacit.games import load_game
 from tacit.games.base import TERMINAL
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.solvers import solve
 from tacit.tally import Tally

@@ -5,8 +5,12 @@ import pytest
 
 from tacit.cards import HANDS, NUM_HANDS, card_name, hand_index, hand_name, hand_strengths, parse_cards, seven_card_strengths
 from tacit.cards.hands import possible_hands
-from tacit.cards.strength import CATEGORIES, IMPOSSIBLE, strength_tables
+from tacit.cards.strength import IMPOSSIBLE, strength_tables
 from tacit.errors import TacitError
+
+CATEGORIES = (
+    "high card", "pair", "two pair", "three of a kind", "straight", "flush", "full house", "four of a kind", "straight flush",
+)  # fmt: skip
 
 
 def test_cards_and_hands_have_names() -> None:

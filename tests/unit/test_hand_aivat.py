@@ -9,7 +9,6 @@ import pytest
 from tacit.agents.base import Agent
 from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.holdem import HoldemAgent
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import HAND_POLICIES, load_agent
 from tacit.arena.hand_aivat import HandAivatEstimator, hand_estimate
 from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, tabulate_game
@@ -20,6 +19,7 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.holdem import Holdem, HoldemState
+from tacit.games.public_hand import PublicHand
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers import solve
 from tacit.tally import Tally

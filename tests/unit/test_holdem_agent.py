@@ -7,7 +7,6 @@ import tacit
 from tacit.agents.bots import RandomBot
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.holdem import HoldemAgent
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.table import Table, play_game
 from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
 from tacit.cards.hands import possible_hands
@@ -15,6 +14,7 @@ from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
 from tacit.games.betting import CALL
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels.numba_hands import HandPasses
 from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_tree import START

@@ -10,7 +10,7 @@ from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import Protocol, judge, last_networks
+from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
@@ -29,10 +29,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def test_the_last_networks_are_judged_one_by_one(run: RunFolder) -> None:
-    judged = [judge(network, Protocol("dcfr", 8, 16)) for network in last_networks(run.path, 3)]
+    judged = [judge(network, EvaluationProtocol("dcfr", 8, 16)) for network in last_networks(run.path, 3)]
     assert [one.epoch for one in judged] == [3, 4, 5]
     assert len({one.quality.exploitability for one in judged}) == 3
-    latest = judge(run.path, Protocol("dcfr", 8, 16))
+    latest = judge(run.path, EvaluationProtocol("dcfr", 8, 16))
     assert latest.quality.exploitability == pytest.approx(judged[-1].quality.exploitability, abs=1e-9)
     with pytest.raises(TacitError, match="keeps the networks of 3 evaluations, not of 4"):
         last_networks(run.path, 4)
@@ -48,7 +48,7 @@ def test_the_most_searches_are_the_public_states_where_searches_start(name: str,
     assert max_searches(space) == len(starts)
     assert max_searches(space_of(name, None)) == nodes.num_roots
     seen: list[tuple[int, int]] = []
-    judge(run.path, Protocol("dcfr", 4, 8), on_search=lambda done, most: seen.append((done, most)))
+    judge(run.path, EvaluationProtocol("dcfr", 4, 8), on_search=lambda done, most: seen.append((done, most)))
     assert max(done for done, _ in seen) <= seen[0][1] == 8 * max_searches(space_of("kuhn_poker", 2))
 
 
@@ -86,7 +86,7 @@ def test_a_shipped_network_is_close_to_the_truth() -> None:
 def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = learned.jobs("smoke", ("cfr-d",), ("1x4f",), tmp_path, seed=3)[0]
     config = replace(job.config, epochs=3, evaluate_every=1, games=32, epoch_examples=32, iterations=2, playthroughs=1)
-    job = replace(job, config=config, protocol=Protocol("dcfr", 2, 2, 3))
+    job = replace(job, config=config, protocol=EvaluationProtocol("dcfr", 2, 2, 3))
     train(open_run(job.folder, job.game, job.config), job.folder)
     first = learned.judge_run(job)
     assert list(first.exploitability) == [1, 2, 3]
@@ -94,7 +94,7 @@ def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(learned, "judge", lambda *_: pytest.fail("computed again"))
         assert learned.judge_run(job) == first
-    other = learned.judge_run(replace(job, protocol=Protocol("dcfr", 3, 2, 3)))
+    other = learned.judge_run(replace(job, protocol=EvaluationProtocol("dcfr", 3, 2, 3)))
     assert other.exploitability != first.exploitability
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import HAND_POLICIES
 from tacit.arena.lbr import LocalBestResponse, parse_setting
 from tacit.arena.match import Deal, play_deals
@@ -20,6 +19,7 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.solvers import solve
 from tacit.tally import Tally

@@ -8,7 +8,6 @@ import pytest
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import HAND_POLICIES
 from tacit.agents.table import Table
 from tacit.arena.lbr import MANY_SIZES, LocalBestResponse, parse_setting
@@ -18,6 +17,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import best_response
 from tacit.games.betting import CALL, FOLD, FOLDED, SHOWDOWN, Betting
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers import solve
 from tacit.tree.hand_builder import build_hand_tree

@@ -4,22 +4,24 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.table import Table
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import random_hand_equities
 from tacit.cards.hands import HANDS, hand_index
 from tacit.cards.strength import seven_card_strengths
-from tacit.cards.torch_equity import random_hand_equities as sampled_equities
+from tacit.cards.torch_equity import sampled_equities
 from tacit.cards.torch_strength import seven_card_strengths as torch_strengths
 from tacit.cards.torch_strength import tensor_tables
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import HoldemState, LimitHoldem
-from tacit.games.limit_batch import DEALT, LONGEST_HAND, RAISE, LimitRules, deal, where_over
+from tacit.games.limit_batch import DEALT, RAISE, LimitRules, deal, where_over
+from tacit.games.public_hand import PublicHand
 from tacit.nfsp.limit.encoding import NUM_BITS, Encoder, encode_all_hands
 
 GAME = LimitHoldem()
+LONGEST_HAND = 23
+"""Decisions: five before the flop (call, three raises, call), then six on each street (check, four raises, call)."""
 
 
 def random_cards(count: int, seed: int) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.registry import load_agent, load_hand_policy
 from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import play_deals
@@ -19,6 +18,7 @@ from tacit.games import load_game
 from tacit.games.betting import CALL
 from tacit.games.holdem import LimitHoldem
 from tacit.games.limit_batch import LimitRules
+from tacit.games.public_hand import PublicHand
 from tacit.nfsp.limit.config import PRESETS
 from tacit.nfsp.limit.encoding import encode_all_hands
 from tacit.nfsp.limit.judge import Judge

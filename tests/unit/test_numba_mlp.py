@@ -9,8 +9,9 @@ from tacit.kernels.compile import for_one_and_all
 from tacit.kernels.simd import load, store
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product
 from tacit.nets import numba_mlp
-from tacit.nets.numba_mlp import FEW, NumbaValueNet, one_thread
+from tacit.nets.numba_mlp import FEW, NumbaValueNet
 from tacit.nets.value_net import ValueNet
+from tacit.threads import one_thread
 
 KINDS = [False, pytest.param(True, marks=pytest.mark.skipif(not HAS_PAIRS, reason="no bfloat16 products"))]
 

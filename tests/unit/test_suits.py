@@ -9,7 +9,6 @@ import pytest
 import tacit
 from tacit.agents.hand_policy import SolvedPolicy
 from tacit.agents.hand_search import HandSearch
-from tacit.agents.public_hand import PublicHand
 from tacit.cards import HANDS, NUM_HANDS, card_name, hand_index, hand_name, parse_cards, parse_range
 from tacit.cards.deck import RANKS, SUITS
 from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS, symmetries
@@ -17,6 +16,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games.betting import CALL, FLOP, TURN, NoLimitBetting, parse_menu
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers import load_result

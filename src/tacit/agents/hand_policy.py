@@ -8,18 +8,15 @@ from typing import Protocol
 import numpy as np
 
 from tacit.agents.base import Sight
-from tacit.agents.public_hand import PublicHand
 from tacit.agents.translation import translated
 from tacit.cards.deck import parse_cards
-from tacit.cards.equity import random_hand_equities
+from tacit.cards.equity import RAISING_EQUITY, random_hand_equities
 from tacit.cards.hands import NUM_HANDS, hand_index
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.public_tree import Floats
-
-RAISING_EQUITY = 0.7
-"""From here on the pot-odds bot bets and raises."""
 
 
 class HandPolicy(Protocol):

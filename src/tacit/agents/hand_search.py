@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.agents.public_hand import CARD, PublicHand
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, Betting, BettingRules, NoLimitBetting
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.hand_leaves import CheckDownLeaves
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers.learner import make_learner

@@ -13,12 +13,13 @@ from tacit.agents.bots import PokerBot, RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import CallPolicy, FoldPolicy, HandAgent, HandPolicy, PotOddsPolicy, SolvedPolicy, UniformPolicy
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.holdem import HoldemAgent
+from tacit.agents.limit import LimitAgent
 from tacit.agents.search import SearchAgent
 from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import Holdem
-from tacit.nfsp.limit.trained import LimitAgent, is_limit_nfsp, load_limit_policy
+from tacit.nfsp.limit.trained import is_limit_nfsp, load_limit_policy
 from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve

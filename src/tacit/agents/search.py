@@ -25,9 +25,9 @@ from torch import Tensor
 from tacit.agents.base import Sight, draw_action, follow
 from tacit.agents.view import View, make_view
 from tacit.games.base import TERMINAL
-from tacit.nets.numba_mlp import one_thread
 from tacit.search.search import BatchSearch
 from tacit.search.values import values_in_subgame
+from tacit.threads import one_thread
 from tacit.tree.beliefs import PublicBeliefState, descend, initial_belief_state
 from tacit.tree.navigate import START, player_navigator
 from tacit.tree.public_tree import LEAF, NO_PARENT, Floats

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.agents.public_hand import CARD, PublicHand
 from tacit.cards.hands import NUM_HANDS
 from tacit.games.betting import CALL, DEAL, FOLD, Betting
+from tacit.games.public_hand import CARD, PublicHand
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import DEALS, DECIDES, START
 from tacit.tree.public_tree import Floats

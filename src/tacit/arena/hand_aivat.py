@@ -24,7 +24,6 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
 from tacit.agents.hand_search import HandSearch
-from tacit.agents.public_hand import CARD, PublicHand
 from tacit.agents.registry import policy_of
 from tacit.agents.table import Table
 from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, fits_tree, tabulate_game
@@ -33,6 +32,7 @@ from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, hand_index, meetings, possible_hands
 from tacit.errors import TacitError
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import CARD, PublicHand
 from tacit.tree.public_tree import Floats
 
 Reaches = tuple[Floats, Floats]

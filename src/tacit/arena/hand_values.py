@@ -13,7 +13,6 @@ from typing import Protocol
 import numpy as np
 
 from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
-from tacit.agents.public_hand import PublicHand
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS, meetings
 from tacit.cards.run_outs import leads
@@ -22,6 +21,7 @@ from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.betting import FOLDED, RIVER, SHOWDOWN
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tacit.kernels.numba_hands import HandPasses
 from tacit.tree.hand_builder import HIDDEN_CARDS, build_hand_tree, num_hand_entries
 from tacit.tree.hand_tree import FULL_BOARD, START, HandTree, Spot

@@ -28,13 +28,13 @@ from dataclasses import dataclass
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
-from tacit.agents.public_hand import PublicHand, read_action
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import win_chances
 from tacit.cards.hands import hand_index, possible_hands
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand, read_action
 from tacit.tree.public_tree import Floats
 
 SETTINGS = {

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.agents.public_hand import PublicHand
 from tacit.arena.acpc import read_state
 from tacit.arena.hands import HandRecord, full_game, states
 from tacit.arena.journal import read_journal
@@ -14,6 +13,7 @@ from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tacit.games import load_game
-from tacit.nets.numba_mlp import one_thread
 from tacit.nfsp.config import PRESETS
 from tacit.nfsp.train import NfspTrainer
+from tacit.threads import one_thread
 
 GAME = "leduc_poker"
 WARM = 500

@@ -17,6 +17,8 @@ from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 
 SAMPLED_BOARDS = {0: 2_000, 3: 100}
 """Boards that stand for all of them in `random_hand_equities`, by the cards that lie already."""
+RAISING_EQUITY = 0.7
+"""From here on the pot-odds bot bets and raises, one hand at a time or thousands at once."""
 
 Board = tuple[int, ...]
 

@@ -24,9 +24,6 @@ IMPOSSIBLE = -1
 """The strength of a hand that shares a card with the board."""
 
 (HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH) = range(9)
-CATEGORIES = (
-    "high card", "pair", "two pair", "three of a kind", "straight", "flush", "full house", "four of a kind", "straight flush",
-)  # fmt: skip
 
 Ranks = tuple[int, ...]
 

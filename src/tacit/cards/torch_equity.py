@@ -17,7 +17,7 @@ _CHUNK = 2_000
 """Hands valued at once, for the sake of memory."""
 
 
-def random_hand_equities(hands: Tensor, boards: Tensor, tables: TensorTables) -> Tensor:
+def sampled_equities(hands: Tensor, boards: Tensor, tables: TensorTables) -> Tensor:
     """Returns `[n]` float32 how often each hand beats a random one when its board is completed; ties count half.
 
     The samples are the same places in the rest of the deck for every hand, so the result is a function of hand and board.

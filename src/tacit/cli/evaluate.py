@@ -118,10 +118,10 @@ def _exploitability(
 ) -> tuple[dict[str, Any], list[str]]:
     """Returns the report and what people read of it."""
     from tacit.games import load_game
-    from tacit.rebel.judge import Protocol, judge, last_networks
+    from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
     from tacit.rebel.trained import load_trained
 
-    protocol = Protocol(solver, iterations, playthroughs, seed)
+    protocol = EvaluationProtocol(solver, iterations, playthroughs, seed)
     networks: Sequence[str | Path] = [run] if last is None else last_networks(run, last)
     space, judged = load_trained(networks[0]).space(), []
     with progress_bar("searches") as progress:

@@ -23,8 +23,6 @@ STREETS, RAISE_COUNTS = 4, 5
 """Streets of a hand, and how many raises a street can have had: 0 to 4."""
 DEALT = 9
 """Cards of a hand: two of player 0, two of player 1, five of the board."""
-LONGEST_HAND = 23
-"""Decisions: five before the flop (call, three raises, call), then six on each street (check, four raises, call)."""
 
 
 class LimitHands(NamedTuple):

@@ -7,9 +7,6 @@ of its own, and those that wait for work take the cores from those that have som
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numba
 import numpy as np
 import torch
@@ -192,14 +189,3 @@ class NumbaValueNet:
         arrays = tuple(part.numpy() for part in scratch)
         _FORWARD[shared](beliefs.numpy(), public_class.numpy(), *self._weights, arrays, values.numpy())
         return values
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Has torch compute on the calling thread alone."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

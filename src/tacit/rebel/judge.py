@@ -17,7 +17,7 @@ from tacit.search.tables import SearchSpace
 
 
 @dataclass(frozen=True)
-class Protocol:
+class EvaluationProtocol:
     """How a network is judged: exactly, for the average policy of some playthroughs, which is an upper bound.
 
     Attributes:
@@ -44,7 +44,7 @@ class Judged:
 
 def judge(
     network: str | Path | Trained,
-    protocol: Protocol,
+    protocol: EvaluationProtocol,
     device: str = "cpu",
     on_search: Callable[[int, int], None] = lambda *_: None,
     space: SearchSpace | None = None,

@@ -16,7 +16,7 @@ from tacit.rebel.config import RebelConfig
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space
 from tacit.search.warm import WARM_ITERATIONS
-from tacit.training import folder
+from tacit.training.folder import network_file
 from tacit.tree.compiler import compile_game
 
 _SHIPPED = Path(__file__).parents[1] / "pretrained"
@@ -113,7 +113,7 @@ def load_trained(path: str | Path) -> Trained:
     Raises:
       TacitError: there is no network, or it is damaged.
     """
-    tensors, header = load_tensors(network_file(path))
+    tensors, header = load_tensors(_find_network(path))
     try:
         return Trained(str(path), str(header["game"]), RebelConfig(**header["config"]), int(header["epoch"]), tensors)
     except (KeyError, TypeError):
@@ -134,7 +134,7 @@ def pretrained_for(game: AnyGame) -> str | None:
     return next((name for name in names if load_trained(name).game == str(game)), None)
 
 
-def network_file(agent: str | Path) -> Path:
+def _find_network(agent: str | Path) -> Path:
     """Returns the file behind a run folder, a network file, or the name of a shipped network, `pretrained:NAME`."""
     name = str(agent)
     if name.startswith("pretrained:"):
@@ -143,4 +143,4 @@ def network_file(agent: str | Path) -> Path:
         if wanted not in shipped:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]
-    return folder.network_file(agent)
+    return network_file(agent)

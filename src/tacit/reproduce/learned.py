@@ -19,7 +19,7 @@ from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import Protocol, judge, last_networks
+from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.trained import load_trained
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
 from tacit.search.tables import SearchSpace
@@ -90,7 +90,7 @@ class Job:
     game: str
     folder: RunFolder
     config: RebelConfig
-    protocol: Protocol
+    protocol: EvaluationProtocol
     device: str
     paper: float
 
@@ -128,7 +128,7 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
                     game=VARIANTS[variant],
                     folder=RunFolder(out / f"{variant}-{row}"),
                     config=preset(how.preset).with_settings(settings),
-                    protocol=Protocol(judging, how.iterations, how.playthroughs, seed),
+                    protocol=EvaluationProtocol(judging, how.iterations, how.playthroughs, seed),
                     device=how.device,
                     paper=PAPER_LEARNED[row][variant],
                 )
@@ -198,7 +198,7 @@ def judge_run(job: Job, on_search: Callable[[int, int], None] = lambda *_: None)
     return LearnedCell(job, found, history[-1].seconds, history[-1].examples, curve)
 
 
-def _read(path: Path, protocol: Protocol) -> dict[int, float]:
+def _read(path: Path, protocol: EvaluationProtocol) -> dict[int, float]:
     """Returns the figures that were found before by the same protocol, by epoch."""
     try:
         content = json.loads(path.read_text())

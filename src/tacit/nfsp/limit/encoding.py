@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.agents.public_hand import CARD, PublicHand
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import HANDS
 from tacit.games.betting import CALL, DEAL, FOLD
 from tacit.games.limit_batch import RAISE_COUNTS, STREETS, LimitHands
+from tacit.games.public_hand import CARD, PublicHand
 
 NUM_CARD_BITS = STREETS * NUM_CARDS
 NUM_BITS = NUM_CARD_BITS + 2 * STREETS * RAISE_COUNTS * 2

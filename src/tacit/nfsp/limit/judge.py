@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tacit.agents.hand_policy import RAISING_EQUITY
-from tacit.cards.torch_equity import random_hand_equities
+from tacit.cards.equity import RAISING_EQUITY
+from tacit.cards.torch_equity import sampled_equities
 from tacit.games.betting import BOARD_CARDS, CALL, FOLD
 from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal
 from tacit.nfsp.limit.encoding import Encoder
@@ -97,7 +97,7 @@ class Judge:
         """Returns `[2 * deals, 8]` the equities of both players' hands on each street."""
         cards = self._cards[: len(self._cards) // 2]
         found = [
-            random_hand_equities(
+            sampled_equities(
                 cards[:, 2 * player : 2 * player + 2], cards[:, 4 : 4 + BOARD_CARDS[street]], self._rules.strengths
             )
             for player in (0, 1)

@@ -17,13 +17,13 @@ from torch import Tensor
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import LimitHoldem, is_full_limit_holdem
-from tacit.nets.numba_mlp import one_thread
 from tacit.nfsp.limit.config import LimitConfig
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.networks import Layers
 from tacit.nfsp.limit.rounds import Rounds
 from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.progress import SelfPlayProgress
+from tacit.threads import one_thread
 
 NAME = "nfsp-limit"
 """What run folders and network files call it: settings and networks are not those of `nfsp`."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
-from tacit.agents.hand_policy import HandAgent
-from tacit.agents.public_hand import PublicHand
 from tacit.errors import TacitError
 from tacit.games.holdem import Holdem
 from tacit.games.limit_batch import NUM_ACTIONS, RAISE
+from tacit.games.public_hand import PublicHand
 from tacit.nets.checkpoint import load_tensors
 from tacit.nfsp.limit.config import LimitConfig
 from tacit.nfsp.limit.encoding import encode_all_hands
@@ -60,17 +58,6 @@ class LimitPolicy:
             scores = forward(layers, encode_all_hands(public)[hands][None])[-1][0]
         found: Floats = probabilities(scores, legal, self.strategy).double().numpy().T[rows]
         return found
-
-
-class LimitAgent(HandAgent):
-    """Plays by trained networks, and asks them for its own hand alone."""
-
-    def __init__(self, game: Holdem, policy: LimitPolicy, generator: np.random.Generator, name: str) -> None:
-        super().__init__(game, policy, generator, name)
-        self._networks = policy
-
-    def weights(self) -> Floats:
-        return self._networks.of_hand(self._public, self._hand)
 
 
 def is_limit_nfsp(name: str) -> bool:

@@ -1,0 +1,78 @@
+"""Layers: a module imports only from its own layer and from those above it in the list of README.md."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "tacit"
+DOORS = ("__init__", "__main__")
+"""What opens onto all layers: the names of `tacit`, each found when it is asked for, and `python -m tacit`."""
+CONSTANTS = ("__version__",)
+"""What `tacit` holds itself, free for every layer."""
+
+
+def listed() -> list[str]:
+    """The folders and single files of the package in the order of README.md."""
+    tree = re.search(r"^src/tacit/\n((?:  .*\n)+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert tree is not None
+    heads = [re.match(r"(?:  ?\w+(?:/|\.py)(?= ))+", line) for line in tree[1].splitlines()]
+    return [name for head in heads if head is not None for name in re.findall(r"\w+(?=/|\.py)", head[0])]
+
+
+def layer_of(module: Path) -> str:
+    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(source: str) -> Iterator[str]:
+    """What follows `tacit.` in the imports of a module, those inside functions and for type checks alone included."""
+    for node in ast.walk(ast.parse(source)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names]
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package in ("tacit", ""):
+                yield rest
+
+
+def too_low(layer: str, source: str, order: list[str]) -> list[str]:
+    """The imports of a module from below its layer, and from nowhere in the list."""
+    allowed = (*order[: order.index(layer) + 1], *CONSTANTS)
+    return [name for name in imported(source) if name.partition(".")[0] not in allowed]
+
+
+def test_all_of_the_package_is_listed_once() -> None:
+    assert sorted(listed()) == sorted({layer_of(module) for module in PACKAGE.rglob("*.py")} - {*DOORS})
+
+
+def test_a_layer_imports_only_from_those_above_it() -> None:
+    order = listed()
+    found = {
+        str(module.relative_to(PACKAGE)): names
+        for module in PACKAGE.rglob("*.py")
+        if layer_of(module) not in DOORS and (names := too_low(layer_of(module), module.read_text(), order))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("from tacit.games.base import Game\nfrom tacit.tree import beliefs\nfrom tacit import games, __version__", []),
+        ("import numpy\nimport tacit.tree.beliefs\nfrom tacitly.agents import base", []),
+        ("from tacit.agents.base import Agent", ["agents.base.Agent"]),
+        ("def late():\n    import tacit.agents.base", ["agents.base"]),
+        ("if TYPE_CHECKING:\n    from tacit import agents", ["agents"]),
+        ("from tacit import load_agent", ["load_agent"]),  # by the door
+        ("import tacit", [""]),
+        ("from ..agents import base", [".agents.base"]),
+    ],
+)
+def test_what_counts_as_an_import_from_below(source: str, names: list[str]) -> None:
+    assert too_low("tree", source, ["games", "tree", "agents"]) == names

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numba import njit
 
-from tacit.kernels.compile import for_one_and_all
+from tacit.compiled import for_one_and_all
 from tacit.kernels.simd import load, store
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product
 from tacit.nets import numba_mlp

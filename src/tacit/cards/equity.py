@@ -6,7 +6,6 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS
@@ -14,6 +13,7 @@ from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
 from tacit.cards.run_outs import FULL_BOARD, leads
 from tacit.cards.strength import IMPOSSIBLE, hand_strengths
+from tacit.compiled import compiled
 
 SAMPLED_BOARDS = {0: 2_000, 3: 100}
 """Boards that stand for all of them in `random_hand_equities`, by the cards that lie already."""
@@ -64,7 +64,7 @@ def _full_boards(board: Board) -> list[Board]:
     return [(*board, *generator.permutation(left)[:missing].tolist()) for _ in range(SAMPLED_BOARDS[len(board)])]
 
 
-@njit(cache=True)
+@compiled()
 def _add_shares(strength, order, cards, share):  # type: ignore[no-untyped-def]
     """Adds to `share` how many of the 990 hands that each hand can meet on a full board it beats, ties half, over 990.
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS
@@ -24,6 +23,7 @@ from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
 from tacit.cards.strength import hand_strengths
 from tacit.cards.suits import RENAMED_CARDS, RENAMED_HANDS
+from tacit.compiled import compiled
 from tacit.files import write_whole
 
 FULL_BOARD = 5
@@ -144,7 +144,7 @@ def _distinct_boards() -> dict[int, list[Board]]:
     return {int(n): [tuple(board) for board in cards[first[counts == n]].tolist()] for n in np.unique(counts)}
 
 
-@njit(cache=True)
+@compiled()
 def _count(strength, counted):  # type: ignore[no-untyped-def]
     """Adds to `counted` on how many boards a hand wins less on how many it loses.
 

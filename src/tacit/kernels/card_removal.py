@@ -9,8 +9,7 @@ over the weaker hands, and over the stronger ones, as they come in order of stre
 
 from __future__ import annotations
 
-from numba import njit
-
+from tacit.compiled import compiled
 from tacit.kernels.simd import load, splat, store, transpose, width
 
 NUM_CARDS = 52
@@ -19,7 +18,7 @@ LANES = 16
 VECTOR = width(LANES)
 
 
-@njit(cache=True)
+@compiled()
 def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore[no-untyped-def]
     """Turns `LANES` rows over hands into vectors `[hands, LANES]`, or such vectors into rows, a square at a time.
 
@@ -37,7 +36,7 @@ def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore
         transpose(source, starts, hand * step, target, ends, hand * stride, VECTOR)
 
 
-@njit(cache=True)
+@compiled()
 def _add(reach, hand, cards, by_card):  # type: ignore[no-untyped-def]
     """Adds a hand's reach to the sums of its two cards, and returns it."""
     added = load(reach, hand, VECTOR)
@@ -47,13 +46,13 @@ def _add(reach, hand, cards, by_card):  # type: ignore[no-untyped-def]
     return added
 
 
-@njit(cache=True)
+@compiled()
 def _of_cards(hand, cards, by_card):  # type: ignore[no-untyped-def]
     """Returns the sums of a hand's two cards."""
     return load(by_card, cards[hand, 0], VECTOR) + load(by_card, cards[hand, 1], VECTOR)
 
 
-@njit(cache=True)
+@compiled()
 def fold_values(reach, cards, num_hands, amount, by_card, values):  # type: ignore[no-untyped-def]
     """Sets `values` to `amount` times the opponent's reach that each hand can meet.
 
@@ -74,7 +73,7 @@ def fold_values(reach, cards, num_hands, amount, by_card, values):  # type: igno
         store(values, h, chips * (total - _of_cards(h, cards, by_card) + load(reach, h, VECTOR)))
 
 
-@njit(cache=True)
+@compiled()
 def showdown_values(reach, cards, tie, num_hands, amount, by_card, values):  # type: ignore[no-untyped-def]
     """Sets `values` to `amount` times the reach that each hand beats less the reach that beats it.
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tacit.cards.run_outs import run_out_margins
+from tacit.compiled import compiled
 from tacit.games.betting import Betting
 from tacit.kernels.card_removal import LANES, VECTOR
 from tacit.kernels.simd import load, splat, store
@@ -77,7 +77,7 @@ class CheckDownLeaves:
         return values
 
 
-@njit(cache=True)
+@compiled()
 def _multiply(matrix, columns, found):  # type: ignore[no-untyped-def]
     """Sets `found` to `matrix @ columns` on the calling thread: BLAS wakes all of them, which costs more than the product.
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
 from tacit.kernels.hand_leaves import HandLeafEvaluator, LeafValues
@@ -23,10 +23,10 @@ _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 
 
 # The passes make no arrays in their loops, and what they call makes none at all: references need not be counted there.
-_inlined = njit(cache=True, _nrt=False, inline="always")
+_inlined = compiled(_nrt=False, inline="always")
 
 
-@njit(cache=True)
+@compiled()
 def _reach(  # type: ignore[no-untyped-def]
     row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach, average, share
 ):
@@ -59,7 +59,7 @@ def _reach(  # type: ignore[no-untyped-def]
                 reach[here + h] = reach[before + above[lanes + h]]
 
 
-@njit(cache=True)
+@compiled()
 def _terminals(block, tables, opponent_row, row_offset, reach, sign, values, value_offset, room):  # type: ignore[no-untyped-def]
     """Fills the values of a block's folds and showdowns."""
     lane_start, cards, tie, terminal_start, num_folds, terminal_node, amount = tables
@@ -146,7 +146,7 @@ def _match_regrets(size, actions, at, children, entries, rows, values, strategy,
             store_some(strategy, entries[a] + h, left, where_greater(total, zero, wish * factor, even))
 
 
-@njit(cache=True)
+@compiled()
 def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, room):  # type: ignore[no-untyped-def]
     """One pass upwards for a player: fills the values of all nodes, and what the mode says at its decisions."""
     kind, actor, node_block, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes

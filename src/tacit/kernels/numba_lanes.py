@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
 from tacit.kernels.base import Passes, RegretStep
 from tacit.kernels.simd import load, splat, store, where_greater, width
@@ -91,7 +91,7 @@ class LanePasses(Passes[Rows]):
 # The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`.
 
 
-@njit(cache=True)
+@compiled()
 def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     first = payoff_index[node] * len(lanes)
@@ -100,7 +100,7 @@ def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type
     return value
 
 
-@njit(cache=True)
+@compiled()
 def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
     value = load(cfv, child_start[edge], lanes)
     for child in range(child_start[edge] + 1, child_start[edge + 1]):
@@ -108,7 +108,7 @@ def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True)
+@compiled()
 def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     for child in range(child_start[edge_start[node]], child_start[edge_start[node + 1]]):
@@ -116,7 +116,7 @@ def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[n
     return value
 
 
-@njit(cache=True)
+@compiled()
 def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     for edge in range(edge_start[node], edge_start[node + 1]):
@@ -124,7 +124,7 @@ def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # typ
     return value
 
 
-@njit(cache=True)
+@compiled()
 def _reach(lanes, edge_start, child_start, actor, player, strategy, reach):  # type: ignore[no-untyped-def]
     for node in range(len(actor)):
         here = load(reach, node, lanes)
@@ -134,7 +134,7 @@ def _reach(lanes, edge_start, child_start, actor, player, strategy, reach):  # t
                 store(reach, child, below)
 
 
-@njit(cache=True)
+@compiled()
 def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, reach, average, share):  # type: ignore[no-untyped-def]
     keep, take = splat(1.0 - share, lanes), splat(share, lanes)
     for node in range(len(actor)):
@@ -150,7 +150,7 @@ def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, 
                 store(reach, child, here)
 
 
-@njit(cache=True)
+@compiled()
 def _values(  # type: ignore[no-untyped-def]
     lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, strategy, cfv
 ):
@@ -165,7 +165,7 @@ def _values(  # type: ignore[no-untyped-def]
             store(cfv, node, splat(0.0, lanes))
 
 
-@njit(cache=True)
+@compiled()
 def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
     """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
     if bonus is None:
@@ -173,7 +173,7 @@ def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
     return value + load(bonus, edge, lanes)
 
 
-@njit(cache=True)
+@compiled()
 def _best_response(  # type: ignore[no-untyped-def]
     lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, bonus, response, cfv
 ):
@@ -202,7 +202,7 @@ def _best_response(  # type: ignore[no-untyped-def]
             store(cfv, node, splat(0.0, lanes))
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
     lanes,
     edge_start,

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.kernels.base import Passes, RegretStep
 from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
 
@@ -93,19 +93,19 @@ class RowPasses(Passes[Vector]):
 # The kernels. Rows are in breadth-first order: forwards for what flows down, backwards for what flows up.
 
 
-@njit(cache=True)
+@compiled()
 def _meet(own, other, payoff, opponent_reach, cfv):  # type: ignore[no-untyped-def]
     for pair in range(len(payoff)):
         cfv[own[pair]] += payoff[pair] * opponent_reach[other[pair]]
 
 
-@njit(cache=True)
+@compiled()
 def _reach(num_roots, parent, entry, strategy, reach):  # type: ignore[no-untyped-def]
     for row in range(num_roots, len(parent)):
         reach[row] = reach[parent[row]] * strategy[entry[row]]
 
 
-@njit(cache=True)
+@compiled()
 def _average(infostate, entry_start, strategy, reach, average, share):  # type: ignore[no-untyped-def]
     for row in range(len(infostate)):
         if infostate[row] != _NOT_ACTING:
@@ -113,7 +113,7 @@ def _average(infostate, entry_start, strategy, reach, average, share):  # type: 
                 average[entry] = (1.0 - share) * average[entry] + share * reach[row] * strategy[entry]
 
 
-@njit(cache=True)
+@compiled()
 def _pass_up(row, parent, entry, edge_value, cfv):  # type: ignore[no-untyped-def]
     """Adds a row's value to the own action that led to it, or to the row above where another moved."""
     if parent[row] == _NO_PARENT:
@@ -124,7 +124,7 @@ def _pass_up(row, parent, entry, edge_value, cfv):  # type: ignore[no-untyped-de
         cfv[parent[row]] += cfv[row]
 
 
-@njit(cache=True)
+@compiled()
 def _values(parent, entry, infostate, entry_start, strategy, edge_value, cfv):  # type: ignore[no-untyped-def]
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
@@ -134,7 +134,7 @@ def _values(parent, entry, infostate, entry_start, strategy, edge_value, cfv):  
         _pass_up(row, parent, entry, edge_value, cfv)
 
 
-@njit(cache=True)
+@compiled()
 def _ranked(entry, bonus, edge_value):  # type: ignore[no-untyped-def]
     """Returns what an action counts for where actions are compared; without a bonus this compiles to its value."""
     if bonus is None:
@@ -142,7 +142,7 @@ def _ranked(entry, bonus, edge_value):  # type: ignore[no-untyped-def]
     return edge_value[entry] + bonus[entry]
 
 
-@njit(cache=True)
+@compiled()
 def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_value, cfv):  # type: ignore[no-untyped-def]
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
@@ -156,7 +156,7 @@ def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_
         _pass_up(row, parent, entry, edge_value, cfv)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
     parent,
     entry,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from torch import Tensor
 
-from tacit.kernels.compile import for_one_and_all
+from tacit.compiled import compiled, for_one_and_all
 from tacit.kernels.simd import larger, load, splat, store, where_greater
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product, store_rounded
 from tacit.nets.folded import fold
@@ -27,12 +27,12 @@ STRIPS = 8
 _F = np.float32
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _min(x, y):  # type: ignore[no-untyped-def]
     return where_greater(x, y, y, x)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _fine_gelu(y):  # type: ignore[no-untyped-def]
     """GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6)."""
     half, limit = splat(_F(0.5), VECTOR), splat(_F(7.9), VECTOR)
@@ -51,7 +51,7 @@ def _fine_gelu(y):  # type: ignore[no-untyped-def]
     return half * y + half * y * (u * above / below)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     """GeLU to 1.1e-4, for units that are rounded to bfloat16 anyway.
 
@@ -70,7 +70,7 @@ def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     return larger(y, zero) + lack
 
 
-@njit(cache=True)
+@compiled()
 def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-untyped-def]
     """Fills `units` `[ROWS, padded]` with `gelu(norm(sums))`; the rows have `width` numbers, then zeros."""
     vectors = sums.shape[1] // LANES
@@ -92,7 +92,7 @@ def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-un
                 store_rounded(units, i * vectors + v, _fine_gelu(y))
 
 
-@njit(cache=True)
+@compiled()
 def _copy_row(source, row, target, i):  # type: ignore[no-untyped-def]
     vectors = target.shape[1] // LANES
     for v in range(vectors):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.nfsp.memory import GAME_OVER, latest
 from tacit.nfsp.network import backward, forward, output
 from tacit.nfsp.networks import POLICY, TARGET, Q, best_entry, policy
@@ -57,7 +57,7 @@ def make_batches(num_infostates: int, num_entries: int, batch_size: int) -> Batc
     return Batches(count, wanted, drawn, infostates, ahead, refits, *items)
 
 
-@njit(cache=True)
+@compiled()
 def learn_values(  # type: ignore[no-untyped-def]
     networks, player, memory, batches, encodings, table, batch_size, share, refit_every, optimizer, rate, streams, stream
 ):
@@ -108,7 +108,7 @@ def learn_values(  # type: ignore[no-untyped-def]
         networks.updates[player, TARGET] += 1
 
 
-@njit(cache=True)
+@compiled()
 def learn_policy(  # type: ignore[no-untyped-def]
     networks, player, memory, batches, encodings, table, batch_size, optimizer, rate, streams, stream
 ):
@@ -139,7 +139,7 @@ def learn_policy(  # type: ignore[no-untyped-def]
     _note(networks, player, POLICY, loss / batch_size)
 
 
-@njit(cache=True)
+@compiled()
 def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-def]
     """Counts an entry, and returns how many different infostates were drawn."""
     batches.counts[player, entry] += np.float32(1.0)
@@ -151,7 +151,7 @@ def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-d
     return distinct
 
 
-@njit(cache=True)
+@compiled()
 def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
     networks.updates[player, kind] += 1
     networks.loss[player, kind] += loss

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.nfsp.random_numbers import below, uniform
 
 GAME_OVER = -1
@@ -63,13 +63,13 @@ def make_behaviour(capacity: int) -> Behaviour:
     return Behaviour(np.zeros((2, capacity), np.int32), np.zeros(2, np.int64))
 
 
-@njit(cache=True)
+@compiled()
 def circle_slot(offered, capacity):  # type: ignore[no-untyped-def]
     """Returns where the next item goes: over the oldest one."""
     return offered % capacity
 
 
-@njit(cache=True)
+@compiled()
 def reservoir_slot(offered, capacity, least_probability, streams, stream):  # type: ignore[no-untyped-def]
     """Returns where the next item goes, or -1 where it is not kept.
 
@@ -87,7 +87,7 @@ def reservoir_slot(offered, capacity, least_probability, streams, stream):  # ty
     return -1
 
 
-@njit(cache=True)
+@compiled()
 def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
     """Returns how many of the latest items of a circle make up a share of all that came, as far as it keeps them.
 
@@ -96,7 +96,7 @@ def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
     return min(offered, capacity, max(int(share * offered), FEW))
 
 
-@njit(cache=True)
+@compiled()
 def add_transition(memory, player, entry, reward, following):  # type: ignore[no-untyped-def]
     """Adds a transition over the oldest one."""
     slot = circle_slot(memory.offered[player], memory.entry.shape[1])
@@ -104,7 +104,7 @@ def add_transition(memory, player, entry, reward, following):  # type: ignore[no
     memory.offered[player] += 1
 
 
-@njit(cache=True)
+@compiled()
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
     """Adds behaviour to a sliding window or a reservoir."""
     offered, capacity = memory.offered[player], memory.entry.shape[1]

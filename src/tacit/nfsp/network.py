@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.kernels.simd import larger, load, splat, store, where_greater
 from tacit.kernels.tiles import LANES, VECTOR, lane_sum
 
@@ -134,7 +134,7 @@ def pack_params(matrices: Sequence[NDArray[np.float32]]) -> Params:
     return params.reshape(-1)
 
 
-@njit(cache=True)
+@compiled()
 def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-untyped-def]
     """Computes all hidden layers for an infostate; `output` then gives outputs."""
     start = encodings.start[infostate]
@@ -163,7 +163,7 @@ def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-un
             scratch.counts[layer + 1] = count
 
 
-@njit(cache=True)
+@compiled()
 def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
     """Returns an output of the example that `forward` was computed for."""
     last = len(shape.vectors) - 1
@@ -175,7 +175,7 @@ def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
     return lane_sum(total) + params[shape.bias[last + 1] * LANES + action]
 
 
-@njit(cache=True)
+@compiled()
 def backward(params, shape, scratch, actions, gradient):  # type: ignore[no-untyped-def]
     """Adds the example's gradient, from `scratch.output_errors` of `actions`, to `gradient`; the other outputs have none."""
     last, row_vectors = len(shape.vectors) - 1, scratch.units.shape[1] // LANES

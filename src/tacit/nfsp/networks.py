@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.nfsp.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
 
 Q, TARGET, POLICY = range(3)
@@ -59,7 +59,7 @@ def make_networks(num_inputs: int, hidden: Sequence[int], num_outputs: int, gene
     )
 
 
-@njit(cache=True)
+@compiled()
 def best_entry(params, shape, scratch, encodings, table, infostate):  # type: ignore[no-untyped-def]
     """Returns the legal entry with the highest output, and that output."""
     forward(params, shape, encodings, infostate, scratch)
@@ -71,7 +71,7 @@ def best_entry(params, shape, scratch, encodings, table, infostate):  # type: ig
     return best, highest
 
 
-@njit(cache=True)
+@compiled()
 def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore[no-untyped-def]
     """Fills `scratch.outputs` with the probabilities of the infostate's entries, in their order; others have none."""
     forward(params, shape, encodings, infostate, scratch)
@@ -87,7 +87,7 @@ def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore
         scratch.outputs[slot] /= total
 
 
-@njit(cache=True)
+@compiled()
 def policy_table(networks, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
     """Returns `[E]` the average policies' probabilities of all entries."""
     found = np.zeros(len(table.entry_action))
@@ -103,7 +103,7 @@ def policy_table(networks, encodings, table, infostate_player):  # type: ignore[
     return found
 
 
-@njit(cache=True)
+@compiled()
 def greedy_table(networks, kind, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
     """Returns `[E]` with 1 at the entry that each player's network of a kind (`Q` or `POLICY`) rates highest."""
     found = np.zeros(len(table.entry_action))

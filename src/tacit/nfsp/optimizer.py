@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.compiled import compiled
 
 OPTIMIZERS = ("sgd", "momentum", "adam")
 SGD, MOMENTUM, ADAM = range(3)
@@ -11,7 +12,7 @@ _MOMENTUM = np.float32(0.9)
 _BETA1, _BETA2, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
     """Changes `params` `[P]` by a step, and clears the gradient.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tacit.compiled import compiled
 
 _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
@@ -16,7 +17,7 @@ def make_streams(seed: int, count: int) -> NDArray[np.uint64]:
     return np.random.SeedSequence(seed).generate_state(count, np.uint64).astype(np.uint64)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def uniform(streams, stream):  # type: ignore[no-untyped-def]
     """Returns the next number of a stream, from 0 to 1, 1 left out."""
     streams[stream] += _STEP
@@ -26,7 +27,7 @@ def uniform(streams, stream):  # type: ignore[no-untyped-def]
     return ((z ^ (z >> _SHIFTS[2])) >> _HIGH) * _TO_UNIT
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def below(streams, stream, count):  # type: ignore[no-untyped-def]
     """Returns an integer from 0 to `count - 1`, all equally likely (up to 2**-53 of `count`)."""
     return int(uniform(streams, stream) * count)

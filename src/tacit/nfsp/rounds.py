@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tacit.compiled import compiled
 from tacit.nfsp.learn import learn_policy, learn_values
 from tacit.nfsp.selfplay import advance_games
 
@@ -36,7 +36,7 @@ class RoundSettings(NamedTuple):
     policy_optimizer: int
 
 
-@njit(cache=True)
+@compiled()
 def play_rounds(  # type: ignore[no-untyped-def]
     count, done, rates, settings, games, networks, transitions, behaviour, batches, encodings, table, streams
 ):
@@ -51,7 +51,7 @@ def play_rounds(  # type: ignore[no-untyped-def]
             _learn(player, rates[index], settings, networks, transitions, behaviour, batches, encodings, table, streams)
 
 
-@njit(cache=True)
+@compiled()
 def _learn(player, rates, settings, networks, transitions, behaviour, batches, encodings, table, streams):  # type: ignore[no-untyped-def]
     """Makes the steps of one player's networks; a memory that does not fill a batch yet is not learnt from."""
     size = settings.batch_size

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tacit.compiled import compiled
 from tacit.nfsp.memory import GAME_OVER, add_behaviour, add_transition
 from tacit.nfsp.networks import POLICY, Q, best_entry, policy
 from tacit.nfsp.random_numbers import below, uniform
@@ -64,14 +64,14 @@ def make_games(count: int, num_infostates: int, num_entries: int) -> Games:
     )
 
 
-@njit(cache=True)
+@compiled()
 def begin_games(games, table, anticipation, streams, stream):  # type: ignore[no-untyped-def]
     """Begins all games anew."""
     for game in range(len(games.state)):
         _begin(games, game, table, anticipation, streams, stream)
 
 
-@njit(cache=True)
+@compiled()
 def advance_games(  # type: ignore[no-untyped-def]
     games, networks, transitions, behaviour, encodings, table, anticipation, exploration, apart, window, least_probability,
     streams, stream,
@@ -144,7 +144,7 @@ def advance_games(  # type: ignore[no-untyped-def]
             _begin(games, game, table, anticipation, streams, stream)
 
 
-@njit(cache=True)
+@compiled()
 def _begin(games, game, table, anticipation, streams, stream):  # type: ignore[no-untyped-def]
     drawn, at = uniform(streams, stream), 0
     while drawn >= table.first_upto[at]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from torch import Tensor
 
+from tacit.compiled import compiled
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
 from tacit.search.numbers import Clock, SearchNumbers
@@ -22,8 +22,8 @@ LANES = 16
 _VECTOR = width(LANES)
 _F = np.float32
 # The passes make no arrays, so references need not be counted: that alone took a quarter of the regret update.
-_compiled = njit(cache=True, _nrt=False)
-_inlined = njit(cache=True, _nrt=False, inline="always")
+_compiled = compiled(_nrt=False)
+_inlined = compiled(_nrt=False, inline="always")
 
 
 @_inlined

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tacit.compiled import compiled
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def take_shares(weights, offset, num_actions, width):  # type: ignore[no-untyped-def]
     """Divides weights by their sum over the actions, where they lie; even shares where that is zero.
 

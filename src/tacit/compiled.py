@@ -1,0 +1,86 @@
+"""Functions that numba compiles and keeps on disk, and forgets when the source of any of them changes.
+
+numba's own cache looks at the file of the function alone. A function into which another file's code was compiled would go on
+with the old code after that file changed, and nobody would notice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+
+_PREFIX = "kernels-"
+_MARKS = b"numba", b"compiled import"
+"""One of these stands in every file whose functions numba sees; constants can come from what such a file imports."""
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Returns a decorator: `numba.njit(cache=True, **options)` with a cache that knows all sources."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        with _caching_in(cache_folder(Path(__file__).parent)):
+            return numba.njit(cache=True, **options)(function)
+
+    return decorate
+
+
+def for_one_and_all(function: Callable[..., Any]) -> tuple[Any, Any]:
+    """Returns a function compiled with its `prange` on the calling thread, and shared by all threads.
+
+    numba's cache tells functions apart by name and not by whether they are parallel, so the second goes by another name.
+    """
+    assert isinstance(function, FunctionType)
+    shared = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_shared", function.__defaults__)
+    shared.__qualname__ = f"{function.__qualname__}_shared"
+    return compiled()(function), compiled(parallel=True)(shared)
+
+
+@cache
+def cache_folder(package: Path) -> Path:
+    """Returns where code compiled from the present sources of a package is kept; that of older sources is removed.
+
+    It is in the package if that can be written, else with the user's caches, unless NUMBA_CACHE_DIR says where.
+    """
+    stamp = hashlib.sha256()
+    for file, source in sorted(_sources(package).items()):
+        stamp.update(f"{file}\0".encode() + source)
+    chosen = numba.config.CACHE_DIR
+    place = Path(chosen) if chosen else package / "__pycache__"
+    if not chosen and not os.access(package, os.W_OK):
+        place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package.name
+    folder = place / f"{_PREFIX}{stamp.hexdigest()[:16]}"
+    if not folder.exists():
+        for older in place.glob(f"{_PREFIX}*"):
+            shutil.rmtree(older, ignore_errors=True)
+    return folder
+
+
+def _sources(package: Path) -> dict[str, bytes]:
+    """Returns by name the files of a package that numba sees, and those that they import."""
+    everything = {file.relative_to(package).with_suffix("").as_posix(): file.read_bytes() for file in package.rglob("*.py")}
+    seen = {name for name, source in everything.items() if any(mark in source for mark in _MARKS)}
+    imports = re.compile(rf"^from {package.name}\.([\w.]+) import".encode(), re.MULTILINE)
+    for name in tuple(seen):
+        seen |= {module.decode().replace(".", "/") for module in imports.findall(everything[name])}
+    return {name: everything[name] for name in seen if name in everything}
+
+
+@contextmanager
+def _caching_in(folder: Path) -> Iterator[None]:
+    """Has numba choose a folder for what is decorated meanwhile, and for that alone."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before

@@ -63,6 +63,11 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("train", "rebel", "nope", "--run", "r"), "unknown game"),
         (("train", "rebel", "kuhn_poker", "--run", "r", "--preset", "nope"), "unknown preset"),
         (("train", "rebel", "kuhn_poker", "--run", "r", "--set", "speed=9"), "unknown setting"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--set", "depth=deep"), "depth takes int or round"),
+        (("train", "nfsp", "kuhn_poker", "--run", "r", "--set", "seed=-1"), "seed must be between 0 and 4294967295"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--time-limit", "0s"), "must be positive and finite"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--set", "hidden=99999999"), "does not fit into memory"),
+        (("evaluate", "pretrained:liars_dice_1x4f", "--playthroughs", "9" * 30), "--playthroughs"),
         (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to go on with"),
         (("train", "rebel", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("evaluate", "missing"), "no checkpoint at missing"),
@@ -100,6 +105,16 @@ def test_bad_input_gets_one_line_and_exit_code_2(arguments: tuple[str, ...], mes
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("tacit: ")
     assert message in lines[0]
+
+
+@pytest.mark.parametrize("closing", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(closing: str, tmp_path: Path) -> None:
+    code = "from tacit.cli.main import main; main()"
+    command = f'"{sys.executable}" -c "{code}" solve kuhn_poker --iterations 5 --save k.tacit {closing}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert (tmp_path / "k.tacit").exists()
 
 
 def test_an_unwritable_folder_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
 
+MOST = 10**9
+"""Larger numbers are a mistake."""
 METRICS = ("exploitability", "network-error", "lbr", "aivat", "win-rates")
 
 
@@ -27,15 +29,15 @@ def evaluate(
             "[default: exploitability; win-rates there]"
         ),
     ] = None,
-    playthroughs: Annotated[int, typer.Option(min=1, help="Policies averaged: more give a tighter bound.")] = 64,
+    playthroughs: Annotated[int, typer.Option(min=1, max=MOST, help="Policies averaged: more give a tighter bound.")] = 64,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Search iterations; each updates both players.")] = 128,
+    iterations: Annotated[int, typer.Option(min=1, max=MOST, help="Search iterations; each updates both players.")] = 128,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
-    samples: Annotated[int, typer.Option(min=2, help="Public belief states that network-error compares.")] = 200,
+    samples: Annotated[int, typer.Option(min=2, max=MOST, help="Public belief states that network-error compares.")] = 200,
     game: Annotated[str | None, typer.Option(help="The game, for bots and for lbr.")] = None,
     hands: Annotated[
         int | None,
-        typer.Option(min=4, help="Hands of lbr or of each win rate, every deal in both seats. [default: 1,000 or 20,000]"),
+        typer.Option(min=4, max=MOST, help="Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]"),
     ] = None,
     lbr: Annotated[
         str, typer.Option(help="What lbr may do: rebel, deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa.")

@@ -49,6 +49,7 @@ def _root() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits."""
+    _open_streams()
     try:
         code = app(arguments, standalone_mode=False)
         sys.stdout.flush()
@@ -70,10 +71,23 @@ def main(arguments: list[str] | None = None) -> None:
         code = _STOPPED
     except (BrokenPipeError, SystemExit):  # click exits where a pipe breaks: whoever reads has seen enough
         code = _discard_output()
+    except MemoryError as error:
+        code = _complain(f"that does not fit into memory: choose smaller numbers ({error})")
+    except RuntimeError as error:
+        if "allocate" not in str(error):  # torch has no error of its own for it
+            raise
+        code = _complain(f"that does not fit into memory: choose smaller numbers ({str(error).splitlines()[0]})")
     except OSError as error:
         _discard_output()
         code = _complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_streams() -> None:
+    """Opens the standard streams that whoever called us has closed: what goes there is lost, and that is all."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, for the whole process
 
 
 def _discard_output() -> int:

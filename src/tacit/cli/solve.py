@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -221,9 +222,12 @@ def parse_seconds(text: str) -> float:
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}
     number, unit = (text[:-1], text[-1]) if text[-1:] in units else (text, "s")
     try:
-        return float(number) * units[unit]
+        seconds = float(number) * units[unit]
     except ValueError:
         raise TacitError(f"cannot read the time {text!r}: write 90s, 10m or 1h") from None
+    if not 0.0 < seconds < math.inf:
+        raise TacitError(f"a time limit must be positive and finite, not {text}")
+    return seconds
 
 
 class _Watch:

@@ -75,8 +75,11 @@ class RebelConfig(Settings):
 
     def __post_init__(self) -> None:
         self.require_choice("beliefs", BELIEFS)
-        self.require_at_least(1, "games", "hidden", "layers", "batch_size", "replay_size", "epoch_examples", "playthroughs")
-        self.require_at_least(0, "halve_every", "epochs", "warm_start_at", "drop_half_at", "evaluate_every", "seed")
+        self.require_at_least(
+            1, "games", "hidden", "layers", "batch_size", "replay_size", "epoch_examples", "epochs", "playthroughs"
+        )
+        self.require_at_least(0, "halve_every", "warm_start_at", "drop_half_at", "evaluate_every")
+        self.require_seed()
         self.require_positive("learning_rate", "ratio")
         self.require_shares("exploration")
         if self.decomposition == CFR_AVE:

@@ -39,7 +39,8 @@ class Settings:
             try:
                 changes[key] = kinds[key](value)
             except ValueError:
-                raise TacitError(f"{key} takes {kinds[key].__name__}, not {value!r}") from None
+                word = f" or {self.words[key]}" if key in self.words else ""
+                raise TacitError(f"{key} takes {kinds[key].__name__}{word}, not {value!r}") from None
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -62,6 +63,12 @@ class Settings:
         for key in keys:
             if not 0.0 < getattr(self, key) < math.inf:
                 raise TacitError(f"{key} must be positive, not {getattr(self, key)}")
+
+    def require_seed(self) -> None:
+        """Refuses a seed that not every generator takes."""
+        seed = getattr(self, "seed", 0)
+        if not 0 <= seed < 2**32:
+            raise TacitError(f"seed must be between 0 and {2**32 - 1}, not {seed}")
 
     def require_shares(self, *keys: str) -> None:
         """Refuses numbers that are no shares."""

@@ -374,13 +374,19 @@ def test_leduc_is_encoded_as_in_the_paper() -> None:
     assert encode_infostates(compile_game(load_game("kuhn_poker"))).shape == (12, 3 + 2 * 1 * 2 * 2)
 
 
-@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"])
+@pytest.mark.parametrize("name", ["liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "tic_tac_toe"])
 def test_other_games_have_a_vector_of_their_own_for_every_infostate(name: str) -> None:
     tree = compile_game(load_game(name))
     matrix = encode_infostates(tree)
     for player in (0, 1):
         own = matrix[tree.infostate_player == player]
-        assert len(np.unique(own, axis=0)) == len(own)
+        assert len(np.unique(own, axis=0)) == len(own) > 1
+
+
+@pytest.mark.parametrize(("name", "infostates"), [("modified_rps", 2), ("coin_guess", 1)])
+def test_where_a_player_has_one_infostate_there_is_nothing_to_encode(name: str, infostates: int) -> None:
+    """What the other player did or saw must not show."""
+    assert encode_infostates(compile_game(load_game(name))).shape == (infostates, 0)
 
 
 def test_openspiel_games_are_encoded_by_their_tensors() -> None:

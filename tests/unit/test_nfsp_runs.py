@@ -17,10 +17,11 @@ from tacit.kernels import make_passes
 from tacit.nfsp.config import DQN_PRESETS, PRESETS, NfspConfig
 from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
-from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.train import NfspProgress, NfspTrainer
 from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tacit.training.system import System
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,6 +98,28 @@ def test_kuhn_poker_is_learnt_in_seconds() -> None:
     assert metrics.exploitability is not None
     assert metrics.exploitability < 0.06  # uniform play: 0.458
     assert metrics.value == pytest.approx(-1 / 18, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("system", "game", "bound"),
+    [(NFSP, "modified_rps", 0.15), (NFSP, "coin_guess(p=0.7)", 0.01), (DQN, "coin_guess(p=0.7)", 0.01)],
+)
+def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
+    system: System[NfspConfig, NfspProgress], game: str, bound: float, tmp_path: Path
+) -> None:
+    """One infostate each, so encodings have no numbers. Uniform play: 0.333 and 0.1."""
+    folder = RunFolder(tmp_path, system)
+    config = system.presets["cpu"].with_settings({"epochs": "3"})
+    trainer = open_run(folder, game, config)
+    assert isinstance(trainer, NfspTrainer)
+    assert trainer.played.num_features == 0
+    metrics = train(trainer, folder)
+    assert metrics.exploitability is not None
+    assert metrics.exploitability < bound
+    if game != "modified_rps":
+        assert metrics.best_response_exploitability == 0.0  # heads, always
+    again = load_nfsp(str(tmp_path)).strategies()[AVERAGE].probabilities
+    np.testing.assert_array_equal(again, trainer.strategy(AVERAGE))
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:

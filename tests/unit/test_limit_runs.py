@@ -81,6 +81,17 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
     assert [epoch.epoch for epoch in folder.history()] == [1, 2]
 
 
+def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() -> None:
+    """Players who never follow their best response give the policies nothing to learn from."""
+    trainer = LimitTrainer(load_game(GAME), small(anticipation="0"))
+    progress = trainer.run_epoch()
+    assert np.isfinite(progress.loss)
+    assert np.isnan(progress.policy_loss)  # nothing was learnt
+    trainer.rounds.layers[0].weight[Q] = torch.nan
+    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate"):
+        trainer.run_epoch()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

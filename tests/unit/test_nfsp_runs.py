@@ -1,6 +1,7 @@
 """Runs of NFSP and DQN: they learn, survive kills bit for bit, stop at NaN, and what they trained can be played and judged."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tacit.training.system import System
+from tests.unit.test_train_command import start_training, wait_for_change
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,21 +61,41 @@ def test_a_stopped_run_goes_on_bit_for_bit(changes: dict[str, str], tmp_path: Pa
         assert (one.loss, one.policy_loss, one.exploitability) == (other.loss, other.policy_loss, other.exploitability)
 
 
-def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    """What a kill leaves behind its last checkpoint is dropped and played again."""
+def test_epochs_after_the_last_checkpoint_are_dropped_and_played_again(tmp_path: Path) -> None:
     config = small()
-    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "killed"))
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "stopped"))
     whole = open_run(straight, "kuhn_poker", config)
     train(whole, straight)
-    killed = open_run(folder, "kuhn_poker", config)
-    train(killed, folder, should_stop=stop_after(2))
+    stopped = open_run(folder, "kuhn_poker", config)
+    train(stopped, folder, should_stop=stop_after(2))
     for _ in range(3):  # epochs whose checkpoint is never written
-        folder.add_epoch(killed.run_epoch())
-        folder.save_network(killed, keep=True)
+        folder.add_epoch(stopped.run_epoch())
+        folder.save_network(stopped, keep=True)
     again = open_run(folder, "kuhn_poker", config)
     assert again.epoch == 2
     train(again, folder)
+    assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
     np.testing.assert_array_equal(again.weights()["params"].numpy(), whole.weights()["params"].numpy())
+
+
+def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    config = small(epochs="40")
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "killed"))
+    whole = open_run(straight, "kuhn_poker", config)
+    train(whole, straight)
+    folder.start("kuhn_poker", config)
+    process = start_training(folder.path, "kuhn_poker", "--resume", checkpoint_seconds=0.0, system="nfsp")
+    wait_for_change(folder.checkpoint, process, 0)
+    process.kill()
+    _, err = process.communicate()
+    assert process.returncode == -signal.SIGKILL, err
+    again = open_run(folder, "kuhn_poker", config)
+    assert 1 <= again.epoch < config.epochs
+    train(again, folder)
+    assert [line.epoch for line in folder.history()] == list(range(1, config.epochs + 1))
+    ours, theirs = again.state()[0], whole.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
 
 
 def test_the_average_strategy_is_what_is_judged(tmp_path: Path) -> None:

@@ -96,7 +96,8 @@ def learning_panels(
                 axis.axhline(
                     curve.published, color=line.get_color(), linestyle="--", linewidth=1, label=f"{curve.label}, published"
                 )
-        axis.set_yscale("log")
+        if any(found > 0.0 for curve in curves for _, found in curve.points):  # games without a choice that matters have none
+            axis.set_yscale("log")
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
         axis.set_title(name, fontsize=10)

@@ -144,6 +144,12 @@ def test_features_are_numbered_as_infostates_have_them_first(name: str) -> None:
     assert [part.tolist() for part in np.split(encodings.feature, encodings.start[1:-1])] == [sorted(past) for past in pasts]
 
 
+@pytest.mark.parametrize(("name", "infostates"), [("modified_rps", 2), ("coin_guess", 1)])
+def test_where_a_player_has_one_infostate_there_is_nothing_to_encode(name: str, infostates: int) -> None:
+    """What the other player did or saw must not show."""
+    assert dense(compile_game(load_game(name))).shape == (infostates, 0)
+
+
 def poker_vector(game: OneCardPoker, state: PokerState, player: int, places: int) -> np.ndarray[Any, Any]:
     """Returns the encoding of a history's cards and moves, `places` being the numbers of raises there can be before a move."""
     cards = np.zeros((game.num_streets, len(game.ranks)))

@@ -12,6 +12,7 @@ from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
 from tacit.cards.hands import possible_hands
 from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
+from tacit.games.base import TERMINAL
 from tacit.games.betting import CALL
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import PublicHand
@@ -58,15 +59,27 @@ def test_it_plays_the_solution_of_the_river() -> None:
         "no_limit_holdem(stack=1000,bets=1|allin,raises=allin)",
     ],
 )
-def test_it_finishes_hands_of_every_kind(name: str) -> None:
+def test_it_knows_where_hands_of_every_kind_stand(name: str) -> None:
+    """At every decision, from words alone, until the hand ends; a player who does anything leads everywhere."""
     game, agents = tacit.load_game(name), [agent_for(name, 4, seed) for seed in (0, 1)]
     generator = np.random.default_rng(2)
-    for _ in range(4):
-        payoffs = play_game(game, agents, generator)
-        assert sum(payoffs) == 0.0
-    for seat in (0, 1):  # a player who does anything leads everywhere
-        seats = [agents[0], RandomBot(generator)] if seat == 0 else [RandomBot(generator), agents[0]]
-        assert sum(sum(play_game(game, seats, generator)) for _ in range(4)) == 0.0
+    bot = RandomBot(generator)
+    for seats in 4 * [agents, [agents[0], bot], [bot, agents[0]]]:
+        table, decisions = Table(game, generator), 0
+        for seat, player in enumerate(seats):
+            player.start(seat)
+        while table.actor != TERMINAL:
+            for seat, (player, sight) in enumerate(zip(seats, table.sights, strict=True)):
+                assert sight is not None
+                player.observe(sight)
+                if isinstance(player, HoldemAgent):
+                    state = table._state
+                    assert (player._public.board, player._public.betting) == (state.board, state.betting)
+                    assert player._hand == hand_index(*state.hands[2 * seat : 2 * seat + 2])
+            table.play(seats[table.actor].act())  # refuses what is not legal
+            decisions += 1
+        assert decisions > 0
+        assert abs(table.returns[0]) in (0.0, *table._state.betting.spent)  # what the loser put in
 
 
 def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:

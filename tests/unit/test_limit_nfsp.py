@@ -263,3 +263,16 @@ def test_presets_are_the_papers() -> None:
         assert 256 * paper.updates == 2 * paper.games
         assert (paper.anticipation, paper.exploration) == (0.1, 0.08)
         assert paper.exploration_power < 0.5  # more slowly than in Leduc
+
+
+@pytest.mark.parametrize(("name", "updates"), [("paper", 2), ("gpu", 32)])
+def test_exploration_begins_as_set_and_falls_with_the_fourth_root_of_steps(
+    name: str, updates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = {"hidden": "8", "games": "4", "batch_size": "4", "transitions": "12", "behaviour": "4"}
+    rounds, seen = Rounds(LimitHoldem(), PRESETS[name].with_settings(tiny)), list[float]()
+    assert rounds.config.updates == updates
+    monkeypatch.setattr(rounds.selfplay, "advance", lambda *arguments: seen.append(float(arguments[-1])))
+    rounds.play(51)
+    assert seen[0] == pytest.approx(0.08)  # section 4.3
+    assert seen[50] == pytest.approx(0.08 / (50 * updates + 1) ** 0.25)

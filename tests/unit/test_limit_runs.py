@@ -1,6 +1,7 @@
 """Runs of NFSP on limit hold'em: they survive kills bit for bit, stop at NaN, and what they trained is judged and played."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -8,16 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from tacit.agents.hand_policy import PotOddsPolicy
 from tacit.agents.registry import load_agent, load_hand_policy
 from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import play_deals
 from tacit.cards import hand_index, parse_cards
+from tacit.cards.equity import random_hand_equities
 from tacit.errors import TacitError
 from tacit.games import load_game
-from tacit.games.betting import CALL
+from tacit.games.betting import BOARD_CARDS, CALL, FOLD
 from tacit.games.holdem import LimitHoldem
-from tacit.games.limit_batch import LimitRules
+from tacit.games.limit_batch import RAISE, LimitRules
 from tacit.games.public_hand import PublicHand
 from tacit.nfsp.limit.config import PRESETS
 from tacit.nfsp.limit.encoding import encode_all_hands
@@ -81,6 +85,17 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
     assert [epoch.epoch for epoch in folder.history()] == [1, 2]
 
 
+def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() -> None:
+    """Players who never follow their best response give the policies nothing to learn from."""
+    trainer = LimitTrainer(load_game(GAME), small(anticipation="0"))
+    progress = trainer.run_epoch()
+    assert np.isfinite(progress.loss)
+    assert np.isnan(progress.policy_loss)  # nothing was learnt
+    trainer.rounds.layers[0].weight[Q] = torch.nan
+    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate"):
+        trainer.run_epoch()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -124,6 +139,46 @@ def test_the_judge_agrees_with_the_arena(bot: str) -> None:
         assert (judged.mbb, judged.half) == pytest.approx((0.0, 0.0), abs=1e-9)  # both seats of every deal cancel
     if bot == "always-fold":
         assert judged.mbb == pytest.approx(250.0, abs=20.0)  # the button folds its half blind; nobody bets from the other seat
+
+
+def test_the_judges_pot_odds_bot_acts_as_the_arenas_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Action by action, by the same equities, in hands that go on to the showdown with random calls and raises."""
+
+    def arenas_equities(hands: Tensor, boards: Tensor, _: object) -> Tensor:
+        pairs = zip(hands.tolist(), boards.tolist(), strict=True)
+        equities = [random_hand_equities(tuple(board))[hand_index(*hand)] for hand, board in pairs]
+        return torch.tensor(equities, dtype=torch.float64)
+
+    monkeypatch.setattr("tacit.nfsp.limit.judge.random_hand_equities", arenas_equities)
+    game, policy, generator = LimitHoldem(), PotOddsPolicy(), np.random.default_rng(6)
+    rules = LimitRules.of(game)
+    judge = Judge(rules, 25, 6)
+    hands, publics = rules.begin(judge._cards), [PublicHand.start(game)] * 50
+    running, seen = set(range(50)), Counter[tuple[int, bool, int]]()
+    while running:
+        legal = rules.legal(hands)
+        found = judge.bots["pot-odds"](hands, legal).numpy()
+        taken = torch.full((50,), CALL)
+        for number in running:
+            public, cards = publics[number], hands.cards[number].tolist()
+            actor, street = public.betting.actor, public.betting.street
+            own = hand_index(*cards[2 * actor : 2 * actor + 2])
+            expected = np.zeros(3)
+            expected[[min(action, RAISE) for action in public.actions]] = policy.probabilities(public)[:, own]
+            np.testing.assert_array_equal(found[number], expected, err_msg=str(public))
+            seen[street, public.betting.to_call > 0, int(expected.argmax())] += 1
+            action = int(generator.choice([action for action in public.actions if action != FOLD]))
+            taken[number] = min(action, RAISE)
+            public = public.after(action)
+            board = tuple(cards[4 + len(public.board) : 4 + BOARD_CARDS[public.betting.street]])
+            publics[number] = public.dealt(board) if board else public
+        hands, over, _ = rules.step(hands, taken)
+        running -= set(over.nonzero()[:, 0].tolist())
+    assert sum(seen.values()) > 400
+    for street in (1, 2, 3):
+        assert all(seen[street, bet, action] for bet in (True, False) for action in (CALL, RAISE)), seen
+    assert all(seen[street, True, FOLD] for street in (2, 3)), seen
+    assert all(seen[0, True, action] for action in (CALL, RAISE)), seen
 
 
 def test_a_player_who_always_raises_wins_the_papers_750_from_one_who_folds() -> None:

@@ -342,6 +342,20 @@ def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_th
     assert play(played, networks, 200, 0.0, 0.5, apart=True)[0].offered.min() > 1_000  # who plays the average does not explore
 
 
+def test_what_follows_an_own_random_move_is_averaged_even_if_that_stays_apart() -> None:
+    played = PlayedGame.of(load_game("kuhn_poker"))
+    tree, networks = played.tree, networks_for(played, seed=3)
+    best = greedy_table(networks, Q, played.encodings, played.table, tree.infostate_player)
+    labels = [tree.infostate_label(infostate) for infostate in range(tree.num_infostates)]
+    opening, later = (labels.index((0, public, "Q")) for public in ("", "check bet"))
+    assert best[tree.entry_start[opening]] == 0.0  # it would bet
+    for exploration, averaged in ((0.0, False), (1.0, True)):
+        _, behaviour, _ = play(played, networks, 60, 1.0, exploration, apart=True)
+        seen = tree.entry_infostate[behaviour.entry[0, : behaviour.offered[0]]]
+        assert (later in seen) == averaged
+        assert opening in seen
+
+
 def test_average_play_follows_the_policy_network() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played, seed=4)

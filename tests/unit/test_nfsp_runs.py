@@ -1,6 +1,7 @@
 """Runs of NFSP and DQN: they learn, survive kills bit for bit, stop at NaN, and what they trained can be played and judged."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,10 +18,12 @@ from tacit.kernels import make_passes
 from tacit.nfsp.config import DQN_PRESETS, PRESETS, NfspConfig
 from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
-from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.train import NfspProgress, NfspTrainer
 from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tacit.training.system import System
+from tests.unit.test_train_command import start_training, wait_for_change
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,21 +61,41 @@ def test_a_stopped_run_goes_on_bit_for_bit(changes: dict[str, str], tmp_path: Pa
         assert (one.loss, one.policy_loss, one.exploitability) == (other.loss, other.policy_loss, other.exploitability)
 
 
-def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
-    """What a kill leaves behind its last checkpoint is dropped and played again."""
+def test_epochs_after_the_last_checkpoint_are_dropped_and_played_again(tmp_path: Path) -> None:
     config = small()
-    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "killed"))
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "stopped"))
     whole = open_run(straight, "kuhn_poker", config)
     train(whole, straight)
-    killed = open_run(folder, "kuhn_poker", config)
-    train(killed, folder, should_stop=stop_after(2))
+    stopped = open_run(folder, "kuhn_poker", config)
+    train(stopped, folder, should_stop=stop_after(2))
     for _ in range(3):  # epochs whose checkpoint is never written
-        folder.add_epoch(killed.run_epoch())
-        folder.save_network(killed, keep=True)
+        folder.add_epoch(stopped.run_epoch())
+        folder.save_network(stopped, keep=True)
     again = open_run(folder, "kuhn_poker", config)
     assert again.epoch == 2
     train(again, folder)
+    assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
     np.testing.assert_array_equal(again.weights()["params"].numpy(), whole.weights()["params"].numpy())
+
+
+def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    config = small(epochs="40")
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "killed"))
+    whole = open_run(straight, "kuhn_poker", config)
+    train(whole, straight)
+    folder.start("kuhn_poker", config)
+    process = start_training(folder.path, "kuhn_poker", "--resume", checkpoint_seconds=0.0, system="nfsp")
+    wait_for_change(folder.checkpoint, process, 0)
+    process.kill()
+    _, err = process.communicate()
+    assert process.returncode == -signal.SIGKILL, err
+    again = open_run(folder, "kuhn_poker", config)
+    assert 1 <= again.epoch < config.epochs
+    train(again, folder)
+    assert [line.epoch for line in folder.history()] == list(range(1, config.epochs + 1))
+    ours, theirs = again.state()[0], whole.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
 
 
 def test_the_average_strategy_is_what_is_judged(tmp_path: Path) -> None:
@@ -97,6 +120,28 @@ def test_kuhn_poker_is_learnt_in_seconds() -> None:
     assert metrics.exploitability is not None
     assert metrics.exploitability < 0.06  # uniform play: 0.458
     assert metrics.value == pytest.approx(-1 / 18, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("system", "game", "bound"),
+    [(NFSP, "modified_rps", 0.15), (NFSP, "coin_guess(p=0.7)", 0.01), (DQN, "coin_guess(p=0.7)", 0.01)],
+)
+def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
+    system: System[NfspConfig, NfspProgress], game: str, bound: float, tmp_path: Path
+) -> None:
+    """One infostate each, so encodings have no numbers. Uniform play: 0.333 and 0.1."""
+    folder = RunFolder(tmp_path, system)
+    config = system.presets["cpu"].with_settings({"epochs": "3"})
+    trainer = open_run(folder, game, config)
+    assert isinstance(trainer, NfspTrainer)
+    assert trainer.played.num_features == 0
+    metrics = train(trainer, folder)
+    assert metrics.exploitability is not None
+    assert metrics.exploitability < bound
+    if game != "modified_rps":
+        assert metrics.best_response_exploitability == 0.0  # heads, always
+    again = load_nfsp(str(tmp_path)).strategies()[AVERAGE].probabilities
+    np.testing.assert_array_equal(again, trainer.strategy(AVERAGE))
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:

@@ -20,8 +20,10 @@ ROOT = Path(__file__).parents[2]
 KILLS = 3
 
 
-def start_training(run: Path, game: str, *arguments: str, checkpoint_seconds: float = 15.0) -> subprocess.Popen[str]:
-    command = ["train", "rebel", game, "--run", str(run), *arguments]
+def start_training(
+    run: Path, game: str, *arguments: str, checkpoint_seconds: float = 15.0, system: str = "rebel"
+) -> subprocess.Popen[str]:
+    command = ["train", system, game, "--run", str(run), *arguments]
     code = (
         "import tacit.training.run\n"
         f"tacit.training.run.CHECKPOINT_SECONDS = {checkpoint_seconds}\n"

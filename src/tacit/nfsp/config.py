@@ -24,7 +24,11 @@ class NfspConfig(Settings):
       anticipation: how often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
       exploration: how often a best response moves at random in the first round.
       explores: `decaying`, the paper's way: it falls with the square root of rounds, and random moves are averaged and learnt
-        from like others; or `apart`: it stays, and random moves neither join the average nor disturb the opponent's learning.
+        from like others; or `apart`: it stays, the average gets the best response in place of a random move, and the opponent
+        learns nothing from the rest of that game. Two effects remain. What a best response does after its own random move
+        is averaged, so the average also weighs best responses at infostates that they would not reach. And opponents
+        learn less from games against best responses than `anticipation` says, since only those are cut short: with k
+        decisions of theirs before, (1 - exploration)^k of them are left.
       games: games that advance one decision in a round.
       updates: steps of descent in a round, for each network of each player.
       batch_size: examples a step.

@@ -107,7 +107,7 @@ def initial_params(num_inputs: int, hidden: Sequence[int], num_outputs: int, gen
     """
     inputs, matrices = [num_inputs, *hidden], []
     for before, after in zip(inputs, [*hidden, num_outputs], strict=True):
-        bound = 1.0 / np.sqrt(before)
+        bound = 1.0 / np.sqrt(max(1, before))  # games of one move each have nothing to encode: biases alone learn
         matrices.append(generator.uniform(-bound, bound, (after, before)).astype(np.float32))
         matrices.append(generator.uniform(-bound, bound, after).astype(np.float32))
     return pack_params(matrices)

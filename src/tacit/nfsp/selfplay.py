@@ -87,8 +87,9 @@ def advance_games(  # type: ignore[no-untyped-def]
       table: walks of the game.
       anticipation: how often a player follows its best response, decided at the beginning of each game.
       exploration: how often a best response moves at random.
-      apart: whether random moves stay apart: the average gets the move that was meant, and the opponent does not learn from
-        what follows; otherwise they are behaviour like any other (the paper's way).
+      apart: whether the average gets the move that was meant in place of a random one, and the opponent does not learn from
+        the rest of the game; what the player does later in it is behaviour nevertheless. Otherwise random moves are
+        behaviour like any other (the paper's way).
       window: whether behaviour is kept in a sliding window.
       least_probability: of a reservoir.
       streams: random numbers.

@@ -7,8 +7,6 @@ strategy is exact: the policy networks are asked at every infostate, and a best 
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +21,7 @@ from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.nfsp.config import DqnConfig, NfspConfig
+from tacit.nfsp.epochs import SelfPlayTrainer
 from tacit.nfsp.learn import NEVER, make_batches
 from tacit.nfsp.memory import Behaviour, Transitions, make_behaviour, make_transitions
 from tacit.nfsp.networks import POLICY, Networks, Q, make_networks
@@ -32,9 +31,6 @@ from tacit.nfsp.random_numbers import make_streams
 from tacit.nfsp.rounds import STREAMS, play_rounds
 from tacit.nfsp.selfplay import PERSISTENT, begin_games, make_games
 from tacit.tree.public_tree import Floats
-
-CHUNK = 256
-"""Rounds in one compiled call, so that Ctrl-C is heard."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +52,13 @@ class NfspProgress(SelfPlayProgress):
     greedy_average_exploitability: float | None = None
 
 
-class NfspTrainer:
+class NfspTrainer(SelfPlayTrainer[NfspConfig, NfspProgress]):
     """Two players that learn from games against each other."""
 
     def __init__(self, game: AnyGame, config: NfspConfig, device: str = "cpu") -> None:
         if device != "cpu":
             raise TacitError("nfsp trains on the CPU: leave --device away")
-        self.game, self.config = game, config
+        super().__init__("dqn" if isinstance(config, DqnConfig) else "nfsp", game, config, NfspProgress)
         self.played = PlayedGame.of(game)
         self._passes = make_passes(self.played.tree)
         generator = np.random.default_rng(config.seed)
@@ -74,37 +70,11 @@ class NfspTrainer:
         self._games = make_games(config.games, self.played.tree.num_infostates, self.played.tree.num_entries)
         self._streams = make_streams(config.seed, STREAMS)
         begin_games(self._games, self.played.table, config.anticipation, self._streams, 0)
-        self.epoch, self.seconds = 0, 0.0
-        self.finish_by: float | None = None  # a time limit changes nothing that is computed
 
     @property
     def rounds(self) -> int:
         """Rounds played so far."""
         return self.epoch * self.config.epoch_rounds
-
-    @property
-    def steps(self) -> int:
-        """Decisions made in self-play so far."""
-        return self.rounds * self.config.games
-
-    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> NfspProgress:
-        """Returns the progress after `epoch_rounds` more rounds."""
-        config, start = self.config, clock()
-        self.networks.loss[:], self.networks.steps[:] = 0.0, 0
-        rates = self._learning_rates()
-        for first in range(0, config.epoch_rounds, CHUNK):
-            part = rates[first : first + CHUNK]
-            play_rounds(
-                len(part), self.rounds + first, part, config.round_settings(), self._games, self.networks, self._transitions,
-                self._behaviour, self._batches, self.played.encodings, self.played.table, self._streams,
-            )  # fmt: skip
-            self._check_losses()
-        self.epoch += 1
-        took = clock() - start
-        self.seconds += took
-        loss, policy_loss = (self._mean_loss(kind) for kind in (Q, POLICY))
-        speed = config.epoch_rounds * config.games / max(took, 1e-9)
-        return replace(self.at_rest(), loss=loss, policy_loss=policy_loss, steps_per_second=speed)
 
     def strategy(self, kind: str = AVERAGE) -> Floats:
         """Returns `[E]` what the players do: `AVERAGE`, `BEST_RESPONSE` or `GREEDY_AVERAGE`."""
@@ -125,18 +95,6 @@ class NfspTrainer:
             greedy_average_exploitability=greedy.exploitability,
         )
 
-    def at_rest(self) -> NfspProgress:
-        """Returns the progress of a run that makes no more epoch."""
-        return NfspProgress(self.epoch, self.seconds, self.steps, int(self._games.finished[0]), math.nan, math.nan, 0.0)
-
-    def header(self) -> dict[str, Any]:
-        """Returns what a file of this run's weights says about itself."""
-        system = "dqn" if isinstance(self.config, DqnConfig) else "nfsp"
-        return {
-            "system": system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
-            "seconds": self.seconds,
-        }  # fmt: skip
-
     def weights(self) -> dict[str, Tensor]:
         """Returns both players' networks."""
         return {"params": torch.from_numpy(self.networks.params.copy())}
@@ -145,18 +103,10 @@ class NfspTrainer:
         """Returns the tensors and the header that `restore` needs: networks, optimizers, memories, games, random numbers."""
         return {name: torch.from_numpy(array) for name, array in self._kept().items()}, self.header()
 
-    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Goes on from a `state`.
-
-        Raises:
-          TacitError: it is of another game.
-        """
-        if header["game"] != str(self.game):
-            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
+    def _take(self, tensors: dict[str, Tensor]) -> None:
         for name, array in self._kept(tensors).items():
             array[...] = tensors[name].numpy()
         self._batches.refits[:] = NEVER
-        self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
 
     def _kept(self, saved: dict[str, Tensor] | None = None) -> dict[str, NDArray[Any]]:
         """Returns the arrays that change, by name; of memories only what is filled, now or in what was `saved`."""
@@ -175,11 +125,11 @@ class NfspTrainer:
                 arrays[f"{name}.{part}"] = array if part == "offered" else array[:, : int(offered.max())]
         return arrays
 
-    def _learning_rates(self) -> NDArray[np.float32]:
-        """Returns `[epoch_rounds, 2]` the learning rates of the next epoch's rounds."""
+    def _learning_rates(self, first: int, count: int) -> NDArray[np.float32]:
+        """Returns `[count, 2]` the learning rates of rounds of this epoch, after the `first` ones."""
         config = self.config
-        done = self.rounds + np.arange(config.epoch_rounds)
-        factor = np.ones(config.epoch_rounds)
+        done = self.rounds + first + np.arange(count)
+        factor = np.ones(count)
         if config.slowdown:
             factor /= np.sqrt(1.0 + done / config.slowdown)
         policy_factor = factor
@@ -187,12 +137,19 @@ class NfspTrainer:
             policy_factor = factor * np.clip((1.0 - done / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
         return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)
 
-    def _check_losses(self) -> None:
-        for kind, key in ((Q, "learning_rate"), (POLICY, "policy_learning_rate")):
-            loss = self._mean_loss(kind)
-            if not math.isfinite(loss) and self.networks.steps[:, kind].any():
-                raise TacitError(f"the loss became {loss}: lower {key}; the checkpoint before epoch {self.epoch + 1} is kept")
+    def _forget_losses(self) -> None:
+        self.networks.loss[:], self.networks.steps[:] = 0.0, 0
 
-    def _mean_loss(self, kind: int) -> float:
-        steps = self.networks.steps[:, kind].sum()
-        return float(self.networks.loss[:, kind].sum() / steps) if steps else math.nan
+    def _play(self, first: int, count: int) -> None:
+        play_rounds(
+            count, self.rounds + first, self._learning_rates(first, count), self.config.round_settings(), self._games,
+            self.networks, self._transitions, self._behaviour, self._batches, self.played.encodings, self.played.table,
+            self._streams,
+        )  # fmt: skip
+
+    def _losses(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        kinds = [Q, POLICY]
+        return self.networks.loss[:, kinds].sum(0), self.networks.steps[:, kinds].sum(0)
+
+    def _games_finished(self) -> int:
+        return int(self._games.finished[0])

@@ -15,14 +15,14 @@ OPTIMIZERS = ("sgd", "adam")
 class LimitConfig(Settings):
     """A run of NFSP on limit hold'em; the defaults are the paper's (section 4.3).
 
-    Where the paper is silent: exploration falls with the fourth root of the steps ("more slowly than in Leduc", where
-    it is the square root), and a reward of 1 is ten big blinds. In single big blinds SGD with a rate of 0.1 breaks down on the
-    large pots of the first rounds.
+    Where the paper is silent: exploration falls with the fourth root of the steps of descent ("more slowly than in Leduc",
+    where it is the square root), and a reward of 1 is ten big blinds. In single big blinds SGD with a rate of 0.1 breaks down
+    on the large pots of the first rounds.
 
     Attributes:
       hidden: units of the hidden layers, with dashes between them.
       anticipation: how often a player follows its best response (the paper's eta).
-      exploration: how often a best response moves at random at first.
+      exploration: how often a best response moves at random in the first round.
       exploration_power: it falls with this power of the number of steps of descent.
       games: hands that advance one decision in a round.
       updates: steps of descent in a round, for each network of each player.

@@ -83,7 +83,8 @@ class Rounds:
         """Plays a round."""
         counters, config = self.counters, self.config
         counters.rounds.add_(1)
-        exploration = config.exploration * (counters.rounds * config.updates).float() ** -config.exploration_power
+        steps = (counters.rounds - 1) * config.updates + 1  # 1 in the first round: exploration is then as it was set
+        exploration = config.exploration * steps.float() ** -config.exploration_power
         self.selfplay.advance(self.layers, self.transitions, self.behaviour, exploration)
         self._learn()
 

@@ -6,17 +6,18 @@ batch. The game is too large for exact exploitability, so what is judged is what
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import LimitHoldem, is_full_limit_holdem
+from tacit.nfsp.epochs import SelfPlayTrainer
 from tacit.nfsp.limit.config import LimitConfig
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.networks import Layers
@@ -27,8 +28,6 @@ from tacit.threads import one_thread
 
 NAME = "nfsp-limit"
 """What run folders and network files call it: settings and networks are not those of `nfsp`."""
-CHUNK = 256
-"""Rounds after which losses are looked at; on a CPU in between, so that Ctrl-C is heard."""
 
 
 @dataclass(frozen=True)
@@ -76,38 +75,15 @@ MATCHES = {
 """For each win rate the strategy and the bot it plays."""
 
 
-class LimitTrainer:
+class LimitTrainer(SelfPlayTrainer[LimitConfig, LimitProgress]):
     """Two players that learn from hands against each other, on one device."""
 
     def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
         if not isinstance(game, LimitHoldem) or not is_full_limit_holdem(game):
             raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
-        self.game, self.config = game, config
+        super().__init__(NAME, game, config, LimitProgress)
         self.rounds = Rounds(game, config, device)
         self._judge: Judge | None = None
-        self.epoch, self.seconds = 0, 0.0
-        self.finish_by: float | None = None  # a time limit changes nothing that is computed
-
-    @property
-    def steps(self) -> int:
-        """Decisions made in self-play so far."""
-        return self.epoch * self.config.epoch_rounds * self.config.games
-
-    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> LimitProgress:
-        """Returns the progress after `epoch_rounds` more rounds."""
-        config, counters, start = self.config, self.rounds.counters, clock()
-        counters.loss.zero_()
-        counters.steps.zero_()
-        for first in range(0, config.epoch_rounds, CHUNK):
-            with one_thread():  # products are small, and the numbers are then the same whatever the machine has
-                self.rounds.play(min(CHUNK, config.epoch_rounds - first))
-            self._check_losses()
-        self.epoch += 1
-        took = clock() - start
-        self.seconds += took
-        loss, policy_loss = self._losses()
-        speed = config.epoch_rounds * config.games / max(took, 1e-9)
-        return replace(self.at_rest(), loss=loss, policy_loss=policy_loss, steps_per_second=speed)
 
     def judged(self, metrics: LimitProgress, on_search: Callable[[int], None] = lambda _: None) -> LimitProgress:
         """Returns an epoch's progress with what the strategies win from bots; `on_search` hears of finished matches."""
@@ -122,18 +98,6 @@ class LimitTrainer:
             on_search(number)
         return replace(metrics, **found)
 
-    def at_rest(self) -> LimitProgress:
-        """Returns the progress of a run that makes no more epoch."""
-        finished = int(self.rounds.selfplay.seats.finished)
-        return LimitProgress(self.epoch, self.seconds, self.steps, finished, math.nan, math.nan, 0.0)
-
-    def header(self) -> dict[str, Any]:
-        """Returns what a file of this run's weights says about itself."""
-        return {
-            "system": NAME, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
-            "seconds": self.seconds,
-        }  # fmt: skip
-
     def weights(self) -> dict[str, Tensor]:
         """Returns both players' networks."""
         return named_weights(self.rounds.layers)
@@ -143,18 +107,10 @@ class LimitTrainer:
         kept = {name: tensor.clone() for name, tensor in self._kept().items()}
         return {**kept, "generator": self.rounds.generator.get_state()}, self.header()
 
-    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Goes on from a `state`.
-
-        Raises:
-          TacitError: it is of another game.
-        """
-        if header["game"] != str(self.game):
-            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
+    def _take(self, tensors: dict[str, Tensor]) -> None:
         for name, tensor in self._kept(tensors).items():
             tensor.copy_(tensors[name])
         self.rounds.generator.set_state(tensors["generator"])
-        self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
 
     def _kept(self, saved: dict[str, Tensor] | None = None) -> dict[str, Tensor]:
         """Returns the tensors that change, by name; of memories only what is filled, now or in what was `saved`."""
@@ -173,16 +129,21 @@ class LimitTrainer:
                 kept[f"{group}.{name}"] = column if name == "offered" else column[:, :filled]
         return kept
 
-    def _check_losses(self) -> None:
-        for loss, key in zip(self._losses(), ("learning_rate", "policy_learning_rate"), strict=True):
-            if not math.isfinite(loss) and self.rounds.counters.steps.all():
-                raise TacitError(f"the loss became {loss}: lower {key}; the checkpoint before epoch {self.epoch + 1} is kept")
+    def _forget_losses(self) -> None:
+        self.rounds.counters.loss.zero_()
+        self.rounds.counters.steps.zero_()
 
-    def _losses(self) -> tuple[float, float]:
-        """Returns the mean losses of this epoch; NaN where nothing was learnt yet."""
-        sums, steps = self.rounds.counters.loss.sum(0).tolist(), self.rounds.counters.steps.sum(0).tolist()
-        values, policies = (total / count if count else math.nan for total, count in zip(sums, steps, strict=True))
-        return values, policies
+    def _play(self, first: int, count: int) -> None:
+        del first
+        with one_thread():  # products are small, and the numbers are then the same whatever the machine has
+            self.rounds.play(count)
+
+    def _losses(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        counters = self.rounds.counters
+        return counters.loss.sum(0).cpu().numpy(), counters.steps.sum(0).cpu().numpy()
+
+    def _games_finished(self) -> int:
+        return int(self.rounds.selfplay.seats.finished)
 
 
 def named_weights(layers: Layers, prefix: str = "") -> dict[str, Tensor]:

@@ -192,8 +192,12 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
     match = tacit("match", run, f"{run}:best-response", "--game", GAME, "--hands", "20", "--json")
     assert json.loads(match.stdout)["hands"] == 20
-    judged = tacit("evaluate", run, "--metric", "lbr", "--game", GAME, "--hands", "4", "--lbr", "c/c/c/fcp", "--json")
+    judged = tacit("evaluate", run, "--metric", "lbr", "--hands", "4", "--lbr", "c/c/c/fcp", "--json")  # it knows its game
     assert json.loads(judged.stdout)["kind"] == "lower bound"
+    assert json.loads(judged.stdout)["game"] == str(load_game(GAME))
+    for metric in ("lbr", "win-rates"):
+        another = ["evaluate", run, "--metric", metric, "--game", "no_limit_holdem"]
+        assert_refused(another, f"{run} was trained on {load_game(GAME)}, not on {load_game('no_limit_holdem')}", capsys)
     rates = json.loads(tacit("evaluate", run, "--hands", "200", "--json").stdout)
     assert (rates["metric"], rates["kind"], rates["hands"]) == ("win-rates", "sampled", 200)
     for bots in rates["win_rates"].values():

@@ -237,6 +237,7 @@ def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch:
         (folder.config, lambda: load_trainer(folder)),
         (folder.checkpoint, lambda: load_trainer(folder)),
         (folder.network, lambda: load_trained(tmp_path)),
+        (folder.metrics, folder.history),
         (solved, lambda: load_result(solved)),
     ):
         read()

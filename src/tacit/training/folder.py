@@ -131,12 +131,12 @@ class RunFolder(Generic[C, M]):
 
     def add_command(self, line: str) -> None:
         """Adds a line about a session."""
-        before = self.command.read_bytes() if self.command.exists() else b""
+        before = _content(self.command)
         write_whole(self.command, before + f"{line}\n".encode())
 
     def history(self) -> list[M]:
         """Returns the epochs so far; a line that a crash of the machine cut short or garbled is left out."""
-        lines = self.metrics.read_text("utf-8", errors="replace").splitlines() if self.metrics.exists() else []
+        lines = _content(self.metrics).decode(errors="replace").splitlines()
         epochs = []
         for line in lines:
             try:
@@ -217,6 +217,14 @@ def _read_config(config: Path) -> dict[str, Any]:
     if not isinstance(facts, dict) or not {"system", "game"} <= facts.keys():
         raise _damaged(config)
     return facts
+
+
+def _content(file: Path) -> bytes:
+    """Returns what a file holds, nothing where there is none."""
+    if not file.exists():
+        return b""
+    check_readable(file)
+    return file.read_bytes()
 
 
 def _damaged(config: Path) -> TacitError:

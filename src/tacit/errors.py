@@ -5,5 +5,9 @@ class TacitError(Exception):
     """Something the user can fix. The message is one line that says what to do; the command line exits 2 with it."""
 
 
+class DivergedError(TacitError):
+    """A loss is no longer a number. The message says what to change; the training loop adds what is kept."""
+
+
 class StoppedError(TacitError):
     """The user pressed Ctrl-C. The message says what is kept and how to go on; the command line exits 130 with it."""

@@ -34,6 +34,19 @@ def write_whole(path: str | Path, content: bytes) -> None:
             temporary.unlink()
 
 
+def check_readable(path: str | Path) -> None:
+    """Refuses a file that the system does not let us read, which says nothing about what is in it.
+
+    Raises:
+      TacitError: it cannot be opened.
+    """
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
+
+
 def json_text(data: Any) -> str:
     """Returns data as one line of JSON, with null for numbers that are none: the standard knows no NaN."""
     return json.dumps(_finite(data), allow_nan=False)

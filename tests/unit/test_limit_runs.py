@@ -77,7 +77,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
     train(trainer, folder, should_stop=stop_after(2))
     assert isinstance(trainer, LimitTrainer)
     trainer.rounds.layers[0].weight[2] = torch.nan
-    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint before epoch 3 is kept"):
+    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(trainer, folder)
     kept = open_run(folder, GAME, small())
     assert kept.epoch == 2
@@ -247,8 +247,12 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
     match = tacit("match", run, f"{run}:best-response", "--game", GAME, "--hands", "20", "--json")
     assert json.loads(match.stdout)["hands"] == 20
-    judged = tacit("evaluate", run, "--metric", "lbr", "--game", GAME, "--hands", "4", "--lbr", "c/c/c/fcp", "--json")
+    judged = tacit("evaluate", run, "--metric", "lbr", "--hands", "4", "--lbr", "c/c/c/fcp", "--json")  # it knows its game
     assert json.loads(judged.stdout)["kind"] == "lower bound"
+    assert json.loads(judged.stdout)["game"] == str(load_game(GAME))
+    for metric in ("lbr", "win-rates"):
+        another = ["evaluate", run, "--metric", metric, "--game", "no_limit_holdem"]
+        assert_refused(another, f"{run} was trained on {load_game(GAME)}, not on {load_game('no_limit_holdem')}", capsys)
     rates = json.loads(tacit("evaluate", run, "--hands", "200", "--json").stdout)
     assert (rates["metric"], rates["kind"], rates["hands"]) == ("win-rates", "sampled", 200)
     for bots in rates["win_rates"].values():

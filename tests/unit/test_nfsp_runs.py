@@ -153,7 +153,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
     broken = open_run(folder, "leduc_poker", config)
     assert isinstance(broken, NfspTrainer)
     broken.networks.params[1, 0, 0] = np.nan
-    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint before epoch 3 is kept"):
+    with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(broken, folder)
     assert folder.checkpoint.read_bytes() == before
     assert open_run(folder, "leduc_poker", config).epoch == 2

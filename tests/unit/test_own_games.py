@@ -1,16 +1,20 @@
 """Games in files of one's own: whatever is wrong with them is said in a line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tacit.cli.main import main
 from tacit.errors import TacitError
 from tacit.games import load_game, register_game
 from tacit.games.base import Game
 from tacit.games.check import check_game
 from tacit.solvers import load_result, solve
 from tacit.tree.compiler import compile_game
+from tests.unit.test_arena import assert_refused
 
+BLUFF = f"{Path(__file__).parents[2] / 'examples' / 'own_game.py'}:OneCardBluff"
 BASE = """
 import math
 from dataclasses import dataclass, field
@@ -116,3 +120,38 @@ def test_saves_of_own_games_are_continued(tmp_path: Path) -> None:
     with pytest.raises(TacitError, match="is a solve of mine, not of kuhn_poker"):
         load_result(tmp_path / "mine.tacit", load_game("kuhn_poker"))
     assert solve(game, iterations=5, resume=load_result(tmp_path / "mine.tacit", game)).iterations == 5
+
+
+def run_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Returns what a command that succeeds writes."""
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    out, err = capsys.readouterr()
+    assert ended.value.code == 0, err
+    return out, err
+
+
+@pytest.mark.parametrize(("system", "settings"), [("rebel", ()), ("nfsp", ("--set", "epoch_rounds=5"))])
+def test_own_games_are_trained_continued_and_evaluated(
+    system: str, settings: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, name = str(tmp_path / "run"), "one_card_bluff(cards=4)"
+    start = ["train", system, BLUFF, "--run", run]
+    out, _ = run_command([*start, "--preset", "smoke", "--set", "epochs=1", *settings], capsys)
+    assert f"play {BLUFF} --agent {run}" in out  # what is printed can be copied
+    out, err = run_command([*start, "--resume", "--set", "epochs=2", "--json"], capsys)
+    assert "going on after epoch 1" in err
+    assert (json.loads(out)["epoch"], json.loads(out)["game"]) == (2, name)
+    judge = ["evaluate", run, "--playthroughs", "4", "--samples", "4", "--json"]
+    for metric in ("exploitability", "network-error") if system == "rebel" else ("exploitability",):
+        out, _ = run_command([*judge, "--metric", metric, "--game", BLUFF], capsys)
+        assert json.loads(out)["game"] == name
+        unknown = f"{run} was trained on {name}: unknown game 'one_card_bluff': see `tacit games`; "
+        assert_refused([*judge, "--metric", metric], f"{unknown}for a game of your own add --game FILE.py:CLASS", capsys)
+        another = [*judge, "--metric", metric, "--game", "kuhn_poker"]
+        assert_refused(another, f"{run} was trained on {name}, not on kuhn_poker", capsys)
+    assert_refused(
+        ["train", system, f"{BLUFF}(cards=5)", "--run", run, "--resume"],
+        f"{run} holds a run of {name}, not of one_card_bluff",
+        capsys,
+    )

@@ -1,19 +1,25 @@
 """A run on disk: what its folder holds, going on exactly where it stopped, and refusing what does not fit."""
 
+import builtins
+import errno
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from tacit.errors import TacitError
+from tacit.errors import DivergedError, TacitError
 from tacit.games import load_game
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.train import Progress, Trainer
+from tacit.rebel.trained import load_trained
+from tacit.solvers import load_result, solve
 from tacit.training.run import load_trainer, open_run, opened_run, train
 
 DICE = "liars_dice(dice=1,faces=3)"
@@ -166,6 +172,101 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     folder.config.write_text("{")
     with pytest.raises(TacitError, match="is damaged"):
         load_trainer(folder)
+
+
+def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
+    folder, game = RunFolder(tmp_path), load_game("kuhn_poker")
+    train(Trainer(game, small(2)), folder)
+    assert folder.asked_for() == ("kuhn_poker", small(2))
+    with pytest.raises(TacitError, match="holds a run after epoch 2"):  # a new one would take its place
+        train(Trainer(game, small(2)), folder)
+    longer = open_run(folder, game, small(3))
+    assert longer.epoch == 2
+    assert train(longer, folder).epoch == 3
+    assert [progress.epoch for progress in folder.history()] == [1, 2, 3]
+    folder.config.unlink()
+    assert folder.holds_run()
+    with pytest.raises(TacitError, match=r"config.json is missing: the run cannot go on"):
+        open_run(folder, game, small(4))
+
+
+def test_a_run_in_memory_does_not_go_on_in_the_folder_of_another(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    open_run(folder, "kuhn_poker", small(2))
+    with pytest.raises(TacitError, match=r"holds a run of kuhn_poker, not of liars_dice\(dice=1,faces=3\)"):
+        train(Trainer(load_game(DICE), small(2)), folder)
+    with pytest.raises(TacitError, match=r"other settings \(games\)"):
+        train(Trainer(load_game("kuhn_poker"), small(2, games="3")), folder)
+
+
+def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) -> None:
+    game = load_game(f"{Path(__file__).parents[2] / 'examples' / 'own_game.py'}:OneCardBluff")
+    folder = RunFolder(tmp_path)
+    train(open_run(folder, game, small(1)), folder)
+    assert load_trainer(folder, game=game).epoch == 1
+    with pytest.raises(TacitError, match=r"unknown game 'one_card_bluff'.*give the game itself"):
+        load_trainer(folder)
+    with pytest.raises(TacitError, match=r"holds a run of one_card_bluff\(cards=4\), not of kuhn_poker"):
+        load_trainer(folder, game=load_game("kuhn_poker"))
+
+
+def test_bytes_that_are_no_text_do_not_stop_a_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for epoch in (1, 2, 3):
+        folder.add_epoch(Progress(epoch, 1.0, 256, 0.5, 100.0))
+    folder.metrics.write_bytes(folder.metrics.read_bytes().replace(b'"epoch": 2', b'"epoch": \xff') + b"3\n")
+    assert [progress.epoch for progress in folder.history()] == [1, 3]
+    folder.command.write_bytes(b"caf\xe9\n")
+    folder.add_command("another")
+    assert folder.command.read_bytes() == b"caf\xe9\nanother\n"
+
+
+def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, solved = RunFolder(tmp_path), tmp_path / "kuhn.tacit"
+    train(open_run(folder, "kuhn_poker", small(1)), folder)
+    solve(load_game("kuhn_poker"), iterations=1).save(solved)
+    closed: list[Path] = []
+
+    def opened(path: str | Path, *arguments: Any, **options: Any) -> Any:
+        if Path(path) in closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return builtins.open(path, *arguments, **options)
+
+    monkeypatch.setattr("tacit.files.open", opened, raising=False)
+    for file, read in (
+        (folder.config, lambda: load_trainer(folder)),
+        (folder.checkpoint, lambda: load_trainer(folder)),
+        (folder.network, lambda: load_trained(tmp_path)),
+        (folder.metrics, folder.history),
+        (solved, lambda: load_result(solved)),
+    ):
+        read()
+        closed[:] = [file]
+        with pytest.raises(TacitError) as caught:
+            read()
+        assert str(caught.value) == f"cannot read {file}: Permission denied"
+        closed.clear()
+
+
+def test_a_loss_that_is_no_number_says_what_is_kept(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = open_run(folder, DICE, small(4))
+    assert isinstance(trainer, Trainer)
+    _spoil(trainer)
+    with pytest.raises(DivergedError, match="the loss became nan: lower learning_rate; there is no checkpoint yet"):
+        train(trainer, folder)
+    trainer = open_run(folder, DICE, small(4))
+    train(trainer, folder, should_stop=stop_after(2))
+    assert isinstance(trainer, Trainer)
+    _spoil(trainer)
+    with pytest.raises(DivergedError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
+        train(trainer, folder)
+    assert open_run(folder, DICE, small(4)).epoch == 2
+
+
+def _spoil(trainer: Trainer) -> None:
+    with torch.no_grad():
+        trainer.values.net.out.weight.fill_(math.nan)
 
 
 def test_metrics_of_a_future_version_do_not_stop_a_run(tmp_path: Path) -> None:

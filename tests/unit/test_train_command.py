@@ -92,6 +92,17 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert folder.load_checkpoint()[1]["epoch"] == reached
 
 
+def test_a_run_without_a_checkpoint_says_that_it_starts_again(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "kuhn")
+    killed = open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "2"}))
+    folder.add_epoch(killed.run_epoch(time.perf_counter))
+    process = start_training(folder.path, "kuhn_poker", "--resume", "--json")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "no checkpoint yet: starting again" in err.splitlines()
+    assert json.loads(out)["epoch"] == 2
+
+
 @pytest.mark.parametrize("damage", ["cut short", "another game", "another command"])
 def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
     folder, other = RunFolder(tmp_path / "kuhn"), RunFolder(tmp_path / "dice")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, SeedOption, print_json, printer, progress_bar, start
 from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.games import AnyGame
 
 MOST = 10**9
 """Larger numbers are a mistake."""
@@ -34,7 +36,9 @@ def evaluate(
     iterations: Annotated[int, typer.Option(min=1, max=MOST, help="Search iterations; each updates both players.")] = 128,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int, typer.Option(min=2, max=MOST, help="Public belief states that network-error compares.")] = 200,
-    game: Annotated[str | None, typer.Option(help="The game, for bots and for lbr.")] = None,
+    game: Annotated[
+        str | None, typer.Option(help="The game, for bots; what is trained or solved knows its own, but for FILE.py:CLASS.")
+    ] = None,
     hands: Annotated[
         int | None,
         typer.Option(min=4, max=MOST, help="Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]"),
@@ -75,8 +79,12 @@ def evaluate(
 
       tacit evaluate runs/limit --hands 50000
 
-      tacit evaluate runs/limit:greedy-average --metric lbr --game limit_holdem --lbr all-rounds
+      tacit evaluate runs/limit:greedy-average --metric lbr --lbr all-rounds
+
+      tacit evaluate runs/bluff --game examples/own_game.py:OneCardBluff
     """
+    from tacit.cli import evaluate_holdem
+    from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.nfsp.limit.trained import is_limit_nfsp
     from tacit.nfsp.trained import is_nfsp
@@ -86,26 +94,27 @@ def evaluate(
     if metric not in METRICS:
         raise TacitError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
     if in_limit_holdem and metric in ("exploitability", "network-error"):
-        raise TacitError("limit_holdem is too large for that: choose --metric win-rates, or --metric lbr --game limit_holdem")
+        raise TacitError("limit_holdem is too large for that: choose --metric win-rates, or --metric lbr")
     if metric == "win-rates" and not in_limit_holdem:
         raise TacitError(f"win-rates are of what NFSP trained on limit_holdem, not of {run}: try tacit match")
     check_backend("torch", device)
     start(seed)
+    given = None if game is None else load_game(game)
     began = time.perf_counter()
     if metric == "lbr":
-        report, lines = _lbr(run, game, hands or 1_000, lbr, seed)
+        report, lines = evaluate_holdem.lbr(run, given, hands or 1_000, lbr, seed)
     elif metric == "win-rates":
-        report, lines = _win_rates(run, hands or 20_000, device, seed)
+        report, lines = evaluate_holdem.win_rates(run, given, hands or 20_000, device, seed)
     elif metric == "aivat":
-        report, lines = _aivat(run, results, player or run)
+        report, lines = evaluate_holdem.aivat(run, given, results, player or run)
     elif metric == "exploitability" and is_nfsp(run):
-        report, lines = _nfsp(run)
+        report, lines = _nfsp(run, given)
     elif metric == "network-error":
-        report, lines = _network_error(run, samples, seed)
-    elif (exact := _exact(run, game)) is not None:
+        report, lines = _network_error(run, given, samples, seed)
+    elif (exact := _exact(run, given)) is not None:
         report, lines = exact
     else:
-        report, lines = _exploitability(run, last, solver or "dcfr", iterations, playthroughs, seed, device)
+        report, lines = _exploitability(run, given, last, solver or "dcfr", iterations, playthroughs, seed, device)
     report["seconds"] = time.perf_counter() - began
     if as_json:
         print_json(report)
@@ -116,16 +125,17 @@ def evaluate(
 
 
 def _exploitability(
-    run: str, last: int | None, solver: str, iterations: int, playthroughs: int, seed: int, device: str
+    run: str, given: AnyGame | None, last: int | None, solver: str, iterations: int, playthroughs: int, seed: int, device: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Returns the report and what people read of it."""
-    from tacit.games import load_game
     from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
     from tacit.rebel.trained import load_trained
 
     protocol = EvaluationProtocol(solver, iterations, playthroughs, seed)
     networks: Sequence[str | Path] = [run] if last is None else last_networks(run, last)
-    space, judged = load_trained(networks[0]).space(), []
+    trained, judged = load_trained(networks[0]), []
+    rules = _game_of(run, trained.game, given)
+    space = trained.space(rules)
     with progress_bar("searches") as progress:
         for number, network in enumerate(networks, 1):
             which = "evaluating" if last is None else f"evaluating network {number} of {last}"
@@ -147,7 +157,7 @@ def _exploitability(
     }  # fmt: skip
     lines = [f"epoch {one.epoch}: exploitability at most {one.quality.exploitability:.4f}" for one in judged]
     of = "" if last is None else f"mean of the last {last} networks; "
-    known = load_game(game).known_value()
+    known = rules.known_value()
     beside = f" (known: {known.value:.5f})" if known else ""
     return report, [
         *(lines if last is not None else []),
@@ -156,23 +166,37 @@ def _exploitability(
     ]
 
 
-def _exact(name: str, game: str | None) -> tuple[dict[str, Any], list[str]] | None:
+def _game_of(run: str, name: str, given: AnyGame | None) -> AnyGame:
+    """Returns the game of what was trained: the one the user gives, or the one its name finds.
+
+    Raises:
+      TacitError: its name finds none.
+    """
+    from tacit.games import load_game
+
+    if given is not None:  # whether it is that game is asked where it is used
+        return given
+    try:
+        return load_game(name)
+    except TacitError as error:
+        raise TacitError(f"{run} was trained on {name}: {error}; for a game of your own add --game FILE.py:CLASS") from None
+
+
+def _exact(name: str, given: AnyGame | None) -> tuple[dict[str, Any], list[str]] | None:
     """Returns the report of a saved solve or, in an endgame of hold'em, of a bot; None for what is trained."""
     from tacit.agents.registry import HAND_POLICIES
     from tacit.arena.hand_values import tabulate_game
     from tacit.evaluation import evaluate as measure
-    from tacit.games import load_game
     from tacit.kernels import make_passes
     from tacit.solvers import load_result
     from tacit.solvers.result import is_saved_solve
 
-    rules = None if game is None else load_game(game)
     tree: Any
     if Path(name).is_file() and is_saved_solve(name):
-        strategy = load_result(name, rules).strategy
+        strategy = load_result(name, given).strategy
         tree, played = strategy.tree, strategy.probabilities
-    elif name in HAND_POLICIES and rules is not None:
-        tree, played = tabulate_game(HAND_POLICIES[name], rules)
+    elif name in HAND_POLICIES and given is not None:
+        tree, played = tabulate_game(HAND_POLICIES[name], given)
     else:
         return None
     quality = measure(make_passes(tree), played)
@@ -189,15 +213,15 @@ def _exact(name: str, game: str | None) -> tuple[dict[str, Any], list[str]] | No
     ]
 
 
-def _nfsp(run: str) -> tuple[dict[str, Any], list[str]]:
+def _nfsp(run: str, given: AnyGame | None) -> tuple[dict[str, Any], list[str]]:
     """Returns the report on a run of NFSP or DQN and what people read of it."""
     from tacit.evaluation import evaluate as measure
-    from tacit.games import load_game
     from tacit.kernels import make_passes
     from tacit.nfsp.trained import load_nfsp
 
     trained = load_nfsp(run)
-    strategies = trained.strategies()
+    rules = _game_of(run, trained.game, given)
+    strategies = trained.strategies(rules)
     passes = make_passes(strategies[trained.strategy].tree)
     found = {kind: measure(passes, strategy.probabilities) for kind, strategy in strategies.items()}
     chosen = found[trained.strategy]
@@ -206,7 +230,7 @@ def _nfsp(run: str) -> tuple[dict[str, Any], list[str]]:
         "nash_conv": chosen.nash_conv, "kind": "exact", "interval": None, "strategy": trained.strategy, "value": chosen.value,
         "epoch": trained.epoch, "strategies": {kind: quality.exploitability for kind, quality in found.items()},
     }  # fmt: skip
-    known = load_game(trained.game).known_value()
+    known = rules.known_value()
     beside = f" (known: {known.value:.5f})" if known else ""
     others = "; ".join(f"{kind} {quality.exploitability:.4f}" for kind, quality in found.items() if quality is not chosen)
     return report, [
@@ -217,130 +241,7 @@ def _nfsp(run: str) -> tuple[dict[str, Any], list[str]]:
     ]
 
 
-def _win_rates(run: str, hands: int, device: str, seed: int) -> tuple[dict[str, Any], list[str]]:
-    """Returns the report on NFSP in limit hold'em and what people read of it."""
-    from tacit.games import load_game
-    from tacit.games.holdem import LimitHoldem
-    from tacit.games.limit_batch import LimitRules
-    from tacit.nfsp.limit.judge import Judge
-    from tacit.nfsp.limit.networks import Layer
-    from tacit.nfsp.limit.trained import load_limit_policy
-    from tacit.nfsp.players import STRATEGIES
-
-    trained, deals = load_limit_policy(run), -(-hands // 2)
-    game = load_game(trained.game)
-    assert isinstance(game, LimitHoldem)
-    layers = [Layer(*(part.to(device) for part in layer)) for layer in trained.layers]
-    judge = Judge(LimitRules.of(game, device), deals, seed)
-    found: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
-    lines = [f"{game}: mbb per hand won from bots, epoch {trained.epoch}"]
-    with progress_bar("matches") as progress:
-        task = progress.add_task("playing", total=len(STRATEGIES) * len(judge.bots), rate="", note="")
-        for strategy in STRATEGIES:
-            rates = {}
-            for bot in judge.bots:
-                progress.update(task, note=f"{strategy} against {bot}")
-                rates[bot] = rate = judge.win_rate(layers, strategy, bot)
-                found[strategy][bot] = {"mbb_per_hand": rate.mbb, "interval": [rate.mbb - rate.half, rate.mbb + rate.half]}
-                progress.advance(task)
-            lines.append(f"{strategy:>14}: " + "; ".join(f"{bot} {rate}" for bot, rate in rates.items()))
-    report = {
-        "game": str(game), "agent": run, "metric": "win-rates", "kind": "sampled", "unit": "mbb", "hands": 2 * deals,
-        "epoch": trained.epoch, "win_rates": found,
-    }  # fmt: skip
-    return report, [*lines, f"sampled, with 95 % intervals; {2 * deals:,} hands a match, every deal in both seats"]
-
-
-def _lbr(name: str, game: str | None, hands: int, setting: str, seed: int) -> tuple[dict[str, Any], list[str]]:
-    """Returns the report and what people read of it."""
-    import numpy as np
-
-    from tacit.agents.hand_policy import HandAgent
-    from tacit.agents.registry import load_hand_policy, require_holdem
-    from tacit.arena.lbr import LocalBestResponse
-    from tacit.arena.match import play_deals
-    from tacit.games import load_game
-    from tacit.tally import Tally
-
-    if game is None:
-        raise TacitError("lbr needs a game: --game no_limit_holdem")
-    rules = require_holdem(load_game(game), "lbr")
-    policy = load_hand_policy(name, rules)
-    chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
-    agents = (LocalBestResponse(rules, policy, setting), HandAgent(rules, policy, other, name))
-    tally, deals, interrupted = Tally(), -(-hands // 2), False
-    with progress_bar("hands") as progress:
-        task = progress.add_task(f"lbr against {name}", total=2 * deals, rate="", note="")
-        try:
-            for deal in islice(play_deals(rules, agents, chance), deals):
-                tally.add(deal.result)
-                progress.update(task, completed=2 * tally.count, note=f"mean {tally.mean:+.4g}")
-        except KeyboardInterrupt:  # what was played counts
-            interrupted = True
-    if interrupted:
-        logger().print("stopped early")
-    if tally.interval is None:
-        raise TacitError("stopped before two deals were played: there is no figure yet")
-    mbb = rules.in_units(1.0)["mbb"]
-    low, high = (mbb * end for end in tally.interval)
-    report = {
-        "game": str(rules), "agent": name, "metric": "lbr", "lbr": mbb * tally.mean, "unit": "mbb", "kind": "lower bound",
-        "interval": [low, high], "hands": 2 * tally.count, "setting": setting, "interrupted": interrupted,
-    }  # fmt: skip
-    return report, [
-        f"{rules}: lbr ({setting}) wins {mbb * tally.mean:,.0f} mbb per hand from {name}",
-        f"sampled; 95 % interval {low:,.0f} to {high:,.0f}; {2 * tally.count:,} hands, every deal in both seats",
-        "a lower bound on exploitability" + ("" if tally.mean > 0 else "; a negative one proves nothing"),
-    ]
-
-
-def _aivat(name: str, path: Path | None, player: str) -> tuple[dict[str, Any], list[str]]:
-    """Returns the report and what people read of it."""
-    import numpy as np
-
-    from tacit.agents.registry import load_agent, policy_of
-    from tacit.arena.hand_aivat import hand_estimate
-    from tacit.arena.hand_values import CheckDown
-    from tacit.arena.results import public_end, read_results
-    from tacit.cards.hands import hand_index
-    from tacit.tally import Tally
-
-    if path is None:
-        raise TacitError("aivat needs the hands: --results FILE, as tacit slumbot or tacit acpc dealer wrote it")
-    results = read_results(path, player)
-    rules = results.game
-    policy = policy_of(load_agent(name, rules, np.random.default_rng(0)))
-    if policy is None:
-        raise TacitError(f"what {name} does with every hand is not known: AIVAT needs that of the player who is judged")
-    raw, less, values = Tally(), Tally(), CheckDown()
-    with progress_bar("hands") as progress:
-        task = progress.add_task(f"aivat of {results.player}", total=len(results.hands), rate="", note="")
-        for hand in results.hands:
-            cards, policies = hand.record.hands, (policy, None) if hand.seat == 0 else (None, policy)
-            held = hand_index(*cards[:2]), hand_index(*cards[2:])
-            found = hand_estimate(public_end(rules, hand.record), held, policies, values)
-            less.add(found if hand.seat == 0 else -found)
-            raw.add(hand.winnings)
-            progress.update(task, completed=less.count, note=f"mean {less.mean:+.4g}")
-    mbb = rules.in_units(1.0)["mbb"]
-    intervals = [None if tally.interval is None else [mbb * end for end in tally.interval] for tally in (less, raw)]
-    if intervals[0] is None or intervals[1] is None or less.deviation is None or raw.deviation is None:
-        raise TacitError(f"{path} has {less.count} finished hands: it takes two at least")
-    report = {
-        "game": str(rules), "agent": name, "metric": "aivat", "aivat": mbb * less.mean, "unit": "mbb", "kind": "sampled",
-        "interval": intervals[0], "hands": less.count, "deviation": mbb * less.deviation, "verdict": less.verdict(1),
-        "without_aivat": {"mbb_per_hand": mbb * raw.mean, "interval": intervals[1], "deviation": mbb * raw.deviation},
-    }  # fmt: skip
-    return report, [
-        f"{rules}: A = {results.player} gets {mbb * less.mean:+,.0f} mbb per hand by AIVAT",
-        f"sampled; 95 % interval {intervals[0][0]:,.0f} to {intervals[0][1]:,.0f}; {less.count:,} hands",
-        f"without it {mbb * raw.mean:+,.0f} ({intervals[1][0]:,.0f} to {intervals[1][1]:,.0f}); "
-        f"standard deviation {mbb * less.deviation:,.0f}, without it {mbb * raw.deviation:,.0f}",
-        less.verdict(1),
-    ]
-
-
-def _network_error(run: str, samples: int, seed: int) -> tuple[dict[str, Any], list[str]]:
+def _network_error(run: str, given: AnyGame | None, samples: int, seed: int) -> tuple[dict[str, Any], list[str]]:
     """Returns the report and what people read of it."""
     import numpy as np
 
@@ -349,7 +250,7 @@ def _network_error(run: str, samples: int, seed: int) -> tuple[dict[str, Any], l
     from tacit.rebel.trained import load_trained
 
     trained = load_trained(run)
-    space = trained.space()
+    space = trained.space(_game_of(run, trained.game, given))
     forward, generator = forward_pass(trained.value_net(space)), np.random.default_rng(seed)
     with progress_bar("belief states") as progress:
         task = progress.add_task("solving exactly", total=samples, rate="", note="")

@@ -79,7 +79,7 @@ class LimitLook:
             low, high = rate["interval"]
             wins = f"{rate['mbb_per_hand']:+,.0f} mbb/hand (sampled; 95 % interval {low:+,.0f} to {high:+,.0f})"
             lines.append(f"{rate['strategy']} strategy against {rate['bot']}: {wins}")
-        judge = f"{program()} evaluate {shlex.quote(report['run'])} --metric lbr --game {shlex.quote(report['game'])}"
+        judge = f"{program()} evaluate {shlex.quote(report['run'])} --metric lbr"
         return [*lines, f"a lower bound on exploitability: {judge} --lbr all-rounds"]
 
     def draw(self, history: Sequence[LimitProgress], game: str, paper: float | None, path: Path) -> None:

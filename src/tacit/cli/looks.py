@@ -69,7 +69,7 @@ class Look(Protocol):
         ...
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of a report."""
+        """Returns what people read of a report; `asked` in it is the game as the user wrote it."""
         ...
 
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
@@ -140,8 +140,8 @@ class RebelLook(_ExploitabilityLook):
             lines.append(
                 f"exploitability at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs){beside}"
             )
-        tighter = f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])} --playthroughs 256"
-        return [*lines, tighter]
+        own = f" --game {shlex.quote(report['asked'])}" if ".py:" in report["asked"] else ""  # its name does not find it
+        return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])}{own} --playthroughs 256"]
 
 
 class NfspLook(_ExploitabilityLook):

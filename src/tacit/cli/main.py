@@ -79,7 +79,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = _complain(f"that does not fit into memory: choose smaller numbers ({str(error).splitlines()[0]})")
     except OSError as error:
         _discard_output()
-        code = _complain(f"cannot write {error.filename or 'to standard output'}: {error.strerror or error}")
+        what = f"use {error.filename}" if error.filename else "write to standard output"
+        code = _complain(f"cannot {what}: {error.strerror or error}")
     sys.exit(code if isinstance(code, int) else 0)
 
 

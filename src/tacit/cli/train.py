@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def train(
     system: Annotated[str, typer.Argument(help="What to train: rebel, nfsp or dqn.")],
-    game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
+    game: Annotated[str, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
     preset: Annotated[str | None, typer.Option(help="cpu, gpu (ReBeL, limit hold'em), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
@@ -69,15 +69,18 @@ def train(
     check_backend("torch", device)
     start(seed)
     pairs = dict(_split(setting) for setting in settings or [])
-    again = f"{program()} train {system} {shlex.quote(name)} --run {shlex.quote(str(run))} --resume"
-    with opened_run(folder, name, _configured(folder, resume, preset, pairs, seed), device) as trainer:
+    again = f"{program()} train {system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
+    with opened_run(folder, rules, _configured(folder, resume, preset, pairs, seed), device) as trainer:
         if trainer.epoch:
             logger().print(f"going on after epoch {trainer.epoch}")
+        elif resume:
+            logger().print("no checkpoint yet: starting again")
         note_session(folder, trainer.config.seed, device)
         try:
             last, stopped = train_live(trainer, folder, look, system, limit)
         except KeyboardInterrupt:  # the second one: the epoch is not waited for
-            raise StoppedError(f"at once; go on from the last checkpoint with: {again}") from None
+            where = "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
+            raise StoppedError(f"at once; go on {where} with: {again}") from None
         if stopped:
             raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
         paper = look.published(trainer)
@@ -90,7 +93,7 @@ def train(
     if as_json:
         print_json(report)
     else:
-        _print(report, look, again)
+        _print({**report, "asked": game}, look, again)
 
 
 def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Config:
@@ -138,7 +141,7 @@ def _commit() -> str | None:
 
 def _print(report: dict[str, Any], look: Look, again: str) -> None:
     console = printer()
-    run, game = shlex.quote(report["run"]), shlex.quote(report["game"])
+    run, game = shlex.quote(report["run"]), shlex.quote(report["asked"])
     lines = [
         *look.lines(report),
         *([] if report["finished"] else [f"go on: {again}"]),

@@ -12,7 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.files import write_whole
+from tacit.files import check_readable, write_whole
 
 FORMAT = "tacit-checkpoint-1"
 
@@ -37,10 +37,11 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Returns the tensors and the header of a file.
 
     Raises:
-      TacitError: the file is missing, cut short or of another kind.
+      TacitError: the file is missing, cannot be read, is cut short or of another kind.
     """
     if not Path(path).is_file():
         raise TacitError(f"no checkpoint at {path}")
+    check_readable(path)  # safetensors says of such a file that there is none
     try:
         with safe_open(str(path), framework="pt") as file:
             header = json.loads((file.metadata() or {})["tacit"])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.errors import TacitError
+from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
 from tacit.nfsp.progress import SelfPlayProgress
 
@@ -66,7 +66,7 @@ class SelfPlayTrainer(ABC, Generic[C, P]):
         """Returns the progress after `epoch_rounds` more rounds.
 
         Raises:
-          TacitError: a loss is no longer a number.
+          DivergedError: a loss is no longer a number.
         """
         rounds, start = self.config.epoch_rounds, clock()
         self._forget_losses()
@@ -105,12 +105,12 @@ class SelfPlayTrainer(ABC, Generic[C, P]):
         """Returns the mean losses of this epoch, of action values and policies; NaN where nothing was learnt yet.
 
         Raises:
-          TacitError: one is no number although something was learnt.
+          DivergedError: one is no number although something was learnt.
         """
         values, policies = (float(loss) / int(steps) if steps else None for loss, steps in zip(*self._losses(), strict=True))
         for key, mean in (("learning_rate", values), ("policy_learning_rate", policies)):
             if mean is not None and not math.isfinite(mean):
-                raise TacitError(f"the loss became {mean}: lower {key}; the checkpoint before epoch {self.epoch + 1} is kept")
+                raise DivergedError(f"the loss became {mean}: lower {key}")
         return math.nan if values is None else values, math.nan if policies is None else policies
 
     @abstractmethod

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.errors import TacitError
+from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -113,7 +113,7 @@ class Trainer:
         self.seconds += took
         loss = float(np.mean(losses))
         if not math.isfinite(loss):
-            raise TacitError(f"the loss became {loss}: lower learning_rate; the checkpoint of epoch {self.epoch - 1} is kept")
+            raise DivergedError(f"the loss became {loss}: lower learning_rate")
         policy_loss = float(np.mean(policy_losses)) if policy_losses else None
         return Progress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
 

@@ -14,7 +14,7 @@ from safetensors.numpy import save
 
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
-from tacit.files import write_whole
+from tacit.files import check_readable, write_whole
 from tacit.games import AnyGame, load_game
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_strategy import strategy_of
@@ -145,10 +145,11 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
       game: the game it is of; needed for a game in a file of one's own, which its name alone does not find.
 
     Raises:
-      TacitError: the file is missing, cut short, of another kind, or made for another version of the game.
+      TacitError: the file is missing, cannot be read, is cut short, of another kind, or made for another version of the game.
     """
     if not Path(path).is_file():
         raise TacitError(f"no file at {path}")
+    check_readable(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
             metadata = json.loads((file.metadata() or {})["tacit"])

@@ -27,7 +27,7 @@ from typing import Any, Generic
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.files import json_text, write_whole
+from tacit.files import check_readable, json_text, write_whole
 from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
 from tacit.training.system import C, M, System, Trainer
 
@@ -47,12 +47,7 @@ def system_of(path: str | Path) -> str | None:
         header = read_header(path)
         return None if header is None else header.get("system")
     config = Path(path) / "config.json"
-    if not config.exists():
-        return None
-    try:
-        return str(json.loads(config.read_text())["system"])
-    except (ValueError, KeyError, TypeError, OSError):
-        raise TacitError(f"{config} is damaged: the run cannot go on") from None
+    return str(_read_config(config)["system"]) if config.exists() else None
 
 
 def network_file(path: str | Path) -> Path:
@@ -80,8 +75,8 @@ class RunFolder(Generic[C, M]):
         self._alone = False
 
     def holds_run(self) -> bool:
-        """Returns whether a run was started here, even if it was killed before its first checkpoint."""
-        return self.config.exists()
+        """Returns whether a run was started here, even if it has no checkpoint yet or lost its configuration."""
+        return self.config.exists() or self.checkpoint.exists()
 
     def start(self, game: str, config: C) -> None:
         """Makes this the folder of a new run."""
@@ -121,30 +116,32 @@ class RunFolder(Generic[C, M]):
           TacitError: there is no run, it is of another system, or its configuration cannot be read.
         """
         system = system_of(self.path)
+        if system is None and self.checkpoint.exists():
+            raise TacitError(f"{self.config} is missing: the run cannot go on")
         if system is None:
             raise TacitError(f"no run in {self.path}")
         if system != self.system.name:
             raise TacitError(f"{self.path} holds a run of {system}, not of {self.system.name}")
+        facts = _read_config(self.config)
+        settings = {field.name: facts[field.name] for field in fields(self.system.config) if field.name in facts}
         try:
-            facts = json.loads(self.config.read_text())
-            settings = {field.name: facts[field.name] for field in fields(self.system.config) if field.name in facts}
             return str(facts["game"]), self.system.config(**settings)
-        except (ValueError, KeyError, TypeError, OSError):
-            raise TacitError(f"{self.config} is damaged: the run cannot go on") from None
+        except (ValueError, TypeError):
+            raise _damaged(self.config) from None
 
     def add_command(self, line: str) -> None:
         """Adds a line about a session."""
-        before = self.command.read_text() if self.command.exists() else ""
-        write_whole(self.command, f"{before}{line}\n".encode())
+        before = _content(self.command)
+        write_whole(self.command, before + f"{line}\n".encode())
 
     def history(self) -> list[M]:
-        """Returns the epochs so far; a line that a crash of the machine cut short is left out."""
-        lines = self.metrics.read_text().splitlines() if self.metrics.exists() else []
+        """Returns the epochs so far; a line that a crash of the machine cut short or garbled is left out."""
+        lines = _content(self.metrics).decode(errors="replace").splitlines()
         epochs = []
         for line in lines:
             try:
                 epochs.append(self.system.metrics(**self._numbers(json.loads(line))))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, AttributeError):
                 continue
         return epochs
 
@@ -181,6 +178,11 @@ class RunFolder(Generic[C, M]):
         """
         return load_tensors(self.checkpoint)
 
+    def checkpoint_epoch(self) -> int | None:
+        """Returns after which epoch the last checkpoint was written, None where there is none that can be read."""
+        header = read_header(self.checkpoint)
+        return None if header is None else int(header["epoch"])
+
     def forget_after(self, epoch: int) -> None:
         """Drops the metrics and networks of later epochs, which will be run again, and what was not written to its end."""
         if self.metrics.exists():
@@ -199,3 +201,31 @@ class RunFolder(Generic[C, M]):
 
     def _kept(self, epoch: int) -> Path:
         return self.network.with_name(f"network-{epoch:06d}.safetensors")
+
+
+def _read_config(config: Path) -> dict[str, Any]:
+    """Returns what `config.json` says, at least the system and the game.
+
+    Raises:
+      TacitError: it cannot be read, or is damaged.
+    """
+    check_readable(config)
+    try:
+        facts = json.loads(config.read_bytes())
+    except ValueError:
+        raise _damaged(config) from None
+    if not isinstance(facts, dict) or not {"system", "game"} <= facts.keys():
+        raise _damaged(config)
+    return facts
+
+
+def _content(file: Path) -> bytes:
+    """Returns what a file holds, nothing where there is none."""
+    if not file.exists():
+        return b""
+    check_readable(file)
+    return file.read_bytes()
+
+
+def _damaged(config: Path) -> TacitError:
+    return TacitError(f"{config} is damaged: the run cannot go on")

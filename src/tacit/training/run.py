@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from tacit.errors import TacitError
+from tacit.errors import DivergedError, TacitError
 from tacit.files import check_writable
-from tacit.games import load_game
+from tacit.games import AnyGame, load_game
 from tacit.training.folder import RunFolder
 from tacit.training.system import C, M, Trainer
 
@@ -32,7 +32,8 @@ def train(
 
     Args:
       trainer: the run, new or from `load_trainer`.
-      folder: where it is kept. Every epoch's metrics and network are written, a checkpoint now and then and at the end.
+      folder: where it is kept. Every epoch's metrics and network are written, a checkpoint now and then and at the end; where
+        no run was opened before, its configuration.
       time_limit: stop after this many more seconds; the run can go on later.
       on_epoch: called after every epoch.
       on_search: called during an evaluation with the number of searches done.
@@ -40,21 +41,38 @@ def train(
       clock: the time in seconds.
 
     Raises:
-      TacitError: another process is training there, or the loss is no longer a number.
+      TacitError: another process is training there, the folder holds another run, or the loss is no longer a number.
     """
     with folder.alone():
+        kept = folder.checkpoint_epoch()
+        if kept is not None and kept > trainer.epoch:
+            raise TacitError(
+                f"{folder.path} holds a run after epoch {kept}: go on with open_run(...), or choose another folder"
+            )
+        if folder.config.exists():
+            _require_same(folder, str(trainer.game), trainer.config)
+        else:
+            folder.start(str(trainer.game), trainer.config)
         return _train(trainer, folder, time_limit, on_epoch, on_search, should_stop, clock)
 
 
-def load_trainer(folder: RunFolder[C, M], device: str = "cpu") -> Trainer[C, M]:
+def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None) -> Trainer[C, M]:
     """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
 
+    Args:
+      folder: of the run.
+      device: `cpu` or `cuda`.
+      game: the game it is of; needed for one in a file of one's own, which its name alone does not find.
+
     Raises:
-      TacitError: there is no run, or its checkpoint is damaged or does not fit.
+      TacitError: there is no run, it is of another game, or its checkpoint is damaged or does not fit.
     """
-    game, config = folder.asked_for()
+    name, config = folder.asked_for()
+    if game is not None and str(game) != name:
+        raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
+    rules = _load_run_game(folder, name) if game is None else game
     state = folder.load_checkpoint() if folder.checkpoint.exists() else None  # a damaged one is told before long work
-    trainer: Trainer[C, M] = folder.system.trainer(load_game(game), config, device)
+    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)
     if state is not None:
         try:
             trainer.restore(*state)
@@ -63,39 +81,30 @@ def load_trainer(folder: RunFolder[C, M], device: str = "cpu") -> Trainer[C, M]:
     return trainer
 
 
-def open_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu") -> Trainer[C, M]:
+def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu") -> Trainer[C, M]:
     """Returns the run kept in a folder, or a new one where there is none.
 
     Args:
       folder: of the run.
-      game: the game it is of.
+      game: the game it is of, or its name.
       config: its configuration; a run that goes on may differ in its length alone.
       device: `cpu` or `cuda`.
 
     Raises:
       TacitError: the folder holds another run, a damaged one, or cannot be written.
     """
-    if not folder.holds_run():
-        check_writable(folder.config)
-        trainer: Trainer[C, M] = folder.system.trainer(
-            load_game(game), config, device
-        )  # before anything is written: the game may not fit
-        folder.start(game, config)
-        return trainer
-    known_game, known = folder.asked_for()
-    if known_game != game:
-        raise TacitError(f"{folder.path} holds a run of {known_game}, not of {game}")
-    asked = config.as_dict()
-    differ = [name for name, value in known.as_dict().items() if name != "epochs" and asked[name] != value]
-    if differ:
-        raise TacitError(f"{folder.path} holds a run with other settings ({', '.join(differ)}): only epochs can be changed")
-    if known.epochs != config.epochs:
-        folder.start(game, config)
-    return load_trainer(folder, device)
+    rules = load_game(game) if isinstance(game, str) else game
+    if folder.holds_run():
+        _require_same(folder, str(rules), config)
+        return load_trainer(folder, device, rules)
+    check_writable(folder.config)
+    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before anything is written: the game may not fit
+    folder.start(str(rules), config)
+    return trainer
 
 
 @contextmanager
-def opened_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu") -> Iterator[Trainer[C, M]]:
+def opened_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu") -> Iterator[Trainer[C, M]]:
     """Yields what `open_run` returns; nobody else trains there from before the run is read.
 
     Raises:
@@ -107,6 +116,30 @@ def opened_run(folder: RunFolder[C, M], game: str, config: C, device: str = "cpu
         trainer = open_run(folder, game, config, device)  # a run that is refused leaves no folder behind
         held.enter_context(folder.alone())
         yield trainer
+
+
+def _require_same(folder: RunFolder[C, M], game: str, config: C) -> None:
+    """Lets a run go on with another length, and nothing else changed.
+
+    Raises:
+      TacitError: the folder holds a run of another game or with other settings.
+    """
+    known_game, known = folder.asked_for()
+    if known_game != game:
+        raise TacitError(f"{folder.path} holds a run of {known_game}, not of {game}")
+    asked = config.as_dict()
+    differ = [name for name, value in known.as_dict().items() if name != "epochs" and asked[name] != value]
+    if differ:
+        raise TacitError(f"{folder.path} holds a run with other settings ({', '.join(differ)}): only epochs can be changed")
+    if known.epochs != config.epochs:
+        folder.start(game, config)
+
+
+def _load_run_game(folder: RunFolder[C, M], name: str) -> AnyGame:
+    try:
+        return load_game(name)
+    except TacitError as error:
+        raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
 
 
 def _train(
@@ -125,7 +158,12 @@ def _train(
     pause = CHECKPOINT_SECONDS
     trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
     while trainer.epoch < config.epochs:
-        progress = trainer.run_epoch(clock)
+        try:
+            progress = trainer.run_epoch(clock)
+        except DivergedError as error:
+            kept = folder.checkpoint_epoch()
+            last = "there is no checkpoint yet" if kept is None else f"the checkpoint of epoch {kept} is kept"
+            raise DivergedError(f"{error}; {last}") from None
         ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
         evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
         if evaluates:

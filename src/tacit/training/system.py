@@ -73,7 +73,7 @@ class Trainer(Protocol[C, M]):
         """Returns the metrics of one more epoch.
 
         Raises:
-          TacitError: the loss is no longer a number.
+          DivergedError: the loss is no longer a number.
         """
         ...
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,10 +75,21 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("evaluate", "pretrained:chess"), "no pretrained network 'chess': choose one of liars_dice_1x4f"),
         (("evaluate", "broken.tacit"), "not a checkpoint"),
         (("solve", "kuhn_poker", "--depth", "0"), "at least 1 action"),
-        (("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"), "no checkpoint at magic"),
+        (
+            ("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"),
+            "choose one of oracle, solved, zero, random, or a network",
+        ),
         (("solve", "liars_dice(dice=1,faces=4)", "--depth", "1", "--leaf", "pretrained:liars_dice_1x4f"), "must be a multiple"),
         (("solve", "kuhn_poker", "--depth", "2", "--target", "0.1"), "cannot be used with --depth"),
+        (("solve", "kuhn_poker", "--depth", "2", "--backend", "torch"), "--backend cannot be used with --depth"),
+        (("solve", "kuhn_poker", "--depth", "2", "--solver", "magic"), "flop, xfp\n"),
+        (("solve", "kuhn_poker", "--leaf", "zero", "--recycle", "1"), "--leaf, --recycle can only be used with --depth"),
+        (("solve", "kuhn_poker", "--decomposition", "foo"), "--decomposition can only be used with --depth"),
+        (("solve", "kuhn_poker", "--solver", "lp", "--simultaneous"), "--simultaneous cannot be used with --solver lp"),
+        (("solve", "kuhn_poker", "--save", "a.json", "--export", "./a.json"), "--save and --export are the same file"),
+        (("solve", "kuhn_poker", "--resume", "a.json", "--export", "a.json"), "--resume and --export are the same file"),
         (("play", "nope"), "unknown game"),
+        (("play", "liars_dice(dice=1,faces=4)", "--solver", "lp"), "flop, xfp\n"),
         (("play", "openspiel:chess"), "does not fit"),
         (("play", "liars_dice(dice=3,faces=6)"), "does not fit"),
         (("play", "kuhn_poker", "--seat", "2"), "choose 0, 1 or random"),
@@ -86,7 +98,13 @@ def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
         (("play", "kuhn_poker", "--agent", "pretrained:liars_dice_1x4f"), "was trained on liars_dice"),
         (("play", "kuhn_poker", "--games", "0"), "--games"),
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
+        (("bench", "nfsp", "--games", "kuhn_poker"), "--games is for tabular"),
+        (("match", "random", "random", "--game", "kuhn_poker", "--hands", "9" * 23), "--hands"),
+        (("evaluate", "random", "--game", "kuhn_poker"), "`tacit match`"),
         (("reproduce", "nope"), "unknown experiment"),
+        (("reproduce", "flop", "--rows", "cfr-d"), "--rows is for rebel-table2"),
+        (("reproduce", "flop", "--games", "1x4f"), "--games is for rebel-table2"),
+        (("reproduce", "rebel-table2", "--rows", "tabular", "--games", "1x4f"), "--games is for the learned rows"),
         (("reproduce", "flop", "--scale", "huge"), "unknown scale"),
         (("reproduce", "rebel-table2", "--rows", "tabular,nope"), "unknown rows 'nope'"),
         (("reproduce", "rebel-table2", "--rows", "learned", "--games", "9x9f"), "unknown variant '9x9f'"),
@@ -104,7 +122,7 @@ def test_bad_input_gets_one_line_and_exit_code_2(arguments: tuple[str, ...], mes
     lines = result.stderr.strip().splitlines()
     assert len(lines) == 1, result.stderr
     assert lines[0].startswith("tacit: ")
-    assert message in lines[0]
+    assert message in f"{lines[0]}\n"
 
 
 @pytest.mark.parametrize("closing", [">&-", "<&-", "2>&-", "<&- >&- 2>&-"])
@@ -274,6 +292,14 @@ def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
     assert "trained before, 12 epochs" in again.stderr
     assert f"{cell['exploitability']:.4f}" in again.stdout
     assert f"--agent {cell['run']}" in again.stdout
+
+
+def test_a_scale_that_needs_a_gpu_names_the_one_that_does_not(tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    result = tacit("reproduce", "rebel-table2", "--scale", "gpu", "--out", str(tmp_path))
+    assert result.returncode == 2
+    assert "choose --scale cpu" in result.stderr
 
 
 def test_bench_measures_without_peers() -> None:

@@ -1,5 +1,6 @@
 """`tacit play` as a stranger meets it: scripted through standard input, and at a pseudo-terminal."""
 
+import contextlib
 import json
 import os
 import pty
@@ -81,6 +82,42 @@ def test_at_a_terminal_and_against_a_game_of_openspiel() -> None:
     assert process.wait(timeout=30) == 0
     assert re.search(r"you (win|lose) [12]", seen)
     os.close(main)
+
+
+def shown_at_a_terminal(*arguments: str, cwd: Path) -> str:
+    """Returns what a command writes to standard error when that is a terminal of 140 columns."""
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tacit", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=other,
+        env={**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "140"},
+        cwd=cwd,
+    )
+    os.close(other)
+    seen = b""
+    with contextlib.suppress(OSError):  # Linux ends a terminal that nobody writes to any more with an error
+        while part := os.read(main, 10_000):
+            seen += part
+    os.close(main)
+    assert process.wait(timeout=30) == 0, seen.decode()
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+
+
+def test_what_takes_long_before_a_game_is_shown(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel")
+    game = "openspiel:leduc_poker"
+    seen = shown_at_a_terminal("play", game, "--games", "1", cwd=tmp_path)
+    assert re.search(r"compiling the game: \d+,\d+ histories", seen)
+    assert re.search(r"500/500 iterations .* exploitability 0\.000\d", seen)
+    solve(game, iterations=1).save(tmp_path / "leduc.tacit")
+    seen = shown_at_a_terminal("play", game, "--agent", "leduc.tacit", "--games", "1", cwd=tmp_path)
+    assert re.search(r"loading leduc\.tacit .* compiling the game", seen)
+    seen = shown_at_a_terminal("match", "leduc.tacit", "random", "--game", game, "--hands", "2", cwd=tmp_path)
+    assert re.search(r"loading leduc\.tacit .* compiling the game", seen)
+    seen = shown_at_a_terminal("match", "random", "random", "--game", "leduc_poker", "--hands", "2", "--aivat", cwd=tmp_path)
+    assert re.search(r"AIVAT .* compiling the game", seen)
 
 
 def read_until(terminal: int, text: str) -> str:

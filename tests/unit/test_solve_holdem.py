@@ -20,6 +20,7 @@ from tests.unit.test_cli import tacit as command
 
 FULL_RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=1|allin,raises=1"
 RIVER = f"{FULL_RIVER},range0=KK|QQ|A5s:0.5|87s,range1=AKs|TT|99|65s)"
+TURN = RIVER.replace("Ks2c", "Ks")
 NUTS = "no_limit_holdem(board=2c2d2h2sAs,pot=2000,stack=10000,bets=1)"
 
 
@@ -153,13 +154,18 @@ def test_the_command_shows_the_grid_and_says_how_far_it_got(tmp_path: Path) -> N
         (("kuhn_poker", "--target", "soon"), "cannot read the target 'soon'"),
         (("kuhn_poker", "--range0", "AA"), "kuhn_poker has no ranges"),
         (("kuhn_poker", "--grid", "x.png"), "for hold'em, not for kuhn_poker"),
-        ((RIVER, "--iterations", "2", "--at", "dance"), "no 'dance' after the start"),
-        ((RIVER, "--iterations", "2", "--at", "check / check"), "nobody acts after 'check / check'"),
+        # So many iterations would take days: these are refused before the first of them.
+        ((RIVER, "--iterations", "999999999", "--at", "dance"), "no 'dance' after the start"),
+        ((RIVER, "--iterations", "999999999", "--at", "dance", "--json"), "no 'dance' after the start"),
+        ((RIVER, "--iterations", "999999999", "--at", "check / check"), "nobody acts after 'check / check'"),
+        ((RIVER, "--at", "check / check", "--grid", "nobody.png"), "nobody acts after 'check / check'"),
+        ((TURN, "--iterations", "999999999", "--at", "check / check"), "nobody acts after 'check / check'"),
+        ((RIVER, "--depth", "2", "--at", "check"), "--at cannot be used with --depth"),
         (("no_limit_holdem(board=3s3s7h,pot=200)",), "3s comes twice"),
     ],
 )
-def test_mistakes_get_one_line(arguments: tuple[str, ...], message: str) -> None:
-    refused = command("solve", *arguments)
+def test_mistakes_get_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    refused = command("solve", *arguments, cwd=tmp_path)
     assert refused.returncode == 2
     assert message in refused.stderr
     assert "Traceback" not in refused.stderr

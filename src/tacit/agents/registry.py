@@ -24,7 +24,9 @@ from tacit.nfsp.trained import is_nfsp, load_nfsp
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve
+from tacit.solvers.solve import Watch
 from tacit.tree.compiler import has_direct_builder
+from tacit.tree.draft import Progress
 from tacit.tree.estimate import memory_budget
 from tacit.tree.hand_strategy import HandStrategy
 
@@ -159,6 +161,8 @@ def default_agent(
     generator: np.random.Generator,
     options: SearchOptions = DEFAULT_OPTIONS,
     on_solve: Callable[[str], None] = lambda _: None,
+    on_compile: Progress = lambda _: None,
+    on_check: Watch = lambda _point, _result: None,
 ) -> Agent:
     """Returns the pretrained agent of a game, or one that plays a quick solve of it.
 
@@ -167,6 +171,8 @@ def default_agent(
       generator: draws the agent's moves.
       options: how it searches, if it does.
       on_solve: called before and after a solve with what to tell the user.
+      on_compile: called with the number of histories walked while the game is compiled for that.
+      on_check: called at every evaluation of that solve, as in `solve`.
 
     Raises:
       TacitError: nothing is pretrained and the game is too large to solve.
@@ -178,6 +184,13 @@ def default_agent(
         return BOTS["holdem-search"](game, generator)
     memory_budget(game, has_direct_builder(game))  # refuses what is too large before anything is announced
     on_solve(f"nothing is pretrained for {game}: solving it first")
-    result = solve(game, solver="dcfr", iterations=QUICK_ITERATIONS, time_limit=QUICK_SECONDS)
+    result = solve(
+        game,
+        solver="dcfr",
+        iterations=QUICK_ITERATIONS,
+        time_limit=QUICK_SECONDS,
+        on_compile=on_compile,
+        on_check=on_check,
+    )
     on_solve(f"solved by dcfr in {result.seconds:.1f} s: exploitability {result.exploitability:.2g} (exact)")
     return TabularAgent(result.strategy, generator, f"dcfr, {result.iterations} iterations")

@@ -133,8 +133,10 @@ def tabulate_game(policy: HandPolicy, game: AnyGame) -> tuple[HandTree, Floats]:
     Raises:
       TacitError: the game is no turn or river endgame of hold'em, or too large.
     """
-    if not isinstance(game, Holdem) or not fits_tree(game):
-        raise TacitError(f"exact figures of a bot need a turn or river endgame of hold'em that fits, not {game}: try lbr")
+    if not isinstance(game, Holdem):
+        raise TacitError(f"exact figures of a bot are for hold'em, not for {game}: see how it plays with `tacit match`")
+    if not fits_tree(game):
+        raise TacitError(f"exact figures of a bot need a turn or river endgame that fits, not {game}: try lbr")
     if isinstance(policy, SolvedPolicy) and str(policy.strategy.tree.game) == str(game):
         tree = policy.strategy.tree
         return tree, tree.normalise(policy.strategy.probabilities.astype(np.float64))

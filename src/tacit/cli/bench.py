@@ -16,7 +16,7 @@ NAMES = ("tabular", "nfsp")
 
 def bench(
     name: Annotated[str, typer.Argument(help="What to measure: tabular, or nfsp.")],
-    games: Annotated[str | None, typer.Option(help="Games to measure, separated by semicolons. [default: six]")] = None,
+    games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[float, typer.Option(help="Length of a measuring window; the best of three counts.")] = 1.0,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too.")] = True,
     as_json: JsonOption = False,
@@ -36,6 +36,8 @@ def bench(
         raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
     if not 0 < seconds < math.inf:
         raise TacitError(f"the seconds of a window must be positive and finite, not {seconds}")
+    if name == "nfsp" and games is not None:
+        raise TacitError("--games is for tabular: nfsp is measured on Leduc poker, with the paper's settings")
     start(seed)
     if name == "nfsp":
         _nfsp(seconds, peers, as_json, seed)

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from tacit.agents.base import Agent
     from tacit.arena.match import Deal, Estimator
     from tacit.tally import Tally
+    from tacit.tree.draft import Progress
+
+MOST_HANDS = 10**12
 
 
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help="A bot, a saved solve, a run, a network or pretrained:NAME.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Likewise.")],
     game: Annotated[str, typer.Option(help="The game, as in `tacit games`.")],
-    hands: Annotated[int, typer.Option(min=1, help="Games to play; with duplicates rounded up to an even number.")] = 1_000,
+    hands: Annotated[int, typer.Option(min=1, max=MOST_HANDS, help="Games to play; with duplicates made even.")] = 1_000,
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
     aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
@@ -60,9 +63,17 @@ def match(
     rules = load_game(game)
     options = SearchOptions(solver, iterations)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
-    agents = [load_agent(name, rules, generator, options) for name, generator in zip((first, second), own, strict=True)]
+    agents = []
+    with progress_bar("histories") as progress:
+        task = progress.add_task("", total=None, rate="", note="compiling the game")
+        for name, generator in zip((first, second), own, strict=True):
+            progress.update(task, description=f"loading {name}", refresh=True)
+            agents.append(load_agent(name, rules, generator, options))
+        estimator = None
+        if aivat:
+            progress.update(task, description="AIVAT", refresh=True)
+            estimator = _aivat(rules, agents, lambda count: progress.update(task, completed=count))
     each = 2 if duplicate else 1
-    estimator = _aivat(rules, agents) if aivat else None
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
     with _writer(save) as write, progress_bar("hands") as progress:
@@ -114,7 +125,7 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
     }
 
 
-def _aivat(rules: Any, agents: list[Agent]) -> Estimator:
+def _aivat(rules: Any, agents: list[Agent], on_compile: Progress) -> Estimator:
     from tacit.agents.tabular import TabularAgent
     from tacit.arena.aivat import AivatEstimator
     from tacit.arena.hand_aivat import HandAivatEstimator
@@ -125,7 +136,7 @@ def _aivat(rules: Any, agents: list[Agent]) -> Estimator:
         return HandAivatEstimator(rules, agents)
 
     solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
-    return AivatEstimator(solved or compile_game(rules), agents)
+    return AivatEstimator(solved or compile_game(rules, progress=on_compile), agents)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, print_json, start
+from tacit.cli.common import JsonOption, print_json, progress_bar, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from tacit.agents.base import Agent, Sight
+    from tacit.agents.registry import SearchOptions
     from tacit.agents.table import Table
     from tacit.agents.view import View
+    from tacit.games import AnyGame
+    from tacit.solvers import Point
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 WIDTH = 100
@@ -57,7 +62,7 @@ def play(
     """
     import numpy as np
 
-    from tacit.agents.registry import SearchOptions, default_agent, load_agent
+    from tacit.agents.registry import SearchOptions
     from tacit.agents.table import play_game
     from tacit.games import load_game
     from tacit.games.base import InfostateGame
@@ -70,10 +75,7 @@ def play(
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
     options = SearchOptions(solver, iterations, safe=not unsafe)
-    if agent is None:
-        opponent = default_agent(rules, own, options, lambda note: print(note, file=sys.stderr, flush=True))
-    else:
-        opponent = load_agent(agent, rules, own, options)
+    opponent = _opponent(agent, rules, own, options)
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     screen.say(f"{rules} against {opponent.name}; q stops")
     results: list[dict[str, Any]] = []
@@ -106,6 +108,30 @@ def play(
                 "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
             }
         )  # fmt: skip
+
+
+def _opponent(agent: str | None, rules: AnyGame, generator: Generator, options: SearchOptions) -> Agent:
+    """Returns who is played, and shows how far compiling and solving the game are."""
+    from tacit.agents.registry import QUICK_ITERATIONS, default_agent, load_agent
+
+    with progress_bar("iterations") as progress:
+        if agent is not None:
+            progress.add_task(f"loading {agent}", total=None, rate="", note="compiling the game")
+            return load_agent(agent, rules, generator, options)
+        task = progress.add_task(str(rules), total=None, rate="", note="")
+
+        def on_check(point: Point, _: object) -> None:
+            note = f"exploitability {point.exploitability:.3g}"
+            progress.update(task, total=QUICK_ITERATIONS, completed=point.iteration, note=note)
+
+        return default_agent(
+            rules,
+            generator,
+            options,
+            on_solve=lambda note: progress.console.print(note, soft_wrap=True),
+            on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
+            on_check=on_check,
+        )
 
 
 class _LeaveError(Exception):

@@ -32,8 +32,9 @@ def reproduce(
     ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
-        str, typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas.")
-    ] = "all",
+        str | None,
+        typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas. [default: all]"),
+    ] = None,
     games: Annotated[
         str | None, typer.Option(help="Games of the learned rows: 1x4f,1x5f,1x6f,2x3f. [default: those of the scale]")
     ] = None,
@@ -60,12 +61,16 @@ def reproduce(
       tacit reproduce nfsp-leduc
     """
     from tacit.files import check_writable
-    from tacit.kernels import check_backend
 
     for value, allowed, what in ((name, NAMES, "experiment"), (scale, SCALES, "scale")):
         if value not in allowed:
             raise TacitError(f"unknown {what} {value!r}: choose one of {', '.join(allowed)}")
-    chosen = _rows(rows)
+    for option, given in (("--rows", rows), ("--games", games)):
+        if given is not None and name != "rebel-table2":
+            raise TacitError(f"{option} is for rebel-table2, not for {name}")
+    chosen = _rows("all" if rows is None else rows)
+    if games is not None and chosen == ("tabular",):
+        raise TacitError("--games is for the learned rows: --rows tabular makes none")
     folder = Path(out)
     check_writable(folder / f"{name}.png")
     start(seed)
@@ -87,7 +92,7 @@ def reproduce(
         learned_rows = tuple(row for row in chosen if row != "tabular")
         variants = None if games is None else tuple(part.strip() for part in games.split(","))
         todo = jobs(scale, learned_rows, variants, folder / name / scale, seed)
-        check_backend("torch", todo[0].device)
+        _check_device(todo[0].device)
         learned, report["learning_plot"] = learn(todo, folder / f"{name}-learning.png")
         report["learned"] = [cell.summary() for cell in learned]
     if name != "rebel-table2" or "tabular" in chosen:
@@ -118,6 +123,14 @@ def _nfsp_figure(scale: str, folder: Path, as_json: bool, seed: int) -> None:
         return
     print_figure(results)
     printer().print(f"plot: {picture}; to train anew, remove {folder / name / scale}", soft_wrap=True)
+
+
+def _check_device(device: str) -> None:
+    """Refuses a scale that needs a GPU where there is none, before anything is trained."""
+    import torch
+
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise TacitError("no CUDA device here, and --scale gpu needs one: choose --scale cpu")
 
 
 def _rows(text: str) -> tuple[str, ...]:

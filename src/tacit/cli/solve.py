@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.solve_checks import check_leaf, check_spot, refuse, refuse_same_file, who_acts
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -41,14 +42,20 @@ def solve(
         str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`, instead of solving it all.")
     ] = None,
     leaf: Annotated[
-        str, typer.Option(help="With --depth, what leaves are worth: oracle, solved, zero, random, or a trained network.")
-    ] = "oracle",
+        str | None,
+        typer.Option(
+            help="With --depth, what leaves are worth: oracle, solved, zero, random, or a trained network. [default: oracle]"
+        ),
+    ] = None,
     decomposition: Annotated[
-        str, typer.Option(help="With --depth, where leaves are valued: cfr-d, cfr-ave or modified-cfr-ave.")
-    ] = "cfr-d",
-    recycle: Annotated[int, typer.Option(min=1, help="With --depth, iterations that use the same leaf values.")] = 1,
+        str | None,
+        typer.Option(help="With --depth, where leaves are valued: cfr-d, cfr-ave or modified-cfr-ave. [default: cfr-d]"),
+    ] = None,
+    recycle: Annotated[
+        int | None, typer.Option(min=1, help="With --depth, iterations that use the same leaf values. [default: 1]")
+    ] = None,
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
-    backend: Annotated[str, typer.Option(help="numba or torch.")] = "numba",
+    backend: Annotated[str | None, typer.Option(help="numba or torch. [default: numba]")] = None,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     save: Annotated[Path | None, typer.Option(help="Keep the solve in this file (also on the way, and when stopped).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Continue the solve in this file.")] = None,
@@ -86,12 +93,13 @@ def solve(
     from tacit.games import load_game
     from tacit.games.holdem import Holdem
     from tacit.plots import SUFFIXES as PICTURES
-    from tacit.search.config import SearchConfig
+    from tacit.search.config import CFR_D, SearchConfig
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
     from tacit.solvers.export import check_export
 
     start(seed)
+    refuse_same_file(resume, save=save, export=export, plot=plot, grid=grid)
     for path in (save, export, plot, grid):
         if path is not None:
             check_writable(path)
@@ -104,15 +112,31 @@ def solve(
     if export is not None:
         check_export(rules, export)
     if depth is not None:
-        _refuse_with_depth(save=save, resume=resume, target=target, time_limit=time_limit)
+        whole = "cannot be used with --depth: a search runs its --iterations at every public state"
+        refuse(whole, save=save, resume=resume, target=target, time_limit=time_limit)
+        refuse("cannot be used with --depth: a search has its own, on the --device", backend=backend)
+        refuse("cannot be used with --depth: hands are shown where the whole game is solved", at=at or None, grid=grid)
+        check_leaf(leaf)
+    else:
+        refuse("can only be used with --depth", leaf=leaf, decomposition=decomposition, recycle=recycle)
+    if solver == "lp":
+        refuse("cannot be used with --solver lp: it solves for both players in one go", simultaneous=simultaneous)
     with progress_bar("searches" if depth else "iterations") as progress:
-        task = progress.add_task(f"{solver} on {game}", total=None if depth else iterations, rate="", note="")
+        task = progress.add_task(f"{solver} on {game}", total=None if depth else iterations, rate="", note="compiling the game")
         watch = _Watch(progress, task, save)
+        saved = None if resume is None else load_result(resume, rules)
+        if at or grid:
+            check_spot(rules, at, saved)
         if depth is not None:
             config = SearchConfig(
-                solver, 64 if iterations is None else iterations, _parse_depth(depth), decomposition, not simultaneous, recycle
+                solver,
+                64 if iterations is None else iterations,
+                _parse_depth(depth),
+                CFR_D if decomposition is None else decomposition,
+                not simultaneous,
+                recycle or 1,
             )
-            result = _search(rules, config, leaf, device, seed, lambda done: progress.update(task, completed=done))
+            result = _search(rules, config, leaf, device, seed, lambda done: progress.update(task, completed=done, note=""))
         else:
             result = run(
                 rules,
@@ -121,10 +145,10 @@ def solve(
                 target=None if target is None else parse_target(target, rules),
                 time_limit=None if time_limit is None else parse_seconds(time_limit),
                 simultaneous=simultaneous,
-                backend=backend,
+                backend="numba" if backend is None else backend,
                 device=device,
                 seed=seed,
-                resume=None if resume is None else load_result(resume, rules),
+                resume=saved,
                 on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
                 on_check=watch,
                 keep_when_interrupted=True,
@@ -150,15 +174,6 @@ def solve(
         _print(result, show, at, [path for path in (save, export, plot, grid) if path is not None])
 
 
-def _refuse_with_depth(**options: Any) -> None:
-    """Says which options make no sense for a depth-limited search."""
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
-    if given:
-        raise TacitError(
-            f"{', '.join(given)} cannot be used with --depth: a search runs its --iterations at every public state"
-        )
-
-
 def _parse_depth(depth: str) -> int | str:
     """Returns the depth of a search: a number of actions, or `round`."""
     if depth == "round":
@@ -170,7 +185,7 @@ def _parse_depth(depth: str) -> int | str:
 
 
 def _search(
-    rules: Any, config: SearchConfig, leaf: str, device: str, seed: int, progress: Callable[[int], None]
+    rules: Any, config: SearchConfig, leaf: str | None, device: str, seed: int, progress: Callable[[int], None]
 ) -> SolveResult:
     from tacit.nets.forward import forward_pass
     from tacit.rebel.trained import load_trained
@@ -179,7 +194,7 @@ def _search(
     return solve_by_search(
         rules,
         config,
-        leaf=leaf,
+        leaf="oracle" if leaf is None else leaf,
         load_network=lambda path, space: forward_pass(load_trained(path).value_net(space, device)),
         device=device,
         seed=seed,
@@ -278,17 +293,10 @@ def _print(result: SolveResult, show: int, at: str, written: list[Path]) -> None
         from tacit.cli.strategy_grid import strategy_text
 
         spot = result.strategy.tree.find(at)
-        console.print(f"\n{_words(result.strategy, spot)}", soft_wrap=True)
+        console.print(f"\n{who_acts(result.strategy.tree, spot)}", soft_wrap=True)
         console.print(strategy_text(*_grid_numbers(result.strategy, spot)))
     if show:
         _print_strategy(console, result, show)
-
-
-def _words(strategy: HandStrategy, spot: Spot) -> str:
-    tree = strategy.tree
-    if not tree.action_names(spot.node):
-        raise TacitError(f"nobody acts after {tree.label(spot)!r}: --at must end where somebody does")
-    return f"player {tree.actor[spot.node]} {'after ' + tree.label(spot) if spot.node else 'at the start'}"
 
 
 def _grid_numbers(strategy: HandStrategy, spot: Spot) -> tuple[Any, ...]:
@@ -308,7 +316,7 @@ def _draw_grid(result: SolveResult, at: str, path: Path) -> None:
         raise TacitError(f"--grid is for hold'em from the flop on, not for {result.game}")
     spot = strategy.tree.find(at)
     played, reach, names, board = _grid_numbers(strategy, spot)
-    draw_strategy_grid(path, played, reach, names, f"{_words(strategy, spot)}, board {card_names(board)}", board)
+    draw_strategy_grid(path, played, reach, names, f"{who_acts(strategy.tree, spot)}, board {card_names(board)}", board)
 
 
 def _print_strategy(console: Any, result: SolveResult, show: int) -> None:

@@ -108,7 +108,7 @@ def find_schedule(text: str) -> Schedule:
       TacitError: the name, a parameter or a value is unknown.
     """
     name, opened, rest = text.partition("(")
-    schedule = plain_schedule(name)
+    schedule = _named(name, (*SCHEDULES, "lp"))  # those who read parameters are offered what `solve` also takes
     if not opened:
         return schedule
     if not isinstance(schedule, ResponseSchedule) or not rest.endswith(")"):
@@ -127,8 +127,12 @@ def plain_schedule(name: str) -> Schedule:
     Raises:
       TacitError: there is none.
     """
+    return _named(name, tuple(SCHEDULES))
+
+
+def _named(name: str, offered: tuple[str, ...]) -> Schedule:
     if name not in SCHEDULES:
-        raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(SCHEDULES)}, lp")
+        raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(offered)}")
     return SCHEDULES[name]
 
 

@@ -149,7 +149,7 @@ def test_the_judges_pot_odds_bot_acts_as_the_arenas_does(monkeypatch: pytest.Mon
         equities = [random_hand_equities(tuple(board))[hand_index(*hand)] for hand, board in pairs]
         return torch.tensor(equities, dtype=torch.float64)
 
-    monkeypatch.setattr("tacit.nfsp.limit.judge.random_hand_equities", arenas_equities)
+    monkeypatch.setattr("tacit.nfsp.limit.judge.sampled_equities", arenas_equities)
     game, policy, generator = LimitHoldem(), PotOddsPolicy(), np.random.default_rng(6)
     rules = LimitRules.of(game)
     judge = Judge(rules, 25, 6)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
-from tacit.cli.solve_checks import check_leaf, check_spot, refuse, refuse_same_file, who_acts
+from tacit.cli.solve_checks import check_leaf, refuse, refuse_same_file, who_acts
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -124,9 +124,6 @@ def solve(
     with progress_bar("searches" if depth else "iterations") as progress:
         task = progress.add_task(f"{solver} on {game}", total=None if depth else iterations, rate="", note="compiling the game")
         watch = _Watch(progress, task, save)
-        saved = None if resume is None else load_result(resume, rules)
-        if at or grid:
-            check_spot(rules, at, saved)
         if depth is not None:
             config = SearchConfig(
                 solver,
@@ -148,8 +145,9 @@ def solve(
                 backend="numba" if backend is None else backend,
                 device=device,
                 seed=seed,
-                resume=saved,
+                resume=None if resume is None else load_result(resume, rules),
                 on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
+                on_tree=(lambda tree: who_acts(tree, tree.find(at))) if at or grid else lambda _: None,
                 on_check=watch,
                 keep_when_interrupted=True,
             )

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
-    from tacit.solvers import SolveResult
     from tacit.tree.hand_tree import HandTree, Spot
-
-LEAVES = ("oracle", "solved", "zero", "random")
 
 
 def refuse_same_file(resume: Path | None, **written: Path | None) -> None:
@@ -36,23 +33,12 @@ def refuse(why: str, **options: Any) -> None:
 
 def check_leaf(leaf: str | None) -> None:
     """Refuses a name that is neither a kind of leaf nor a network, before the game is compiled."""
+    from tacit.search.solve import LEAVES
+
     if leaf is not None and leaf not in LEAVES and not leaf.startswith("pretrained:") and not Path(leaf).exists():
         raise TacitError(
             f"unknown leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network: a run folder, a file or pretrained:NAME"
         )
-
-
-def check_spot(rules: Any, at: str, saved: SolveResult | None) -> None:
-    """Refuses a spot that does not exist or where nobody acts.
-
-    Trees of hold'em take a second or two to build, solves up to hours: so one is built for this alone.
-    """
-    from tacit.tree.compiler import compile_for_solving
-    from tacit.tree.hand_tree import HandTree
-
-    tree = compile_for_solving(rules) if saved is None else saved.strategy.tree
-    if isinstance(tree, HandTree):
-        who_acts(tree, tree.find(at))
 
 
 def who_acts(tree: HandTree, spot: Spot) -> str:

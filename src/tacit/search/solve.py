@@ -26,6 +26,14 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.strategy import Strategy
 
 PLAYTHROUGHS = 64
+LEAVES: dict[str, Callable[[SearchSpace, int], LeafEvaluator]] = {
+    "oracle": lambda space, _: OracleLeaves(space),
+    "solved": lambda space, _: SolvedLeaves(space),
+    "zero": lambda _space, _: ZeroLeaves(),
+    "random": RandomLeaves,
+}
+"""What leaves can be worth without training, for a game and a seed: exactly, by linear programs; by search to the end of the
+game, which is faster; nothing; and what an untrained network says."""
 
 
 def solve_by_search(
@@ -44,8 +52,7 @@ def solve_by_search(
     Args:
       game: any game with public states.
       config: how to search.
-      leaf: what leaves are worth: `oracle` (exact, by linear programs), `solved` (by search to the end of the game, fast),
-        `zero`, `random` (an untrained network), or the name of a trained network.
+      leaf: what leaves are worth: one of `LEAVES`, or the name of a trained network.
       load_network: finds a network by name for a game.
       device: `cpu` or `cuda`.
       seed: of the sampled iterations, and of a random network.
@@ -55,18 +62,10 @@ def solve_by_search(
     solver, iterations, depth = config.solver, config.iterations, config.depth
     if solver == "lp":
         raise TacitError("lp solves a game as a whole: choose another --solver for a depth-limited search")
-    if isinstance(depth, int) and depth < 1:
-        raise TacitError(f"the depth of a search is at least 1 action, not {depth}")
     start = clock()
     tree = compile_game(game)
     space = search_space(tree, depth)
-    evaluators: dict[str, Callable[[], LeafEvaluator]] = {
-        "oracle": lambda: OracleLeaves(space),
-        "solved": lambda: SolvedLeaves(space),
-        "zero": ZeroLeaves,
-        "random": lambda: RandomLeaves(space, seed),
-    }
-    evaluator = evaluators[leaf]() if leaf in evaluators else load_network(leaf, space)
+    evaluator = LEAVES[leaf](space, seed) if leaf in LEAVES else load_network(leaf, space)
     search = BatchSearch(space, evaluator, config, device)
     strategy = playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(seed), progress)
     quality = evaluate(make_passes(tree), strategy)

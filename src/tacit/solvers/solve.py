@@ -44,6 +44,7 @@ def solve(
     seed: int = 0,
     resume: SolveResult | None = None,
     on_compile: Progress = lambda _: None,
+    on_tree: Callable[[Any], object] = lambda _: None,
     on_check: Watch = lambda _point, _result: None,
     keep_when_interrupted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
@@ -62,6 +63,7 @@ def solve(
       seed: of noisy responses; nothing else is random.
       resume: a saved solve of the same game and solver to continue; with the same seed, it goes on as if never stopped.
       on_compile: called with the number of histories walked while the tree is made.
+      on_tree: called with the tree before the first iteration; what it raises ends the solve.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
       keep_when_interrupted: Ctrl-C ends the solve after the iteration it falls into, and what was reached is returned (a
         second one is not waited for); otherwise it is raised like anywhere else.
@@ -81,6 +83,7 @@ def solve(
     if resume is not None:
         _check_resumable(resume, str(game), solver, simultaneous)
     tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
+    on_tree(tree)
     passes = make_passes(tree, backend, device)
     if schedule is None:
         if isinstance(tree, HandTree):

@@ -97,8 +97,8 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
     if folder.holds_run():
         _require_same(folder, str(rules), config)
         return load_trainer(folder, device, rules)
+    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before a folder is made: the game may not fit
     check_writable(folder.config)
-    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before anything is written: the game may not fit
     folder.start(str(rules), config)
     return trainer
 

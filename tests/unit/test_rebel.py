@@ -17,7 +17,7 @@ from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
@@ -92,7 +92,7 @@ def test_settings_are_checked() -> None:
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
-    trainer = Trainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
+    trainer = RebelTrainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
     train(trainer, RunFolder(tmp_path))
     found = trainer.evaluate(64)
     tree = trainer.space.tree
@@ -178,7 +178,7 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     """The network alone, without any search, must already play far better than at random."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
-    trainer = Trainer(load_game("kuhn_poker"), config)
+    trainer = RebelTrainer(load_game("kuhn_poker"), config)
     last = train(trainer, RunFolder(tmp_path))
     assert trainer.search.policy is not None
     assert last.policy_loss is not None

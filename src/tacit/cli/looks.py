@@ -12,8 +12,8 @@ from tacit.cli.common import program
 if TYPE_CHECKING:
     from tacit.games import AnyGame
     from tacit.nfsp.train import NfspProgress, NfspTrainer
-    from tacit.rebel.train import Progress
-    from tacit.rebel.train import Trainer as RebelTrainer
+    from tacit.rebel.train import RebelProgress as Progress
+    from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
 

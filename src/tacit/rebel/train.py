@@ -21,7 +21,7 @@ from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.examples import PolicyExamples
-from tacit.rebel.learner import Learner, policy_learner, value_learner
+from tacit.rebel.learner import NetworkLearner, policy_learner, value_learner
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.selfplay import SelfPlay
@@ -33,7 +33,7 @@ from tacit.tree.public_tree import PublicTree
 
 
 @dataclass(frozen=True)
-class Progress:
+class RebelProgress:
     """A line of `metrics.jsonl`: where a run stands after an epoch.
 
     Attributes:
@@ -57,7 +57,7 @@ class Progress:
     policy_loss: float | None = None
 
 
-class Trainer:
+class RebelTrainer:
     """Self-play and the networks that learn from it; `state` and `restore` make them survive a kill.
 
     Attributes:
@@ -75,7 +75,7 @@ class Trainer:
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
         self.search = BatchSearch(self.space, self._forward, config.search(), device)
-        self.policies: Learner[PolicyNet, PolicyExamples] | None = None
+        self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None
         if config.warm_start_at:
             decisions = self.search.decisions
             policy = PolicyNet(C, H, decisions.num_actions, config.hidden, config.layers).to(device)
@@ -90,7 +90,7 @@ class Trainer:
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None  # seconds after which the run ends, if that comes before the last epoch
 
-    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> Progress:
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> RebelProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on."""
         config, start, made = self.config, clock(), 0
         rate, losses, policy_losses = self._learning_rate(), [], []
@@ -115,7 +115,7 @@ class Trainer:
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         policy_loss = float(np.mean(policy_losses)) if policy_losses else None
-        return Progress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
+        return RebelProgress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
 
     @property
     def examples(self) -> int:
@@ -126,14 +126,14 @@ class Trainer:
         """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units."""
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
-    def judged(self, metrics: Progress, on_search: Callable[[int], None]) -> Progress:
+    def judged(self, metrics: RebelProgress, on_search: Callable[[int], None]) -> RebelProgress:
         """Returns an epoch's progress with the evaluation that the configuration asks for."""
         found = self.evaluate(self.config.playthroughs, self.config.seed, on_search)
         return replace(metrics, exploitability=found, playthroughs=self.config.playthroughs)
 
-    def at_rest(self) -> Progress:
+    def at_rest(self) -> RebelProgress:
         """Returns the progress of a run that makes no more epoch."""
-        return Progress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
+        return RebelProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""

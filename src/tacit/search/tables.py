@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.games.base import TERMINAL
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import PublicClasses, public_classes
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
@@ -122,6 +123,27 @@ class SearchSpace:
     def perfect_information(self) -> bool:
         """Whether nobody ever has more than one private state."""
         return self.tables.num_private_states == 1
+
+    @cached_property
+    def root_class(self) -> NDArray[np.int64]:
+        """`[K]` the classes of the public states that games open with, those that are over at once left out."""
+        return self.classes.of_node[self._roots].astype(np.int64)
+
+    @cached_property
+    def root_chance(self) -> Floats:
+        """`[K]` how likely each of them is."""
+        return np.array([self.tree.require_nodes().joint(root).sum() for root in self._roots])
+
+    @cached_property
+    def root_reaches(self) -> Weights:
+        """`[K, 2, H]` the players' reaches there, scaled to sum to 1."""
+        counts = np.stack([table.num_roots[self.root_class] for table in self.tables.players], axis=1)[:, :, None]
+        return ((np.arange(self.tables.num_private_states) < counts) / counts).astype(np.float32)
+
+    @property
+    def _roots(self) -> list[int]:
+        nodes = self.tree.require_nodes()
+        return [root for root in range(nodes.num_roots) if nodes.actor[root] != TERMINAL]
 
     def subgame_at(self, node: int) -> Subgame:
         """Returns the subgame at any decision node, from unit reaches; its rows and entries lie as in its class's."""

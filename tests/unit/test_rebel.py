@@ -158,7 +158,7 @@ def test_policy_examples_are_what_search_would_play_there() -> None:
     result = search.run(np.zeros(200, np.int64), reaches, np.ones(200, np.int64))
     found = policy_examples(search, result, reaches, np.random.default_rng(0))
     strategy = np.zeros(space.tree.num_entries)
-    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
+    strategy[space.subgame_at(0).entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
     assert evaluate(make_passes(space.tree), strategy).exploitability < 0.005
     bet_share = strategy.reshape(-1, 2)[:3, 1]  # of the first player's cards at the start: pass or bet
     root = found.public_class == 0
@@ -194,6 +194,6 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     )  # fmt: skip
     follow_policy(state, DecisionTables(whole, "cpu"), search.policy)
     strategy = np.zeros(whole.tree.num_entries)
-    strategy[whole.subgames[0].entry_index] = state.numbers.strategy.numpy()
+    strategy[whole.subgame_at(0).entry_index] = state.numbers.strategy.numpy()
     uniform = evaluate(make_passes(whole.tree), whole.tree.uniform_strategy()).exploitability
     assert evaluate(make_passes(whole.tree), strategy).exploitability < 0.35 * uniform

@@ -57,7 +57,7 @@ def test_search_to_the_end_is_tabular_solving(name: str, solver: str) -> None:
     search = BatchSearch(space, ZeroLeaves(), SearchConfig(solver, 40, None))
     result = search.run(np.zeros(games, np.int64), root_reaches(space, games), np.full(games, 5))
     strategy = np.zeros(space.tree.num_entries)
-    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, games)[:, 1]
+    strategy[space.subgame_at(0).entry_index] = result.average_strategy.view(-1, games)[:, 1]
     ours = evaluate(make_passes(space.tree), strategy)
     exact = solve(name, solver=solver, iterations=40)
     assert ours.exploitability == pytest.approx(exact.exploitability, rel=0.02 if solver == "cfr+" else 0.35)

@@ -27,9 +27,14 @@ from tacit.search.odds import LeafOdds
 from tacit.search.playthroughs import MAX_SEARCHES
 from tacit.search.responder import NOT_OPENED, ResponseStage, meeting_sums, plan_response
 from tacit.search.search import BatchSearch
+from tacit.search.tables import SearchSpace
 from tacit.search.walk import GAME_OVER, leaf_states, reaches_below, sample_leaves
 from tacit.tally import NORMAL_95
 
+LEAST_GAMES = 2
+"""Fewer have no interval."""
+PATHS_PER_GAME = 4
+"""The responder's plan takes about as many searches as the games in both seats."""
 LEAST_WEIGHT = 0.05
 """Games less likely to get this far are continued at random, so that each one that goes on counts this much."""
 
@@ -58,7 +63,7 @@ def best_response_bound(
     games: int,
     generator: np.random.Generator,
     progress: Callable[[int], None] = lambda _: None,
-    width: int = 256,
+    width: int | None = None,
     safe: bool = True,
 ) -> ResponseBound:
     """Returns a sampled lower bound on the exploitability of the agent that plays by `search`.
@@ -68,15 +73,16 @@ def best_response_bound(
       games: games in each seat; four times as many halve the interval.
       generator: draws the agent's iterations, and the leaves that games come to.
       progress: called with the number of searches done.
-      width: the most public paths that the responder opens at each stage; more make a better responder.
+      width: the most public paths that the responder opens at each stage; more make a better responder. None for
+        `PATHS_PER_GAME` times the games.
       safe: whether the agent plays a random iteration of each search, as ReBeL does, or the average.
 
     Raises:
-      TacitError: a single game has no interval.
+      TacitError: there are too few games.
     """
-    if games < 2:
-        raise TacitError(f"a bound with an interval takes at least 2 games in each seat, not {games}")
-    plan = plan_response(search, width, progress)
+    if games < LEAST_GAMES:
+        raise TacitError(f"a bound with an interval takes at least {LEAST_GAMES} games in each seat, not {games}")
+    plan = plan_response(search, PATHS_PER_GAME * games if width is None else width, progress)
     payoffs: list[list[np.ndarray]] = [[], []]
     done = sum(len(stage.public_class) for stage in plan)
     at_once = MAX_SEARCHES[torch.device(search.kernels.device).type] // 2
@@ -92,6 +98,18 @@ def best_response_bound(
     error = 0.5 * float(np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / games))
     middle = sum(means) / 2
     return ResponseBound(middle, (middle - NORMAL_95 * error, middle + NORMAL_95 * error), means, 2 * games)
+
+
+def max_bound_searches(space: SearchSpace, games: int) -> int:
+    """Returns the most searches that `best_response_bound` can take with so many games."""
+    t = space.tables
+    from_class, searched = np.repeat(np.arange(space.num_classes), np.diff(t.leaf_start)), np.zeros(space.num_classes, int)
+    longest = np.ones_like(searched)  # searches from a class to the end of the game
+    while not np.array_equal(searched, longest):
+        searched = longest.copy()
+        np.maximum.at(longest, from_class, 1 + searched[t.leaf_class])
+    each_stage = PATHS_PER_GAME + 2 * 2  # in both seats, the agent searches and perhaps the responder
+    return int(each_stage * games * longest[space.root_class].max())
 
 
 class _Match:

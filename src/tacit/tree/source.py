@@ -99,6 +99,7 @@ class TreeSource:
         self.tree = tree
         self.depth = depth
         self.classes = public_classes(tree)
+        self._latest: tuple[int, Subgame] | None = None
         nodes = tree.require_nodes()
         roots = np.flatnonzero(nodes.actor[: nodes.num_roots] != TERMINAL)
         self.roots = Roots(self.classes.of_node[roots], np.array([nodes.joint(int(root)).sum() for root in roots]))
@@ -132,7 +133,9 @@ class TreeSource:
         _check_limit(self.game, len(self), limit)
 
     def _representative(self, public_class: int) -> Subgame:
-        return self.cut(int(self.classes.representative[public_class]))
+        if self._latest is None or self._latest[0] != public_class:  # a class is asked about several times in a row
+            self._latest = public_class, self.cut(int(self.classes.representative[public_class]))
+        return self._latest[1]
 
 
 @dataclass

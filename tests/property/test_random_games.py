@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacit.evaluation import evaluate, infostate_values
-from tacit.games import Game
+from tacit.games import TERMINAL, Game
 from tacit.games.check import check_game
 from tacit.kernels import RegretStep, make_passes
 from tacit.kernels.base import Passes
@@ -101,6 +101,27 @@ def test_games_grown_in_random_order_are_the_compiled_ones(game: Game, seed: int
         assert quality.value == pytest.approx(expected.value, abs=1e-12)
         assert quality.best_response_values == pytest.approx(expected.best_response_values, abs=1e-12)
     assert solve_lp(grown)[1] == pytest.approx(solve_lp(compiled)[1], abs=1e-8)
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_siblings_follow_the_legal_actions_and_rows_the_rows_above(game: Game, seed: int) -> None:
+    tree = grow_at_random(GrowingTree(game), seed, seed % 20).tree
+    nodes = tree.require_nodes()
+    for node in range(nodes.num_roots, len(nodes)):
+        for player, rows in enumerate(tree.rows):
+            here = slice(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+            moves = np.append(tree.entry_action, -1)[rows.entry[here]]
+            assert list(zip(rows.parent[here], moves, strict=True)) == sorted(zip(rows.parent[here], moves, strict=True))
+            assert set(rows.parent[here]) <= set(range(*nodes.row_start[player][nodes.parent[node] : nodes.parent[node] + 2]))
+            if nodes.actor[node] == TERMINAL:
+                assert len(set(moves)) == 1  # one last action
+    for node in np.flatnonzero(nodes.num_children):
+        slots, mover = [], int(nodes.actor[node])
+        for child in nodes.children(np.array([node])):
+            entries = tree.rows[mover].entry[nodes.row_start[mover][child] : nodes.row_start[mover][child + 1]]
+            slots.append(min(entries - tree.entry_start[tree.entry_infostate[entries]]))
+        assert slots == sorted(slots)
 
 
 @few

@@ -1,5 +1,6 @@
 """Sources of subgames: from the rules as from the compiled tree, and games whose keys lie."""
 
+import re
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -9,6 +10,7 @@ import pytest
 
 from tacit.errors import TacitError
 from tacit.games import Game, load_game
+from tacit.games.check import check_game
 from tacit.games.leduc_poker import LeducPoker
 from tacit.games.liars_dice import LiarsDice
 from tacit.tree.beliefs import PublicBeliefState
@@ -171,6 +173,37 @@ class TellsTheRoll(LiarsDice):
 def test_keys_that_lie_are_refused(game: Game, message: str) -> None:
     with pytest.raises(TacitError, match=message):
         RuleSource(game, 2).explore_all(10_000)
+
+
+@dataclass(frozen=True)
+class ForgetsWhoseSquare(LateTicTacToe):
+    """The key says which squares are taken, not by whom: legal actions agree, the winner does not."""
+
+    name = "forgets_whose_square"
+
+    def public_key(self, state: tuple[int, ...]) -> frozenset[int]:  # type: ignore[override]
+        return frozenset(state)
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        (ForgetsTheBid(1, 3), "public_key.. does not tell this public state from the one after"),
+        (ForgetsTheBoard(), "public_key.. does not tell this public state from the one after"),
+        (ForgetsWhoseSquare(), "public_key.. does not tell this public state from the one after"),
+        (TellsTheRoll(1, 3), "public_key.. gives 2 and 1 within one public state"),
+    ],
+)
+def test_check_game_explains_keys_that_lie(game: Game, message: str) -> None:
+    (violation,) = check_game(game).violations
+    assert violation.rule == "public key"
+    assert re.search(message, violation.message)
+    assert violation.history
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_check_game_finds_honest_keys_honest(name: str) -> None:
+    assert check_game(GAMES[name]).ok
 
 
 def test_games_without_public_states_to_expand_are_refused() -> None:

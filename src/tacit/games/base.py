@@ -100,8 +100,8 @@ class Game(ABC, Generic[State]):
     def public_key(self, state: State) -> Hashable | None:
         """Returns what of the public past still matters at a decision, the player to act aside; None for all of it.
 
-        Public states with equal keys and the same player to act must play alike: the same private states, moves, chance and
-        payoffs. Then one search tree and one value serve them all, and a game need not be expanded as a whole.
+        Public states with equal keys and the same player to act must play alike: the same private states, moves, chance,
+        observations and payoffs. Then one search tree and one value serve them all, and no search needs the whole game.
         """
         return None
 

@@ -15,7 +15,9 @@ from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, ch
 from tacit.games.check import blame_rules
 
 BYTES_PER_HISTORY_WALKED = 1_000
-"""A history in the generic compiler: Python tuples, dictionary entries and the states of a level (measured)."""
+"""A history in the compiler for games that name infostates: Python tuples, dictionary entries and names (measured)."""
+BYTES_PER_HISTORY_GROWN = 700
+"""A history in the compiler for games that send observations, at most: one with a public state of its own (measured)."""
 BYTES_PER_HISTORY = 160
 """A pair of rows with its chance and payoff, while it is sorted, and its place in a payoff matrix (measured)."""
 BYTES_PER_STRING = 50
@@ -57,7 +59,8 @@ def estimate(game: Game[Any], direct: bool = False) -> Estimate:
         with blame_rules(game):
             histories, characters = _knuth_estimate(game)
         size = GameSize(histories, histories, histories)
-    per_history = BYTES_PER_HISTORY + (0 if direct else BYTES_PER_HISTORY_WALKED)
+    walked = BYTES_PER_HISTORY_WALKED if isinstance(game, InfostateGame) else BYTES_PER_HISTORY_GROWN
+    per_history = BYTES_PER_HISTORY + (0 if direct else walked)
     return Estimate(size, size.histories * per_history + size.infostates * BYTES_PER_INFOSTATE + characters, exact)
 
 

@@ -102,9 +102,10 @@ class GrowingTree:
           KeyError: a node is no leaf.
         """
         opening = Opening(self._num_nodes, (self._num_rows[0], self._num_rows[1]), self._num_entries)
-        for node in leaves:
+        wanted = dict.fromkeys(leaves)  # once each
+        for node in wanted:
             self._open(node, opening)
-        for node in leaves:
+        for node in wanted:
             del self._leaves[node]
         return self._append(opening)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -29,9 +29,9 @@ class Histories:
     """
 
     actor: int
-    states: list[Any] = field(default_factory=list)
-    rows: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    chance: list[float] = field(default_factory=list)
+    states: list[Any]
+    rows: tuple[list[int], list[int]]
+    chance: list[float]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ def add_arrival(
     key = (arrival.actor, arrival.public, action if over else NO_ACTION)
     child = below.get(key)
     if child is None:
-        child = below[key] = Child(slot, join_observations(arrival.public), ({}, {}), Histories(arrival.actor), [])
+        child = below[key] = Child(
+            slot, join_observations(arrival.public), ({}, {}), Histories(arrival.actor, [], ([], []), []), []
+        )
     elif slot < child.slot:
         child.slot = slot
     histories = child.histories
@@ -195,10 +197,11 @@ class Opening:
     def _add_rows(self, player: int, child: Child, first_above: int, entry: dict[tuple[int, int], int]) -> None:
         """Adds a player's rows by parent and own action, so that private states keep their order; renumbers the histories."""
         found = child.found[player]
-        keys = sorted(found, key=_PARENT_AND_ACTION) if len(found) > 1 else list(found)
-        rank = {found[key]: place for place, key in enumerate(keys)}
-        column = child.histories.rows[player]
-        column[:] = [rank[row] for row in column]
+        keys = list(found)
+        if len(keys) > 1:
+            keys.sort(key=_PARENT_AND_ACTION)
+            rank = {found[key]: place for place, key in enumerate(keys)}
+            child.histories.rows[player][:] = [rank[row] for row in child.histories.rows[player]]
         rows = self.rows[player]
         rows.count.append(len(keys))
         for above, action, seen in keys:

@@ -15,7 +15,7 @@ come in the order of the generic compiler (`compile_game(game, direct=False)`), 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,9 +26,9 @@ from tacit.games.check import blame_rules
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import public_classes
 from tacit.tree.growing import GrowingTree
-from tacit.tree.growth import NO_ENTRY, Growth, RowGrowth, grown_tree, join_growths
 from tacit.tree.opening import Histories, PublicRoot
 from tacit.tree.public_tree import LEAF, Floats, Ints, PublicTree
+from tacit.tree.steps import Opened, Step, build_subgame
 from tacit.tree.subgame import ROUND, Depth, Subgame, check_depth_limit, extract_subgame
 
 NO_CLASS = -1
@@ -152,26 +152,7 @@ class _RuleClass:
     root: PublicRoot
     joint: Floats
     legal: list[tuple[int, ...]]
-    step: _Step | None = None
-
-
-@dataclass(frozen=True)
-class _Step:
-    """A class's root and what follows one action later; nodes, rows and entries are counted from the root's first.
-
-    Attributes:
-      root: the root alone.
-      growth: what opening it adds.
-      child_class: `[children]` the class of each child, `NO_CLASS` at terminal ones.
-      child_chance: `[children]` the sum of the chance weights of each child.
-      begins_round: `[children]` whether chance moved on the way.
-    """
-
-    root: Growth
-    growth: Growth
-    child_class: list[int]
-    child_chance: list[float]
-    begins_round: list[bool]
+    step: Step | None = None
 
 
 class RuleSource:
@@ -210,21 +191,7 @@ class RuleSource:
         return max(len(labels) for known in self._classes for labels in known.root.labels)
 
     def subgame(self, public_class: int) -> PublicTree:
-        first = self._step(public_class).root
-        parts, num_rows, num_entries = [first], [int(rows.count[0]) for rows in first.rows], 0
-        row_start = [[0], [0]]
-        for level in self._levels(public_class):
-            pieces = []
-            for node, step, scale in level:
-                above, new = (row_start[0][node], row_start[1][node]), (num_rows[0], num_rows[1])
-                pieces.append(_place(step, node, above, new, num_entries, scale))
-                num_entries += len(step.growth.entry_action)
-                for player, rows in enumerate(step.growth.rows):
-                    row_start[player].extend((num_rows[player] + np.cumsum(rows.count) - rows.count).tolist())
-                    num_rows[player] += len(rows.parent)
-            joined = join_growths(pieces)
-            parts.append(replace(joined, level_size=joined.level_size.sum(keepdims=True)))
-        return grown_tree(self.game, join_growths(parts))
+        return build_subgame(self.game, self._step(public_class).root, self._levels(public_class))
 
     def node_class(self, public_class: int) -> Ints:
         below = [child for level in self._levels(public_class) for _, step, _ in level for child in step.child_class]
@@ -244,11 +211,11 @@ class RuleSource:
             _check_limit(self.game, len(self._classes), limit)
             public_class += 1
 
-    def _levels(self, public_class: int) -> Iterator[list[tuple[int, _Step, float]]]:
+    def _levels(self, public_class: int) -> Iterator[list[Opened]]:
         """Yields, level by level, the nodes of a subgame that have children, their steps, and the chance of being there."""
         level, num_nodes, depth = [(0, public_class, 1.0)], 1, 0
         while level and depth != self.depth:
-            opened = [(node, self._step(number), scale) for node, number, scale in level]
+            opened = [Opened(node, self._step(number), scale) for node, number, scale in level]
             level = []
             for _, step, scale in opened:
                 for number, chance, begins in zip(step.child_class, step.child_chance, step.begins_round, strict=True):
@@ -258,7 +225,7 @@ class RuleSource:
             depth += 1
             yield opened
 
-    def _step(self, public_class: int) -> _Step:
+    def _step(self, public_class: int) -> Step:
         known = self._classes[public_class]
         if known.step is None:
             with blame_rules(self.game):
@@ -266,13 +233,14 @@ class RuleSource:
                 root, growth = growing.growth, growing.open(0)
                 nodes = growing.tree.require_nodes()
                 children = range(1, len(nodes))
-                known.step = _Step(
+                child_of_pair = np.repeat(np.arange(len(children)), growth.joint_count)
+                known.step = Step(
                     root=root,
                     growth=growth,
                     child_class=[
                         self._find(growing, node, public_class) if node in growing.leaves else NO_CLASS for node in children
                     ],
-                    child_chance=[float(nodes.joint(node).sum()) for node in children],
+                    child_chance=np.bincount(child_of_pair, growth.joint_chance, len(children)).tolist(),
                     begins_round=growing.tree.begins_round[1:].tolist(),
                 )
             known.root.histories.states.clear()  # the step says all that follows
@@ -320,37 +288,6 @@ class RuleSource:
                 f"{self.game}: public_key() is {key!r} both at {known.root.label!r} and at {found.root.label!r}, "
                 f"which have different {what}; tell them apart in the key"
             )
-
-
-def _place(step: _Step, node: int, above: tuple[int, int], new: tuple[int, int], first_entry: int, scale: float) -> Growth:
-    """Returns a step's growth below a node of a larger tree.
-
-    Args:
-      step: of the node's class.
-      node: the node.
-      above: each player's first row at the node.
-      new: each player's first row that is added.
-      first_entry: the first entry that is added.
-      scale: the sum of the chance weights at the node.
-    """
-    growth = step.growth
-    rows = []
-    for player, added in enumerate(growth.rows):
-        entry = np.where(added.entry == NO_ENTRY, NO_ENTRY, added.entry + first_entry)
-        rows.append(RowGrowth(added.count, added.parent + above[player], entry, added.token))
-    shift = np.array([[n - int(r.count[0])] for n, r in zip(new, step.root.rows, strict=True)], np.int32)
-    player = int(growth.infostate_player[0])
-    return replace(
-        growth,
-        parent=growth.parent + node,
-        rows=(rows[0], rows[1]),
-        infostate_row=growth.infostate_row + above[player],
-        joint_rows=growth.joint_rows + shift,
-        joint_chance=growth.joint_chance * scale,
-        payoff_rows=growth.payoff_rows + shift,
-        payoff=growth.payoff * scale,
-        payoff_chance=growth.payoff_chance * scale,
-    )
 
 
 def _check_limit(game: Game[Any], num_classes: int, limit: int) -> None:

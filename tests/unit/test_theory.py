@@ -39,7 +39,7 @@ def search_root(search: BatchSearch) -> Tensor:
 
 def trunk_losses(space: SearchSpace, strategy: Floats) -> Floats:
     """Returns what each player gives up at most by playing a trunk strategy, however well it goes on: zero at equilibrium."""
-    subgame = space.subgames[0]
+    subgame = space.subgame_at(0)
     losses = []
     for player in (0, 1):
         mine = np.flatnonzero(subgame.tree.entry_player == player)

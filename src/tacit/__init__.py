@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
     from tacit.solvers import SolveResult, load_result, solve
+    from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
-    from tacit.tree.strategy import Strategy
 
 _HOMES = {
     "Agent": "tacit.agents.base",
     "Game": "tacit.games",
     "SolveResult": "tacit.solvers",
-    "Strategy": "tacit.tree.strategy",
+    "Strategy": "tacit.tree.base",
     "TacitError": "tacit.errors",
     "check_game": "tacit.games.check",
     "compile_game": "tacit.tree.compiler",

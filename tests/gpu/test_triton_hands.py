@@ -8,8 +8,8 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.kernels.numba_hands import HandPasses
-from tacit.solvers.learner import make_learner
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree
@@ -41,7 +41,7 @@ def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...
             (exact.best_response(player, here)[0], gpu.best_response(player, there)[0]),
         ):
             np.testing.assert_allclose(theirs.cpu().numpy(), ours, rtol=0, atol=2e-6 * np.abs(ours).max())
-    learners = [make_learner(passes, find_schedule(solver)) for passes in (exact, gpu)]
+    learners = [TabularDriver(passes, find_schedule(solver)) for passes in (exact, gpu)]
     for learner in learners:
         learner.step()
         learner.step()
@@ -53,7 +53,7 @@ def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...
 @pytest.mark.parametrize(("solver", "share"), [("dcfr", 0.002), ("flop", 0.02)])
 def test_a_turn_is_solved_on_the_gpu(solver: str, share: float) -> None:
     tree = tree_of(TURN)
-    learner = make_learner(make_passes(tree, "torch", "cuda"), find_schedule(solver))
+    learner = TabularDriver(make_passes(tree, "torch", "cuda"), find_schedule(solver))
     for _ in range(300):
         learner.step()
     quality = evaluate(HandPasses(tree, np.float64), learner.average_strategy().astype(np.float64))

@@ -17,11 +17,11 @@ from tacit.evaluation import evaluate
 from tacit.evaluation.exact import infostate_values
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.train import Trainer
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
@@ -189,16 +189,15 @@ def test_values_inside_a_searched_subgame(depth: int | None) -> None:
     """
     strategy = solve("kuhn_poker", solver="cfr+", iterations=3_000).strategy.probabilities
     search = search_of("kuhn_poker", depth, "cfr+", 2)
-    tree, nodes = search.space.tree, search.space.tree.require_nodes()
-    whole = [infostate_values(make_passes(tree), strategy, player) for player in (0, 1)]
+    tree = search.space.tree
     for node in search.space.subgame_at(0).node_index[: 1 if depth == 1 else 3]:
         pbs = belief_state(tree, strategy, int(node)).rescaled()
         found = values_in_subgame(search, 0, pbs, strategy)
         for player in (0, 1):
-            rows = slice(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+            whole = infostate_values(make_passes(tree), strategy, player, int(node))
             if depth is None:
-                np.testing.assert_allclose(found[player], whole[player][rows], atol=1e-9)
-            mean = pbs.beliefs[player] @ whole[player][rows]
+                np.testing.assert_allclose(found[player], whole, atol=1e-9)
+            mean = pbs.beliefs[player] @ whole
             assert pbs.beliefs[player] @ found[player] == pytest.approx(mean, abs=1e-3)
 
 

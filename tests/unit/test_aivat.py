@@ -25,7 +25,6 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance
 from tacit.tree.public_tree import Floats, PublicTree
-from tacit.tree.strategy import Strategy
 from tests.random_games import RandomGame
 from tests.unit.test_arena import assert_refused, rng, tacit
 
@@ -168,7 +167,7 @@ def test_sampled_games_have_the_exact_value(name: str, both: bool) -> None:
     exact = 0.0
     for seat, sign in ((0, 0.5), (1, -0.5)):
         exact += sign * evaluate(make_passes(tree), np.where(tree.entry_player == seat, first, second)).value
-    agents: list[Agent] = [TabularAgent(Strategy(tree, first), rng(1)), TabularAgent(Strategy(tree, second), rng(2))]
+    agents: list[Agent] = [TabularAgent(tree.strategy(first), rng(1)), TabularAgent(tree.strategy(second), rng(2))]
     estimator = AivatEstimator(tree, agents if both else [agents[0], Stranger(agents[1])])
     raw, less = played(game, agents, estimator, 1_500)
     for tally in (raw, less):

@@ -8,13 +8,14 @@ import pytest
 
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
-from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import max_searches
 from tacit.search.tables import SearchSpace
 from tacit.training.run import open_run, train

@@ -29,6 +29,7 @@ from tacit.tree.compiler import has_direct_builder
 from tacit.tree.draft import Progress
 from tacit.tree.estimate import memory_budget
 from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.strategy import RowStrategy
 
 
 def _pot_odds(game: AnyGame, generator: np.random.Generator) -> Agent:
@@ -105,6 +106,7 @@ def load_agent(name: str, game: AnyGame, generator: np.random.Generator, options
         strategy = load_result(path, game).strategy
         if isinstance(strategy, HandStrategy):
             return HandAgent(require_holdem(game, name), SolvedPolicy(strategy), generator, name)
+        assert isinstance(strategy, RowStrategy)
         return TabularAgent(strategy, generator, name)
     if not pretrained and is_nfsp(name):
         found = load_nfsp(name)
@@ -193,4 +195,5 @@ def default_agent(
         on_check=on_check,
     )
     on_solve(f"solved by dcfr in {result.seconds:.1f} s: exploitability {result.exploitability:.2g} (exact)")
+    assert isinstance(result.strategy, RowStrategy)
     return TabularAgent(result.strategy, generator, f"dcfr, {result.iterations} iterations")

@@ -38,7 +38,6 @@ from tacit.errors import TacitError
 from tacit.games.base import InfostateGame
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.public_tree import Floats, PublicTree
-from tacit.tree.strategy import Strategy
 
 Index = NDArray[np.int64]
 
@@ -202,7 +201,7 @@ def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
 
 
 def _by_words(bot: PokerBot, tree: PublicTree) -> Floats:
-    uniform = Strategy(tree, tree.uniform_strategy())
+    uniform = tree.strategy(tree.uniform_strategy())
     chosen = [np.array(bot.choose(list(decision.probabilities))) for decision in uniform]
     played = np.zeros(tree.num_entries)
     played[tree.entry_start[:-1] + np.array(chosen)] = 1.0

@@ -100,7 +100,7 @@ class TreeValues:
     def worth(self, state: PublicHand, reaches: tuple[Floats, Floats], fixed: int) -> float:
         del fixed
         spot, sign = self._spot(state.path), 1 if self._other == 0 else -1
-        found = float(reaches[self._other][self._tree.hands(spot)] @ self._passes.node_values(spot.node))
+        found = float(reaches[self._other][self._tree.hands(spot)] @ self._passes.node_values(self._other, spot.node))
         return sign * self._scale[len(state.board)] * found
 
     def _spot(self, path: tuple[tuple[int, int], ...]) -> Spot:

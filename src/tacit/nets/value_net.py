@@ -44,6 +44,7 @@ class ValueNet(BeliefNet):
     """
 
     scale: Tensor
+    counterfactual = False
 
     def __init__(
         self, num_classes: int, num_private_states: int, hidden: int = 256, layers: int = 2, scale: float = 1.0

@@ -19,7 +19,7 @@ from tacit.nfsp.players import AVERAGE, STRATEGIES, PlayedGame, strategy_of
 from tacit.nfsp.system import SYSTEMS
 from tacit.training.folder import network_file, system_of
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import Strategy
+from tacit.tree.strategy import RowStrategy
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class TrainedNfsp:
     params: Floats
     strategy: str
 
-    def strategies(self, game: AnyGame | None = None) -> dict[str, Strategy]:
+    def strategies(self, game: AnyGame | None = None) -> dict[str, RowStrategy]:
         """Returns all `STRATEGIES` by name.
 
         Args:
@@ -60,7 +60,7 @@ class TrainedNfsp:
         if networks.params.shape != self.params.shape:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version")
         networks.params[:] = self.params
-        return {kind: Strategy(played.tree, strategy_of(played, networks, kind)) for kind in STRATEGIES}
+        return {kind: played.tree.strategy(strategy_of(played, networks, kind)) for kind in STRATEGIES}
 
 
 def is_nfsp(name: str) -> bool:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
+from tacit.leaves.evaluators import ZeroLeaves
 from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import ZeroLeaves
+from tacit.search.groups import GroupPasses
 from tacit.search.search import BatchSearch
-from tacit.search.state import SearchState
 from tacit.search.tables import SearchSpace, search_space
 
 
 class SolvedLeaves:
     """Leaf values of games solved to their end (see `LeafOracle`)."""
+
+    counterfactual = False
 
     def __init__(self, space: SearchSpace, iterations: int = 200, solver: str = "dcfr") -> None:
         whole = search_space(space.tree, None)
@@ -34,11 +36,10 @@ class SolvedLeaves:
 
 def strategy_values(search: BatchSearch, classes: np.ndarray, reaches: Tensor, batch: Batch, strategy: Tensor) -> Tensor:
     """Returns `[B, 2, H]` infostate values when both players follow a batch's strategies from the given reaches on."""
-    config = SearchConfig("cfr", 1, search.config.depth)
-    state = SearchState(search.space, search.kernels, config, classes, reaches, np.ones(len(classes), np.int64))
-    assert np.array_equal(state.batch.order, batch.order)
-    state.follow(strategy)
-    return state.root_values()
+    passes = GroupPasses(search.space, search.kernels, classes, reaches)
+    assert np.array_equal(passes.batch.order, batch.order)
+    below = [passes.reach(player, strategy) for player in (0, 1)]
+    return passes.root_values([passes.values(player, strategy, below[1 - player]) for player in (0, 1)], 1.0)
 
 
 def _by_leaf(beliefs: Tensor) -> Tensor:

@@ -1,12 +1,6 @@
-"""Leaf evaluators: what a public belief state beyond the depth limit is worth to each private state.
-
-An evaluator maps beliefs at leaves to *infostate values*: expected returns given one's private state, both players playing
-well from there. Search multiplies them by how likely the opponent and chance make the row, which gives counterfactual values.
-"""
+"""Evaluators of leaves that need no training: zero, random, and exact values by linear programs."""
 
 from __future__ import annotations
-
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -23,34 +17,10 @@ _DOUBT = 1e-3
 """Uniform belief added where two players' beliefs exclude each other."""
 
 
-class LeafEvaluator(Protocol):
-    """Anything that values public belief states, many at once."""
-
-    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns both players' infostate values.
-
-        Args:
-          public_class: `[L]` the class of each leaf's public state.
-          beliefs: `[2 * H, L]` player 0's beliefs over its private states, then player 1's; each sums to 1 (the player's own
-            reach, normalised), unused private states are 0.
-
-        Returns:
-          `[2 * H, L]`, laid out like `beliefs`.
-        """
-        ...
-
-
-@runtime_checkable
-class LeafOracle(LeafEvaluator, Protocol):
-    """An evaluator that solves what follows a leaf, and so knows how it is played from there."""
-
-    def evaluate_played(self, public_class: Tensor, beliefs: Tensor, played: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` infostate values when both come with beliefs `played` but go on as if with `beliefs`."""
-        ...
-
-
 class ZeroLeaves:
     """Every leaf is worth nothing to anyone."""
+
+    counterfactual = False
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         del public_class
@@ -59,6 +29,8 @@ class ZeroLeaves:
 
 class RandomLeaves:
     """An untrained network: values are a fixed random function of class and beliefs, of order 1."""
+
+    counterfactual = False
 
     def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64) -> None:
         generator, features = torch.Generator().manual_seed(seed), 2 * space.tables.num_private_states
@@ -77,6 +49,8 @@ class OracleLeaves:
     A private state the player's own beliefs exclude is worth what a best response makes of it, which is what
     counterfactual regrets need.
     """
+
+    counterfactual = False
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
@@ -116,7 +90,7 @@ def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tupl
     values = []
     for player in (0, 1):
         reach = passes.reach(1 - player, passes.entries(strategy))
-        cfv = passes.rows_to_numpy(player, passes.best_response(player, reach)[0])[: counts[player]]
+        cfv = passes.best_response(player, reach)[0]
         likelihood = (joint if player == 0 else joint.T) @ pbs.reaches[1 - player]
         values.append(np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0))
     return values[0], values[1]

@@ -9,7 +9,6 @@ import numpy as np
 from tacit.cards.deck import NUM_CARDS, card_name
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.solvers.driver import DriverOptions
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_for_solving
@@ -62,7 +61,7 @@ def seconds_an_iteration(driver: TabularDriver, rounds: int) -> list[float]:
 for name, (make, rounds) in ENDGAMES.items():
     endgame = make()
     passes = make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE)
-    driver = TabularDriver(passes, find_schedule("dcfr"), DriverOptions(horizon=100_000))
+    driver = TabularDriver(passes, find_schedule("dcfr"))
     driver.run(2)
     seconds = seconds_an_iteration(driver, rounds)
     megabytes = sum(array.nbytes for array in (driver.strategy, driver.average, driver.regret, *driver.reaches)) / 1e6

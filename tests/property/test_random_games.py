@@ -93,7 +93,7 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
     for passes in all_passes(tree):
         layout = passes.entries(strategy)
         reaches = [passes.reach(player, layout) for player in (0, 1)]
-        out = [passes.rows_to_numpy(player, reaches[player]) for player in (0, 1)]
+        out = [passes.rows_to_numpy(player, reaches[player]).copy() for player in (0, 1)]
         for player in (0, 1):
             out += [passes.values(player, layout, reaches[1 - player]), passes.row_values(player)]
             cfv, response = passes.best_response(player, reaches[1 - player])
@@ -108,7 +108,7 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
             passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, clock)
             out += [passes.root_cfv(player), passes.get_roots(player, reaches[player])]
             passes.set_roots(player, reaches[player], 0.5 * passes.get_roots(player, reaches[player]))
-            out.append(passes.rows_to_numpy(player, passes.reach(player, layout, out=reaches[player])))
+            out.append(passes.rows_to_numpy(player, passes.reach(player, layout, out=reaches[player])).copy())
             reaches[player] = passes.reach(player, layout)
             out += [passes.to_numpy(x)[mine] for x in (sums, new_strategy, new_regret, new_average)]
         results.append(out)
@@ -135,7 +135,11 @@ def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
         for player in (0, 1):
             reach = passes.reach(1 - player, layout)
             values = []
-            for leaves in (None, some_values(passes, seed), None):  # what was written before must not stay
+            for leaves in (
+                None,
+                some_values(passes, seed) if passes.leaf_states is not None else None,
+                None,
+            ):  # what was written before must not stay
                 passes.values(player, layout, reach, leaves)
                 values.append(passes.row_values(player))
             passes.best_response(player, reach)
@@ -144,7 +148,7 @@ def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
             results.append(values.pop(1))
             assert not any(value[at_leaf].any() for value in values)
             results.append(np.concatenate(values))
-    for mine, theirs in zip(results[2:], results, strict=False):
+    for mine, theirs in zip(results[4:], results, strict=False):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 

@@ -54,31 +54,22 @@ class Clock:
       counter: On a device `[1]` int64, the present iteration; None on the host.
     """
 
-    def __init__(self, schedule: Schedule, device: str = "cpu", horizon: int = 1) -> None:
+    def __init__(self, schedule: Schedule, device: str = "cpu") -> None:
         """Starts before the first iteration.
 
         Args:
           schedule: the weights.
           device: where passes read them; the host keeps no tables.
-          horizon: iterations that a device's tables have room for.
         """
-        self._schedule, self.iteration, self.step = schedule, 0, RegretStep()
+        self._schedule, self.iteration, self.step, self._horizon = schedule, 0, RegretStep(), 0
         self.table: Any = None
         self.shares: Any = None
         self.counter: Any = None
         if device != "cpu":
             import torch
 
-            times = range(1, horizon + 1)
-            numbers = (
-                [tuple(schedule.step(t)) for t in times],
-                [schedule.share(t) for t in (0, *times)],
-                [schedule.optimism(t) for t in (0, *times)],
-            )
-            self.table, self.shares, self._optimism = (
-                torch.tensor(part, dtype=torch.float32, device=device) for part in numbers
-            )  # kernels that read another type do not compile
             self.counter = torch.zeros(1, dtype=torch.int64, device=device)
+            self.reserve(1)
 
     def tick(self) -> None:
         """Goes on to the next iteration."""
@@ -86,7 +77,26 @@ class Clock:
         if self.counter is None:
             self.step = self._schedule.step(self.iteration)
         else:
+            self.reserve(self.iteration)
             self.counter += 1
+
+    def reserve(self, iterations: int) -> bool:
+        """Makes room in a device's tables for so many iterations; returns whether they moved, so that graphs are outdated."""
+        if self.counter is None or iterations <= self._horizon:
+            return False
+        import torch
+
+        self._horizon = max(iterations, 2 * self._horizon)
+        times = range(1, self._horizon + 1)
+        numbers = (
+            [tuple(self._schedule.step(t)) for t in times],
+            [self._schedule.share(t) for t in (0, *times)],
+            [self._schedule.optimism(t) for t in (0, *times)],
+        )
+        self.table, self.shares, self._optimism = (
+            torch.tensor(part, dtype=torch.float32, device=self.counter.device) for part in numbers
+        )  # kernels that read another type do not compile
+        return True
 
     def go_to(self, iteration: int) -> None:
         """Makes an iteration the present one."""

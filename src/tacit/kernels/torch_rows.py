@@ -67,7 +67,8 @@ class TorchPasses(PublicTreePasses[Tensor]):
     def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
         rows = self.tree.rows[player]
         reach = torch.empty(len(rows), device=self.device, dtype=self.dtype) if out is None else out
-        reach[: rows.level_start[1]] = torch.from_numpy(rows.root_reach).to(self.device, self.dtype)
+        if out is None:
+            self.set_roots(player, reach, torch.from_numpy(rows.root_reach).to(self.device, self.dtype))
         for level in self._levels[player][1:]:
             reach[level.start : level.end] = reach[level.parent] * strategy[level.entry]
         return reach

@@ -116,9 +116,7 @@ class BatchSearch:
         """
         config, passes = self.config, GroupPasses(self.space, self.kernels, game_class, reaches)
         matches = isinstance(self._schedule, RegretSchedule)
-        options = DriverOptions(
-            self.evaluator, config.decomposition, config.recycle, horizon=config.iterations, values_roots=matches
-        )
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, values_roots=matches)
         driver = Driver(passes, self._schedule, options)
         driver.sample(passes.in_order(sample_iteration))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):

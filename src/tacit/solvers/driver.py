@@ -27,7 +27,6 @@ class DriverOptions:
         averages.
       period: Iterations that use the same leaf values.
       gadget: Constrains what the opponent of a re-solving player may hold at the roots.
-      horizon: The most iterations; needed where passes read weights from a device.
       values_roots: Whether the roots' values are summed up on the way.
       seed: Of noisy responses; nothing else is random.
     """
@@ -36,7 +35,6 @@ class DriverOptions:
     decomposition: str = CFR_D
     period: int = 1
     gadget: Gadget | None = None
-    horizon: int = 1
     values_roots: bool = False
     seed: int = 0
 
@@ -63,7 +61,7 @@ class Driver:
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
         self.passes, self.schedule, self.options = passes, schedule, options
-        self.clock = Clock(schedule, passes.device if passes.capturable else "cpu", options.horizon)
+        self.clock = Clock(schedule, passes.device if passes.capturable else "cpu")
         self.responds = isinstance(schedule, ResponseSchedule)
         self.strategy, self.average, self.regret = passes.uniform(), passes.zeros(), passes.zeros()
         self.reaches: list[Any] = [passes.reach(player, self.strategy) for player in (0, 1)]
@@ -117,6 +115,8 @@ class Driver:
             return
         from tacit.solvers.capture import replay
 
+        if self.clock.reserve(self.iteration + iterations):
+            self._graph = None
         self._graph = replay(self, iterations, self.options.period, self._graph)
 
     def settle(self, player: int) -> None:

@@ -26,9 +26,6 @@ from tacit.tree.draft import Progress
 CHECK_GROWTH = 1.2
 """Exploitability is evaluated again after this factor more iterations."""
 
-MAX_ITERATIONS = 100_000
-"""Iterations that weights on a GPU have room for where nothing but a target or the time ends a solve."""
-
 Watch = Callable[[Point, Callable[[], SolveResult]], None]
 
 
@@ -89,7 +86,7 @@ def solve(
     if schedule is None:
         return _solve_exactly(tree, passes, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
-    driver = TabularDriver(passes, schedule, DriverOptions(horizon=iterations or MAX_ITERATIONS, seed=seed))
+    driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
     curve, spent = [], 0.0
     if resume is not None:
         driver.restore(resume.state, resume.iterations)

@@ -9,9 +9,9 @@ from tacit.cards.deck import parse_cards
 from tacit.cards.hands import possible_hands
 from tacit.evaluation import evaluate
 from tacit.games import load_game
-from tacit.games.betting import ALL_IN, NoLimitBetting
+from tacit.games.betting import ALL_IN, Betting, NoLimitBetting
 from tacit.games.betting import TURN as TURN_STREET
-from tacit.kernels import make_passes
+from tacit.kernels import AnyTreePasses, make_passes
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.numba_hands import HandPasses
 from tacit.nets.hand_net import HandNetLeaves, HandValueNet
@@ -74,10 +74,12 @@ class SmoothLeaves:
 
     counterfactual = False
 
+    def __init__(self, bettings: list[Betting], like: Tensor) -> None:
+        self._chips = torch.tensor([float(betting.facing) for betting in bettings]).to(like)
+
     def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
-        chips = torch.tensor([float(betting.facing) for betting in states.betting]).to(beliefs)
         wave = torch.arange(beliefs.shape[0], device=beliefs.device, dtype=beliefs.dtype).sin()[:, None]
-        return torch.tanh(wave * beliefs.square().sum(0) * 100 + wave.flip(0) * (1 + (beliefs * wave).sum(0))) * chips
+        return torch.tanh(wave * beliefs.square().sum(0) * 100 + wave.flip(0) * (1 + (beliefs * wave).sum(0))) * self._chips
 
 
 @pytest.mark.parametrize("solver", ["dcfr", "flop"])
@@ -90,16 +92,18 @@ def test_a_forest_with_leaves_is_searched_as_on_the_cpu(solver: str) -> None:
         [build_hand_tree(None, rules, board, pair, depth="round") for board, pair in zip(boards, ranges, strict=True)]
     )
     assert {int(kind) for kind in np.unique(forest.kind)} >= {LEAF, RUNS_OUT}
-    drivers = [
-        TabularDriver(passes, find_schedule(solver), DriverOptions(SmoothLeaves()))
-        for passes in (HandPasses(forest, np.float64), make_passes(forest, "torch", "cuda"))
-    ]
+
+    def driver_of(passes: AnyTreePasses) -> TabularDriver:
+        leaves = SmoothLeaves(forest.leaf_betting, passes.new_beliefs())
+        return TabularDriver(passes, find_schedule(solver), DriverOptions(leaves))
+
+    drivers = [driver_of(passes) for passes in (HandPasses(forest, np.float64), make_passes(forest, "torch", "cuda"))]
     for driver in drivers:
         driver.run(12)
         assert driver.iteration == 12
     exact, gpu = (driver.average_strategy() for driver in drivers)
     assert np.abs(exact - gpu).mean() < 2e-3
-    stepped = TabularDriver(make_passes(forest, "torch", "cuda"), find_schedule(solver), DriverOptions(SmoothLeaves()))
+    stepped = driver_of(make_passes(forest, "torch", "cuda"))
     for _ in range(12):
         stepped.step()
     np.testing.assert_allclose(stepped.average_strategy(), gpu, atol=1e-6)  # a replayed graph does what its steps do

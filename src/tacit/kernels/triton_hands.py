@@ -136,6 +136,9 @@ def _up_kernel(  # type: ignore[no-untyped-def]
     hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
     size = tl.load(width + piece)
     inside = hand < size
+    step = steps + (tl.load(counter) - 1) * 5
+    keep_positive, keep_negative = tl.load(step), tl.load(step + 1)
+    floor, prediction, weight = tl.load(step + 2), tl.load(step + 3), tl.load(step + 4)
     for decision in range(tl.load(decision_start + piece), tl.load(decision_start + piece + 1)):
         tl.debug_barrier()  # another thread may have written the values below
         actions, edges = tl.load(num_actions + decision), tl.load(first_edge + decision)
@@ -155,9 +158,6 @@ def _up_kernel(  # type: ignore[no-untyped-def]
             else:
                 result = tl.sum(found * tl.load(strategy + entries, mask=both, other=0.0), 0)
             if MODE == REGRETS:
-                step = steps + (tl.load(counter) - 1) * 5
-                keep_positive, keep_negative = tl.load(step), tl.load(step + 1)
-                floor, prediction, weight = tl.load(step + 2), tl.load(step + 3), tl.load(step + 4)
                 instant = tl.where(both, found - result[None, :], 0.0)
                 old = tl.load(regret + entries, mask=both, other=0.0)
                 new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)

@@ -201,6 +201,10 @@ class Passes(ABC, Generic[Array]):
         """Does the same as `mix`, where `rows` lie."""
         rows += weight * (other - rows)  # type: ignore[operator]
 
+    def add_roots(self, player: int, total: Array, weight: Any) -> None:
+        """Adds a weight times `root_cfv` to a sum, where it lies."""
+        total += weight * self.root_cfv(player)  # type: ignore[operator]
+
     def take_samples(self, sample_iteration: Array, clock: Clock, source: Array, target: Array) -> None:
         """Copies the entries of the games that sample this iteration; here there is one game."""
         if sample_iteration == clock.iteration:

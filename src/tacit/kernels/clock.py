@@ -62,6 +62,7 @@ class Clock:
           device: where passes read them; the host keeps no tables.
         """
         self._schedule, self.iteration, self.step, self._horizon = schedule, 0, RegretStep(), 0
+        self._average_weight: Any = None
         self.table: Any = None
         self.shares: Any = None
         self.counter: Any = None
@@ -79,6 +80,7 @@ class Clock:
         else:
             self.reserve(self.iteration)
             self.counter += 1
+            self._average_weight = self.table[self.counter - 1, -1]
 
     def reserve(self, iterations: int) -> bool:
         """Makes room in a device's tables for so many iterations; returns whether they moved, so that graphs are outdated."""
@@ -113,7 +115,7 @@ class Clock:
     @property
     def average_weight(self) -> Any:
         """The weight of the present strategies in the average."""
-        return self.step.average_weight if self.counter is None else self.table[self.counter - 1, -1]
+        return self.step.average_weight if self.counter is None else self._average_weight
 
     def share(self, back: int = 0) -> Any:
         """Returns the share of the present iteration, or of the one `back` iterations ago (see `Schedule`)."""

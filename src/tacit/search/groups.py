@@ -167,6 +167,13 @@ class GroupPasses(Passes[Tensor]):
     def root_cfv(self, player: int) -> Tensor:
         return self._cfv[player][self._root_index[player]]
 
+    def add_roots(self, player: int, total: Tensor, weight: float | Tensor) -> None:
+        values = self.root_cfv(player)
+        if isinstance(weight, Tensor):
+            total.addcmul_(values, weight)
+        else:
+            total.add_(values, alpha=weight)
+
     @property
     def edge_values(self) -> Tensor:
         """What each entry of the player of the latest upward pass is worth."""

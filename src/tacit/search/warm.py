@@ -58,7 +58,7 @@ def warm_start(
         # For the average and the values at the roots.
         passes.update_regrets(player, driver.strategy, driver.regret, driver.average, driver.reaches, played, leaves)
         assert driver.root_sum is not None
-        driver.root_sum[player] += weight * passes.root_cfv(player)
+        passes.add_roots(player, driver.root_sum[player], weight)
         driver.strategy.copy_(proposed)
         passes.best_response(player, faced, leaves=leaves)
         mine, worth = passes.entries_of(player), passes.edge_values

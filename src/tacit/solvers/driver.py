@@ -140,12 +140,11 @@ class Driver:
             leaves = self.valuation.values(player, self, self.reaches[1 - player])
         self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
         gadget = self.options.gadget
-        if self.root_sum is not None or gadget is not None:
-            values = self.passes.root_cfv(player)
-            if self.root_sum is not None:
-                self.root_sum[player] += self.clock.average_weight * values
-            if gadget is not None and gadget.player == player:
-                self.passes.set_roots(player, self.reaches[player], gadget.answer(values, self.clock.weights()))
+        if self.root_sum is not None:
+            self.passes.add_roots(player, self.root_sum[player], self.clock.average_weight)
+        if gadget is not None and gadget.player == player:
+            entering = gadget.answer(self.passes.root_cfv(player), self.clock.weights())
+            self.passes.set_roots(player, self.reaches[player], entering)
 
     def _respond(self, player: int) -> None:
         faced = self.mean_reaches[1 - player]

@@ -14,8 +14,7 @@ from tacit.agents.bots import RandomBot
 from tacit.agents.registry import load_agent
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.aivat import AivatEstimator, estimate
-from tacit.arena.aivat_cases import known_strategy, make_estimator, row_estimator, row_line
-from tacit.arena.aivat_values import PairValues
+from tacit.arena.aivat_cases import known_strategy, make_estimator, pair_values, row_estimator, row_line
 from tacit.arena.match import play_deals
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -66,7 +65,7 @@ def all_ends(tree: PublicTree, profile: Floats) -> list[tuple[Place, float, floa
 
 def aivat_of(tree: PublicTree, known: Sequence[Floats | None], value_strategy: Floats) -> Callable[[Place], float]:
     """Returns what estimates a game by where it ended: all it may depend on is the public state and what an unknown held."""
-    values, kept = PairValues(tree, value_strategy), dict[tuple[int, ...], float]()
+    values, kept = pair_values(tree, value_strategy), dict[tuple[int, ...], float]()
 
     def at(end: Place) -> float:
         key = (end.node, *(row for row, strategy in zip(end.rows, known, strict=True) if strategy is None))
@@ -145,7 +144,7 @@ def test_it_is_the_formula_of_the_paper_on_kuhn_poker() -> None:
     assert aivat(place) == pytest.approx(2.0 + dealt + own_check + own_call)
     # A king in its place would have done the same: imaginary observations make no difference between the two.
     king, queen = (row_line(tree, ends["check bet call", held, "J"][0]) for held in "KQ")
-    values = PairValues(tree, uniform)
+    values = pair_values(tree, uniform)
     assert estimate(king, (uniform, None), values) == estimate(queen, (uniform, None), values)
 
 
@@ -245,4 +244,4 @@ def test_somebody_has_to_be_known_and_to_play_as_it_says() -> None:
     passive = np.where(tree.entry_action == 0, 1.0, 0.0)  # checks and folds
     end = next(place for place, _, _ in all_ends(tree, uniform) if tree.public_label(place.node) == "bet fold")
     with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
-        estimate(row_line(tree, end), (passive, None), PairValues(tree, uniform))
+        estimate(row_line(tree, end), (passive, None), pair_values(tree, uniform))

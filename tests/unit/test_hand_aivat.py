@@ -12,7 +12,7 @@ from tacit.agents.holdem import HoldemAgent
 from tacit.agents.registry import HAND_POLICIES, load_agent
 from tacit.arena.aivat import AivatEstimator, Values, estimate
 from tacit.arena.aivat_cases import hand_line, make_estimator
-from tacit.arena.aivat_values import CheckDown, TreeValues, tabulate_game
+from tacit.arena.hand_values import check_down, self_play, tabulate_game
 from tacit.arena.match import play_deals
 from tacit.cards import hand_index, parse_cards
 from tacit.errors import TacitError
@@ -89,7 +89,7 @@ def test_exactly_unbiased_over_all_histories_of_a_turn_endgame(known: tuple[bool
     assert math.fsum(likely * payoff for _, _, likely, payoff in ends) == pytest.approx(exact, abs=1e-9)
     told = [policy if says else None for policy, says in zip(policies, known, strict=True)]
     seat = known.index(True)
-    functions: list[Values] = [CheckDown(), TreeValues(tree, (first, second)[seat], seat)]
+    functions: list[Values] = [check_down, self_play(tree, (first, second)[seat], seat)]
     for values in functions:
         estimates: dict[tuple[object, ...], float] = {}
         total = []
@@ -105,7 +105,7 @@ def test_players_who_are_both_known_with_their_own_values_leave_nothing_to_luck(
     game, tree = endgame(SMALL)
     strategy = some_strategy(tree, 1)
     policy = SolvedPolicy(HandStrategy(tree, strategy))
-    values, exact = TreeValues(tree, strategy, 0), value_of(tree, strategy, strategy)
+    values, exact = self_play(tree, strategy, 0), value_of(tree, strategy, strategy)
     for public, hands, _, _ in Ends(game, (policy, policy)).found[::97]:
         assert estimate(hand_line(public, hands), (policy, policy), values) == pytest.approx(exact, abs=1e-9)
 
@@ -138,7 +138,7 @@ def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float)
         HandAgent(game, SolvedPolicy(rough), rng(2), "B"),
     ]
     estimator = make_estimator(game, agents if both else [agents[0], Stranger(agents[1])])
-    assert isinstance(estimator.values[0], TreeValues)
+    assert estimator.values[0] is not check_down
     raw, less = played(game, agents, estimator, 400)
     assert_means(exact, raw, less)
     assert raw.deviation is not None
@@ -153,7 +153,7 @@ def test_the_full_game_from_before_the_flop(both: bool) -> None:
     assert isinstance(game, Holdem)
     agents = [load_agent(name, game, rng(seed)) for seed, name in enumerate(("random", "always-call"))]
     estimator = make_estimator(game, agents if both else [agents[0], Stranger(agents[1])])
-    assert isinstance(estimator.values[0], CheckDown)
+    assert estimator.values[0] is check_down
     raw, less = played(game, agents, estimator, 60)
     assert raw.deviation is not None
     assert less.deviation is not None
@@ -167,7 +167,7 @@ def test_it_takes_what_a_search_says_of_all_hands() -> None:
     agent = HoldemAgent(game, rng(0), iterations=5)
     agents: list[Agent] = [agent, load_agent("always-call", game, rng(1))]
     estimator = make_estimator(game, agents)
-    assert isinstance(estimator.values[0], TreeValues)  # self-play of always-call: a search is too slow to tabulate
+    assert estimator.values[0] is not check_down  # self-play of always-call: a search is too slow to tabulate
     raw, less = played(game, agents, estimator, 60)
     assert agent.search.searches == 1
     assert raw.deviation is not None
@@ -184,7 +184,7 @@ def test_one_player_has_to_be_known_and_to_play_as_it_says() -> None:
     end = PublicHand.start(game).dealt(game.known_board).after(3_000).after(0)
     held = hand_index(*parse_cards("QhQd")), hand_index(*parse_cards("JhJd"))
     with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
-        estimate(hand_line(end, held), (HAND_POLICIES["always-call"], None), CheckDown())
+        estimate(hand_line(end, held), (HAND_POLICIES["always-call"], None), check_down)
     asked, played = tabulate_game(HAND_POLICIES["random"], game)
     assert asked.num_entries == tree.num_entries
     np.testing.assert_allclose(played, tree.uniform_strategy())

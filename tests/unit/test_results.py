@@ -9,7 +9,7 @@ import pytest
 from tacit.agents.registry import HAND_POLICIES
 from tacit.arena.aivat import estimate
 from tacit.arena.aivat_cases import hand_line
-from tacit.arena.aivat_values import CheckDown
+from tacit.arena.hand_values import check_down
 from tacit.arena.journal import read_journal
 from tacit.arena.results import public_end, read_results
 from tacit.cards import hand_index, parse_cards
@@ -55,7 +55,7 @@ def test_the_folded_hand_counts(tmp_path: Path) -> None:
 
     def worth(own: str, other: str) -> float:
         held = hand_index(*parse_cards(own)), hand_index(*parse_cards(other))
-        return estimate(hand_line(end, held), policies, CheckDown())
+        return estimate(hand_line(end, held), policies, check_down)
 
     weak, strong = worth("AsKd", "7c2h"), worth("AsKd", "AcAd")
     assert abs(weak - strong) > 10.0

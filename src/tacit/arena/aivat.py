@@ -20,20 +20,19 @@ player's move has one option, the action it took, so only the chance events afte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.agents.base import Sight
-from tacit.agents.table import Table
-from tacit.arena.match import Estimator
+from tacit.arena.match import Sights
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE
 from tacit.tree.public_tree import Floats
 
 Reaches = tuple[Floats, Floats]
-Sights = Sequence[tuple[int, Sequence[Sight | None]]]
-"""Who acts and what both players saw, at each state of a game."""
+Values = Callable[[Any, Reaches], tuple[float, float]]
+"""A value function, fixed before the game: `W` (player 0's) and `w` of a public state for both players' reaches `[H]`."""
 
 
 class Branch(NamedTuple):
@@ -70,14 +69,6 @@ class Step(NamedTuple):
     held: Sequence[int]
 
 
-class Values(Protocol):
-    """A value function, fixed before anything is played."""
-
-    def sums(self, public: Any, reaches: Reaches) -> tuple[float, float]:
-        """Returns `W` and `w` at a public state, for both players' reaches `[H]`; `W` is player 0's."""
-        ...
-
-
 def estimate(line: Iterable[Step], policies: Sequence[Any], values: Values) -> float:
     """Returns what a game was worth to player 0, with most of the luck removed.
 
@@ -94,13 +85,13 @@ def estimate(line: Iterable[Step], policies: Sequence[Any], values: Values) -> f
     for step in line:
         policy = None if step.actor == CHANCE else policies[step.actor]
         shares = None if policy is None else step.shares(policy)
-        worth, weight = np.sum([values.sums(to.public, _follow(step, to, shares, reaches)) for to in step.options], axis=0)
+        worth, weight = np.sum([values(to.public, _follow(step, to, shares, reaches)) for to in step.options], axis=0)
         first, second = _follow(step, step.arrived, shares, reaches)
         reaches = (
             first if policies[0] is not None else np.eye(1, len(first), step.held[0])[0],
             second if policies[1] is not None else np.eye(1, len(second), step.held[1])[0],
         )
-        worth_here, weight_here = values.sums(step.arrived.public, reaches)
+        worth_here, weight_here = values(step.arrived.public, reaches)
         if not weight_here > 0:
             raise TacitError(f"player {step.actor} made a move that its policy never makes: AIVAT needs the one it played by")
         value = worth_here / weight_here
@@ -115,23 +106,24 @@ def _follow(step: Step, branch: Branch, shares: Floats | None, reaches: Reaches)
     return (first * played if step.actor == 0 else first, second * played if step.actor == 1 else second)
 
 
-class AivatEstimator(Estimator):
-    """Estimates what games were worth to the first of two agents (`arena/aivat_cases.py` makes it)."""
+@dataclass(frozen=True)
+class AivatEstimator:
+    """Estimates what games were worth to the first of two agents (`arena/aivat_cases.py` makes it).
 
-    def __init__(self, policies: Sequence[Any], values: Sequence[Values], line: Callable[[Sights], Iterable[Step]]) -> None:
-        """Takes both agents' policies, the value functions by the first one's seat, and what makes a line of sights."""
-        self._policies, self.values, self._line = policies, values, line
-        self.watcher(0)
+    Attributes:
+      policies: What each agent plays; None where that is unknown.
+      values: The value functions for the first agent in seat 0 and in seat 1.
+      line: Returns the steps of a game, given what was seen at its states.
+    """
 
-    def watcher(self, seat: int) -> Callable[[Table], None]:
-        self._seat, self._sights = seat, list[tuple[int, Sequence[Sight | None]]]()
-        return lambda table: self._sights.append((table.actor, table.sights))
+    policies: Sequence[Any]
+    values: Sequence[Values]
+    line: Callable[[Sights], Iterable[Step]]
 
-    def estimate(self, payoff: float) -> float:
-        del payoff  # it is in the estimate, with its luck removed
-        return self.value(self._line(self._sights), self._seat)
+    def __call__(self, sights: Sights, seat: int) -> float:
+        return self.value(self.line(sights), seat)
 
     def value(self, line: Iterable[Step], seat: int) -> float:
         """Returns what a game was worth to the first agent, who sat in a seat."""
         sign = 1 - 2 * seat
-        return sign * estimate(line, self._policies[::sign], self.values[seat])
+        return sign * estimate(line, self.policies[::sign], self.values[seat])

@@ -7,7 +7,8 @@ game, folded ones included: leaving out the others would be biased.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from tacit.agents.bots import PokerBot, RandomBot
 from tacit.agents.hand_policy import HandPolicy, played
 from tacit.agents.registry import policy_of
 from tacit.agents.tabular import TabularAgent
-from tacit.arena.aivat import AivatEstimator, Branch, Sights, Step
-from tacit.arena.aivat_values import PairValues, hand_values
+from tacit.arena.aivat import AivatEstimator, Branch, Reaches, Step, Values
+from tacit.arena.hand_values import hand_values
+from tacit.arena.match import Sights
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, hand_index
 from tacit.errors import TacitError
@@ -59,11 +61,11 @@ def row_estimator(tree: PublicTree, agents: Sequence[Agent]) -> AivatEstimator:
 
     def line(sights: Sights) -> Iterator[Step]:
         place = NOWHERE
-        for actor, seen in sights:
-            place = navigator.follow_sights(place, actor, seen)
+        for seen in sights:
+            place = navigator.follow_sights(place, seen[0].actor, seen)
         return row_line(tree, place)
 
-    return AivatEstimator(strategies, [PairValues(tree, known[0])] * 2, line)
+    return AivatEstimator(strategies, [pair_values(tree, known[0])] * 2, line)
 
 
 def row_line(tree: PublicTree, end: Place) -> Iterator[Step]:
@@ -82,6 +84,31 @@ def row_line(tree: PublicTree, end: Place) -> Iterator[Step]:
         held = [row - int(start[player][node]) for player, row in enumerate(rows)]
         yield Step(actor, int(tree.rows[actor].entry[rows[actor]]), lambda strategy: strategy, branches[:1], branches[1], held)
         above = node
+
+
+def pair_values(tree: PublicTree, strategy: Floats) -> Values:
+    """Returns self-play of a strategy `[E]` as the value function; a public state is a range of sibling nodes."""
+    nodes, width = tree.require_nodes(), len(tree.rows[1])
+    rows = np.concatenate([nodes.joint_rows, tree.payoff_rows], axis=1).astype(np.int64)
+    order = np.argsort(rows[0] * width + rows[1])
+    rows = rows[:, order]
+    chance = np.concatenate([nodes.joint_chance, tree.payoff_chance])[order]
+    worth = np.concatenate([np.zeros(len(nodes.joint_chance)), tree.payoff])[order]
+    start = np.searchsorted(rows[0], nodes.row_start[0])  # a node's pairs lie together
+    above = [tree.rows[player].parent[rows[player]].astype(np.int64) for player in (0, 1)]
+    parent = np.searchsorted(rows[0] * width + rows[1], above[0] * width + above[1])
+    shares = np.append(strategy, 1.0)
+    played = shares[tree.rows[0].entry[rows[0]]] * shares[tree.rows[1].entry[rows[1]]]
+    for last, first in pairwise(start[nodes.level_start[:0:-1]]):
+        np.add.at(worth, parent[first:last], played[first:last] * worth[first:last])
+
+    def values(public: range, reaches: Reaches) -> tuple[float, float]:
+        pairs = slice(start[public.start], start[public.stop])
+        here = [rows[player, pairs] - nodes.row_start[player][public.start] for player in (0, 1)]
+        both = reaches[0][here[0]] * reaches[1][here[1]]
+        return float(both @ worth[pairs]), float(both @ chance[pairs])
+
+    return values
 
 
 def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
@@ -105,15 +132,9 @@ def hand_estimator(game: Holdem, agents: Sequence[Agent]) -> AivatEstimator:
         raise _unknown(agents)
 
     def line(sights: Sights) -> Iterator[Step]:
-        end, held = PublicHand.start(game), [0, 0]
-        for _, seen in sights:
-            for player, sight in enumerate(seen):
-                assert sight is not None
-                for word in sight.private:
-                    held[player] = hand_index(*parse_cards(word))
-                for word in sight.public if player == 0 else ():
-                    end = end.hear(word)
-        return hand_line(end, held)
+        words = (word for seen in sights for word in seen[0].public)
+        cards = [next(word for seen in sights for word in seen[player].private) for player in (0, 1)]
+        return hand_line(reduce(PublicHand.hear, words, PublicHand.start(game)), [hand_index(*parse_cards(w)) for w in cards])
 
     return AivatEstimator(policies, hand_values(game, policies), line)
 

@@ -185,7 +185,7 @@ def _game_of(run: str, name: str, given: AnyGame | None) -> AnyGame:
 def _exact(name: str, given: AnyGame | None) -> tuple[dict[str, Any], list[str]] | None:
     """Returns the report of a saved solve or, in an endgame of hold'em, of a bot; None for what is trained."""
     from tacit.agents.registry import HAND_POLICIES
-    from tacit.arena.aivat_values import tabulate_game
+    from tacit.arena.hand_values import tabulate_game
     from tacit.evaluation import evaluate as measure
     from tacit.kernels import make_passes
     from tacit.solvers import load_result

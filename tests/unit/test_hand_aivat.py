@@ -185,6 +185,10 @@ def test_one_player_has_to_be_known_and_to_play_as_it_says() -> None:
     held = hand_index(*parse_cards("QhQd")), hand_index(*parse_cards("JhJd"))
     with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
         estimate(hand_line(end, held), (HAND_POLICIES["always-call"], None), check_down)
+    off_menu = PublicHand.start(game).dealt(game.known_board).after(2_000).after(0)
+    with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
+        estimate(hand_line(off_menu, held), (HAND_POLICIES["random"], None), check_down)
+    assert estimate(hand_line(off_menu, held), (None, HAND_POLICIES["random"]), check_down) > 0  # an unknown player may
     asked, played = tabulate_game(HAND_POLICIES["random"], game)
     assert asked.num_entries == tree.num_entries
     np.testing.assert_allclose(played, tree.uniform_strategy())

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.table import Table, play_game
+from tacit.agents.table import play_game
 from tacit.games import AnyGame
 
 Seats = tuple[int, ...]
@@ -90,9 +90,13 @@ def play_deals(
         for seat in seats:
             draws.rewind()
             players = agents if seat == 0 else agents[::-1]
-            sights: list[tuple[Any, Any]] = []
-            watch: Callable[[Table], None] = lambda table, kept=sights: kept.append(table.sights)
-            payoffs.append(play_game(game, players, draws, watch)[seat])
-            estimates.append(payoffs[-1] if estimator is None else estimator(sights, seat))
+            returns, sights = _play(game, players, draws)
+            payoffs.append(returns[seat])
+            estimates.append(returns[seat] if estimator is None else estimator(sights, seat))
         yield Deal(number, seats, tuple(payoffs), tuple(estimates))
         number += 1
+
+
+def _play(game: AnyGame, players: Sequence[Agent], draws: RecordedDraws) -> tuple[tuple[float, float], Sights]:
+    sights: list[tuple[Any, Any]] = []
+    return play_game(game, players, draws, lambda table: sights.append(table.sights)), sights

@@ -99,11 +99,8 @@ def aivat(name: str, given: AnyGame | None, path: Path | None, player: str) -> t
     """Returns the report and what people read of it."""
     import numpy as np
 
-    from tacit.agents.registry import load_agent, policy_of
-    from tacit.arena.hand_aivat import hand_estimate
-    from tacit.arena.hand_values import CheckDown
-    from tacit.arena.results import public_end, read_results
-    from tacit.cards.hands import hand_index
+    from tacit.agents.registry import load_agent
+    from tacit.arena.results import estimates, read_results
     from tacit.tally import Tally
 
     if path is None:
@@ -112,17 +109,12 @@ def aivat(name: str, given: AnyGame | None, path: Path | None, player: str) -> t
     rules = results.game
     if given is not None and str(given) != str(rules):
         raise TacitError(f"{path} has hands of {rules}, not of {given}")
-    policy = policy_of(load_agent(name, rules, np.random.default_rng(0)))
-    if policy is None:
-        raise TacitError(f"what {name} does with every hand is not known: AIVAT needs that of the player who is judged")
-    raw, less, values = Tally(), Tally(), CheckDown()
+    agent = load_agent(name, rules, np.random.default_rng(0))
+    raw, less = Tally(), Tally()
     with progress_bar("hands") as progress:
         task = progress.add_task(f"aivat of {results.player}", total=len(results.hands), rate="", note="")
-        for hand in results.hands:
-            cards, policies = hand.record.hands, (policy, None) if hand.seat == 0 else (None, policy)
-            held = hand_index(*cards[:2]), hand_index(*cards[2:])
-            found = hand_estimate(public_end(rules, hand.record), held, policies, values)
-            less.add(found if hand.seat == 0 else -found)
+        for hand, estimate in zip(results.hands, estimates(results, agent), strict=True):
+            less.add(estimate)
             raw.add(hand.winnings)
             progress.update(task, completed=less.count, note=f"mean {less.mean:+.4g}")
     mbb = rules.in_units(1.0)["mbb"]

@@ -15,10 +15,8 @@ import typer
 from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
 
 if TYPE_CHECKING:
-    from tacit.agents.base import Agent
-    from tacit.arena.match import Deal, Estimator
+    from tacit.arena.match import Deal
     from tacit.tally import Tally
-    from tacit.tree.draft import Progress
 
 MOST_HANDS = 10**12
 
@@ -55,6 +53,7 @@ def match(
     import numpy as np
 
     from tacit.agents.registry import SearchOptions, load_agent
+    from tacit.arena.aivat_cases import make_estimator
     from tacit.arena.match import play_deals
     from tacit.games import load_game
     from tacit.tally import Tally
@@ -72,7 +71,7 @@ def match(
         estimator = None
         if aivat:
             progress.update(task, description="AIVAT", refresh=True)
-            estimator = _aivat(rules, agents, lambda count: progress.update(task, completed=count))
+            estimator = make_estimator(rules, agents, lambda count: progress.update(task, completed=count))
     each = 2 if duplicate else 1
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
@@ -123,20 +122,6 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
         "interval": None if interval is None else [scale * end for end in interval],
         "deviation": None if deviation is None else scale * deviation,
     }
-
-
-def _aivat(rules: Any, agents: list[Agent], on_compile: Progress) -> Estimator:
-    from tacit.agents.tabular import TabularAgent
-    from tacit.arena.aivat import AivatEstimator
-    from tacit.arena.hand_aivat import HandAivatEstimator
-    from tacit.games.holdem import Holdem
-    from tacit.tree.compiler import compile_game
-
-    if isinstance(rules, Holdem):
-        return HandAivatEstimator(rules, agents)
-
-    solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
-    return AivatEstimator(solved or compile_game(rules, progress=on_compile), agents)
 
 
 def _print(report: dict[str, Any]) -> None:

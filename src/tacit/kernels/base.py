@@ -203,7 +203,7 @@ class Passes(ABC, Generic[Array]):
 
     def add_roots(self, player: int, total: Array, weight: Any) -> None:
         """Adds a weight times `root_cfv` to a sum, where it lies."""
-        total += weight * self.root_cfv(player)  # type: ignore[operator]
+        total += weight * self.root_cfv(player)
 
     def take_samples(self, sample_iteration: Array, clock: Clock, source: Array, target: Array) -> None:
         """Copies the entries of the games that sample this iteration; here there is one game."""

@@ -12,15 +12,25 @@ from torch import Tensor, nn
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.learn import Batches, learn_policy, learn_values, make_batches
-from tacit.nfsp.memory import FEW, GAME_OVER, Behaviour, Transitions, add_behaviour, latest, make_behaviour, make_transitions
-from tacit.nfsp.network import initial_params, make_shape, pack_params
-from tacit.nfsp.networks import POLICY, TARGET, Networks, Q, greedy_table, make_networks
-from tacit.nfsp.optimizer import OPTIMIZERS
-from tacit.nfsp.players import AVERAGE, STRATEGIES, PlayedGame, strategy_of
-from tacit.nfsp.random_numbers import below, make_streams, uniform
-from tacit.nfsp.selfplay import Games, advance_games, begin_games, make_games
-from tacit.nfsp.walk_table import make_walk_table
+from tacit.nfsp.config import OPTIMIZERS
+from tacit.nfsp.strategies import AVERAGE, STRATEGIES
+from tacit.nfsp.tabular.learn import Batches, learn_policy, learn_values, make_batches
+from tacit.nfsp.tabular.memory import (
+    FEW,
+    GAME_OVER,
+    Behaviour,
+    Transitions,
+    add_behaviour,
+    latest,
+    make_behaviour,
+    make_transitions,
+)
+from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, greedy_table, make_networks
+from tacit.nfsp.tabular.played_game import PlayedGame
+from tacit.nfsp.tabular.random_numbers import below, make_streams, uniform
+from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
+from tacit.nfsp.tabular.walk_table import make_walk_table
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import NO_PARENT
 
@@ -50,7 +60,7 @@ def play(
 
 
 def networks_for(played: PlayedGame, hidden: tuple[int, ...] = (20,), seed: int = 0) -> Networks:
-    return make_networks(played.num_features, hidden, played.num_actions, np.random.default_rng(seed))
+    return played.make_networks(hidden, np.random.default_rng(seed))
 
 
 def batches_for(played: PlayedGame) -> Batches:
@@ -81,7 +91,7 @@ def repacked(net: nn.Sequential) -> np.ndarray[Any, Any]:
 def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[int, ...]) -> None:
     played = PlayedGame.of(load_game("leduc_poker"))
     networks = networks_for(played, hidden)
-    sizes = [played.num_features, *hidden, played.num_actions]
+    sizes = [played.num_features, *hidden, len(played.table.actions)]
     nets = {kind: torch_net(sizes, kind) for kind in (Q, TARGET, POLICY)}
     for kind, (_, params) in nets.items():
         networks.params[0, kind] = params
@@ -91,7 +101,7 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
     table, matrix = played.table, torch.zeros(played.tree.num_infostates, played.num_features)
     where = np.repeat(np.arange(len(matrix)), np.diff(played.encodings.start)), played.encodings.feature
     matrix[where] = torch.from_numpy(played.encodings.value)
-    legal = torch.zeros(played.tree.num_infostates, played.num_actions, dtype=torch.bool)
+    legal = torch.zeros(played.tree.num_infostates, len(played.table.actions), dtype=torch.bool)
     legal[torch.from_numpy(table.entry_infostate).long(), torch.from_numpy(table.entry_action).long()] = True
     optimizers = {kind: torch_optimizer(optimizer, nets[kind][0], 0.01) for kind in (Q, POLICY)}
     for _ in range(5):
@@ -180,13 +190,13 @@ def test_players_start_from_different_weights_and_targets_from_their_own() -> No
 def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_follows() -> None:
     played = PlayedGame.of(load_game("leduc_poker"))
     networks = networks_for(played, (16,))
-    shape, _ = make_shape(played.num_features, (16,), played.num_actions)
+    shape, _ = make_shape(played.num_features, (16,), len(played.table.actions))
     fold, raise_ = 0, 2  # folding is illegal where there is no bet, raising after two raises
     networks.params[:] = 0.0
     networks.params[:, :, shape.bias[-1] * 16 + fold] = 1e6
     networks.params[:, :, shape.bias[-1] * 16 + raise_] = 1e5
     for kind in STRATEGIES:
-        strategy = strategy_of(played, networks, kind)
+        strategy = played.strategy(networks, kind)
         np.testing.assert_allclose(np.add.reduceat(strategy, played.tree.entry_start[:-1]), 1.0)
         can_fold = np.isin(played.table.entry_infostate, played.table.entry_infostate[played.table.entry_action == fold])
         chosen = played.table.entry_action[strategy == 1.0]
@@ -360,7 +370,7 @@ def test_average_play_follows_the_policy_network() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played, seed=4)
     transitions, _, _ = play(played, networks, 1_500, 0.0, 0.0)
-    strategy = strategy_of(played, networks, AVERAGE)
+    strategy = played.strategy(networks, AVERAGE)
     entries = transitions.entry[0, : transitions.offered[0]]
     counts = np.bincount(entries, minlength=played.tree.num_entries)
     for infostate in np.flatnonzero(played.tree.infostate_player == 0):

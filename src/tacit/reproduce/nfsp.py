@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.nfsp.config import NfspConfig
+from tacit.nfsp.config import TabularConfig
+from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.system import DQN, NFSP
-from tacit.nfsp.train import NfspProgress
 from tacit.training.folder import RunFolder
 from tacit.training.settings import find_preset
 
@@ -76,8 +76,8 @@ class NfspJob:
     """A run of the figure."""
 
     variant: Variant
-    folder: RunFolder[Any, NfspProgress]
-    config: NfspConfig
+    folder: RunFolder[Any, ExactProgress]
+    config: TabularConfig
 
 
 def nfsp_jobs(scale: str, out: Path, seed: int) -> list[NfspJob]:

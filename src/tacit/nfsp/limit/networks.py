@@ -15,6 +15,7 @@ from torch import Tensor
 
 from tacit.games.limit_batch import NUM_ACTIONS
 from tacit.nfsp.limit.encoding import NUM_BITS
+from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE
 
 Q, POLICY = 0, 1
 """Which network of a player: network `2 * player + kind`."""
@@ -48,6 +49,11 @@ def make_layers(hidden: Sequence[int], generator: torch.Generator) -> Layers:
         )
         layers.append(Layer(weight, bias))
     return layers
+
+
+def named_weights(layers: Layers, prefix: str = "") -> dict[str, Tensor]:
+    """Returns the tensors of layers by names."""
+    return {f"{prefix}{place}.{name}": part for place, layer in enumerate(layers) for name, part in layer._asdict().items()}
 
 
 def choose(layers: Layers, networks: slice) -> Layers:
@@ -137,3 +143,20 @@ def best_value(scores: Tensor, legal: Tensor) -> Tensor:
     """Returns `[...]` the highest score of a legal action, 0 where none is legal: the hand is over."""
     highest = scores.masked_fill(~legal, -torch.inf).amax(-1)
     return torch.where(legal.any(-1), highest, 0.0)
+
+
+def strategy_probabilities(layers: Layers, strategy: str, player: int, inputs: Tensor, legal: Tensor) -> Tensor:
+    """Returns `[B, 3]` how often a player takes each action by one of `STRATEGIES`.
+
+    Args:
+      layers: of all four networks.
+      strategy: its name.
+      player: whose turn it is.
+      inputs: `[B, 288]` what the player knows.
+      legal: `[B, 3]` or `[3]` bool.
+    """
+    network = 2 * player + (Q if strategy == BEST_RESPONSE else POLICY)
+    scores = forward(choose(layers, slice(network, network + 1)), inputs[None])[-1][0]
+    if strategy == AVERAGE:
+        return policy(scores, legal)
+    return torch.nn.functional.one_hot(greedy(scores, legal), NUM_ACTIONS).float()

@@ -6,8 +6,8 @@ import numpy as np
 
 from tacit.compiled import compiled
 
-OPTIMIZERS = ("sgd", "momentum", "adam")
 SGD, MOMENTUM, ADAM = range(3)
+"""Positions in `OPTIMIZERS` of `nfsp/config.py`."""
 _MOMENTUM = np.float32(0.9)
 _BETA1, _BETA2, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 

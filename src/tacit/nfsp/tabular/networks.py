@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
+from tacit.nfsp.tabular.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
 
 Q, TARGET, POLICY = range(3)
 """Which network of a player."""

@@ -23,7 +23,7 @@ from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.one_card_poker import CALL, RAISE, OneCardPoker
 from tacit.games.openspiel import OpenSpielGame
-from tacit.nfsp.network import Encodings, encodings_of
+from tacit.nfsp.tabular.network import Encodings, encodings_of
 from tacit.tree.public_tree import NO_PARENT, Ints, PublicTree, in_ranges, split_observations
 
 Matrix = NDArray[np.float32]

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.memory import GAME_OVER, latest
-from tacit.nfsp.network import backward, forward, output
-from tacit.nfsp.networks import POLICY, TARGET, Q, best_entry, policy
-from tacit.nfsp.optimizer import descend
-from tacit.nfsp.random_numbers import below
+from tacit.nfsp.tabular.memory import GAME_OVER, latest
+from tacit.nfsp.tabular.network import backward, forward, output
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, best_entry, policy
+from tacit.nfsp.tabular.optimizer import descend
+from tacit.nfsp.tabular.random_numbers import below
 
 NEVER = -1
 """When a value was computed that has not been computed."""

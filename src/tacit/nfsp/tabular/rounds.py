@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.compiled import compiled
-from tacit.nfsp.learn import learn_policy, learn_values
-from tacit.nfsp.selfplay import advance_games
+from tacit.nfsp.tabular.learn import learn_policy, learn_values
+from tacit.nfsp.tabular.selfplay import advance_games
 
 STREAMS = 3
 """Random numbers of self-play, of player 0's learning and of player 1's."""

@@ -1,25 +1,41 @@
-"""Rounds of self-play and learning on one device: on a GPU a round is one CUDA graph, from which nothing returns to Python.
+"""NFSP on limit hold'em on one device: on a GPU a round is one CUDA graph, from which nothing returns to Python.
 
 A *round* advances every hand by one decision, then makes a few steps of descent with each network of each player. With 256
 hands and two steps this is the paper's "2 stochastic gradient updates of mini-batch size 256 per network for every 256 steps in
-the game". A memory that does not fill a batch yet is not learnt from.
+the game" (section 4.3). A memory that does not fill a batch yet is not learnt from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from tacit.games.holdem import LimitHoldem
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.holdem import LimitHoldem, is_full_limit_holdem
 from tacit.games.limit_batch import NUM_ACTIONS, LimitRules
-from tacit.nfsp.limit.config import LimitConfig
-from tacit.nfsp.limit.memory import Behaviour, Transitions, draw, rows, unpack_legal
-from tacit.nfsp.limit.networks import Adam, Layer, Layers, best_value, choose, descend, forward, make_layers
-from tacit.nfsp.limit.selfplay import SelfPlay
+from tacit.nfsp.config import LimitConfig
+from tacit.nfsp.engine import Engine, filled_rows
+from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, unpack_legal
+from tacit.nfsp.limit.networks import (
+    Adam,
+    Layer,
+    Layers,
+    best_value,
+    choose,
+    descend,
+    forward,
+    make_layers,
+    named_weights,
+)
+from tacit.nfsp.limit.selfplay import HandsInPlay
+from tacit.nfsp.progress import MATCHES
+from tacit.threads import one_thread
 
 WARM_UP = 3
 """Rounds before a graph is captured, so that libraries have made what they make once."""
@@ -31,8 +47,8 @@ class Counters(NamedTuple):
     Attributes:
       rounds: `[1]` int64, rounds played.
       updates: `[2, 2]` int64, steps that each player's networks have made.
-      loss: `[2, 2]` float64 for each player and network, summed over the steps since somebody set it to zero.
-      steps: `[2, 2]` int64, the number of these steps.
+      loss: `[2, 2]` float64, as in `Engine`.
+      steps: `[2, 2]` int64, as in `Engine`.
     """
 
     rounds: Tensor
@@ -41,27 +57,71 @@ class Counters(NamedTuple):
     steps: Tensor
 
 
-class Rounds:
-    """Everything of a run that lives on the device."""
+class LimitEngine(Engine):
+    """Both players' networks, memories and hands, as tensors that stay where they are."""
 
-    def __init__(self, game: LimitHoldem, config: LimitConfig, device: str = "cpu") -> None:
+    def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
+        if not isinstance(game, LimitHoldem) or not is_full_limit_holdem(game):
+            raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
         self.config, self.device = config, device
         self.generator = torch.Generator(device).manual_seed(config.seed)
         self.layers: Layers = make_layers(config.hidden_layers(), self.generator)
         self.target: Layers = [Layer(*(part[0::2].clone() for part in layer)) for layer in self.layers]
-        self.transitions = Transitions.empty(config.transitions, device)
-        self.behaviour = Behaviour.empty(config.behaviour, device)
-        self.selfplay = SelfPlay(LimitRules.of(game, device), config, self.generator)
-        rounds, updates, steps = (torch.zeros(shape, dtype=torch.int64, device=device) for shape in ((1,), (2, 2), (2, 2)))
-        self.counters = Counters(rounds, updates, torch.zeros(2, 2, dtype=torch.float64, device=device), steps)
+        self.transitions = PackedMemory(TRANSITION, config.transitions, device)
+        self.behaviour = PackedMemory(BEHAVIOUR, config.behaviour, device)
+        self.selfplay = HandsInPlay(LimitRules.of(game, device), config, self.generator)
+        rounds, updates, self.steps = (torch.zeros(shape, dtype=torch.int64, device=device) for shape in ((1,), (2, 2), (2, 2)))
+        self.loss = torch.zeros(2, 2, dtype=torch.float64, device=device)
+        self.counters = Counters(rounds, updates, self.loss, self.steps)
+        self.finished = self.selfplay.seats.finished
         rates = [config.learning_rate, config.policy_learning_rate]
         self._actions = torch.arange(NUM_ACTIONS, dtype=torch.uint8, device=device)
         self._rates = torch.tensor(2 * rates, device=device)[:, None, None]
         self.adam = Adam(self.layers) if config.optimizer == "adam" else None
         self._graph: torch.cuda.CUDAGraph | None = None
+        self._judge: Judge | None = None
 
-    def play(self, count: int) -> None:
-        """Plays some rounds; returns at once on a GPU."""
+    def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
+        """Returns what the strategies win from bots."""
+        if self._judge is None:
+            self._judge = Judge(self.selfplay.rules, self.config.deals, self.config.seed)
+        found: dict[str, float] = {}
+        on_match(0)
+        for number, (name, (strategy, bot)) in enumerate(MATCHES.items(), 1):
+            with one_thread():
+                rate = self._judge.win_rate(self.layers, strategy, bot)
+            found |= {name: rate.mbb, f"{name}_half": rate.half}
+            on_match(number)
+        return found
+
+    def weights(self) -> dict[str, Tensor]:
+        return named_weights(self.layers)
+
+    def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
+        kept = {**named_weights(self.layers), **named_weights(self.target, "target.")}
+        if self.adam is not None:
+            kept |= named_weights(self.adam.moments, "moments.")
+        groups: dict[str, Any] = {"counters": self.counters, "hands": self.selfplay.hands, "seats": self.selfplay.seats}
+        for group, tensors in groups.items():
+            kept |= {f"{group}.{name}": tensor for name, tensor in tensors._asdict().items()}
+        for name, memory in (("transitions", self.transitions), ("behaviour", self.behaviour)):
+            kept |= filled_rows(name, memory.columns, memory.offered, memory.capacity, saved)
+        return kept
+
+    def state(self) -> dict[str, Tensor]:
+        return {**super().state(), "generator": self.generator.get_state()}
+
+    def restore(self, saved: Mapping[str, Tensor]) -> None:
+        super().restore(saved)
+        self.generator.set_state(saved["generator"])
+
+    def play(self, done: int, count: int) -> None:
+        """Plays `count` rounds; returns at once on a GPU, where the rounds `done` are counted, too."""
+        del done
+        with one_thread():  # products are small, and the numbers are then the same whatever the machine has
+            self._play(count)
+
+    def _play(self, count: int) -> None:
         if self.device == "cpu":
             for _ in range(count):
                 self.play_one()
@@ -119,23 +179,21 @@ class Rounds:
         Inputs `[U, 4, B, 288]` of the networks, 1 at chosen actions `[U, 2, 2, B, 3]`, wanted action values `[U, 2, B, 1]` and
         `-inf` at actions `[U, 2, B, 3]` that the policies cannot take. The target networks stand still in a round.
         """
-        memory, behaviour, config = self.transitions, self.behaviour, self.config
+        config = self.config
         count, unpack = config.updates * config.batch_size, self.selfplay.encoder.unpack
-        row = draw(memory.offered, config.transitions, count, self.generator)
-        other = draw(behaviour.offered, config.behaviour, count, self.generator)
-        ahead = forward(self.target, unpack(rows(memory.following, row)))[-1]
-        wanted = rows(memory.reward, row) + best_value(ahead, unpack_legal(rows(memory.legal, row)))
-        taken = torch.stack((rows(memory.action, row), rows(behaviour.action, other)), 1)
-        chosen = (taken[..., None] == self._actions).float()
-        legal = unpack_legal(rows(behaviour.legal, other))
-        inputs = unpack(torch.stack((rows(memory.bits, row), rows(behaviour.bits, other)), 1)).flatten(0, 1)
+        bits, action, reward, following, following_legal = self.transitions.draw(count, self.generator)
+        other_bits, other_action, other_legal = self.behaviour.draw(count, self.generator)
+        ahead = forward(self.target, unpack(following))[-1]
+        wanted = reward + best_value(ahead, unpack_legal(following_legal))
+        chosen = (torch.stack((action, other_action), 1)[..., None] == self._actions).float()
+        inputs = unpack(torch.stack((bits, other_bits), 1)).flatten(0, 1)
 
         def by_step(of_round: Tensor) -> Tensor:
             """Returns `[U, ..., B, K]` of `[..., U * B, K]`."""
             *before, _, last = of_round.shape
             return of_round.view(*before, config.updates, config.batch_size, last).movedim(-3, 0)
 
-        closed = torch.where(legal, 0.0, -torch.inf)
+        closed = torch.where(unpack_legal(other_legal), 0.0, -torch.inf)
         return by_step(inputs).contiguous(), by_step(chosen), by_step(wanted[..., None]), by_step(closed)
 
     def _descend(self, values: list[Tensor], errors: Tensor, ready: Tensor) -> None:

@@ -1,0 +1,114 @@
+"""NFSP on a compiled game: a walk over integers for each game, and networks small enough for vector units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.kernels import make_passes
+from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
+from tacit.nfsp.engine import Engine, filled_rows
+from tacit.nfsp.strategies import AVERAGE, STRATEGIES
+from tacit.nfsp.tabular.learn import NEVER, make_batches
+from tacit.nfsp.tabular.memory import Behaviour, Transitions, make_behaviour, make_transitions
+from tacit.nfsp.tabular.networks import POLICY, Q
+from tacit.nfsp.tabular.played_game import PlayedGame
+from tacit.nfsp.tabular.random_numbers import make_streams
+from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
+from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
+from tacit.tree.public_tree import Floats
+
+
+class TabularEngine(Engine):
+    """Both players' networks, memories and games, on the CPU."""
+
+    def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
+        if device != "cpu":
+            raise TacitError("nfsp trains on the CPU: leave --device away")
+        self._config, self.played = config, PlayedGame.of(game)
+        tree = self.played.tree
+        self._passes = make_passes(tree)
+        self.networks = self.played.make_networks(config.hidden_layers(), np.random.default_rng(config.seed))
+        self._transitions, self._behaviour = make_transitions(config.transitions), make_behaviour(config.behaviour)
+        self._batches = make_batches(tree.num_infostates, tree.num_entries, config.batch_size)
+        self._games = make_games(config.games, tree.num_infostates, tree.num_entries)
+        self._streams = make_streams(config.seed, STREAMS)
+        begin_games(self._games, self.played.table, config.anticipation, self._streams, 0)
+        learnt = slice(Q, None, POLICY - Q)  # a view without the targets between them
+        self.loss, self.steps = (torch.from_numpy(part[:, learnt]) for part in (self.networks.loss, self.networks.steps))
+        self.finished = torch.from_numpy(self._games.finished)
+
+    def play(self, done: int, count: int) -> None:
+        play_rounds(
+            count, done, self._learning_rates(done, count), round_settings(self._config), self._games, self.networks,
+            self._transitions, self._behaviour, self._batches, self.played.encodings, self.played.table, self._streams,
+        )  # fmt: skip
+
+    def strategy(self, name: str = AVERAGE) -> Floats:
+        """Returns `[E]` what the players do by one of `STRATEGIES`."""
+        return self.played.strategy(self.networks, name)
+
+    def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
+        """Returns the exact exploitability of the average strategies, and of the others beside it."""
+        del on_match
+        average, best, greedy = (evaluate(self._passes, self.strategy(name)) for name in STRATEGIES)
+        return {
+            "exploitability": average.exploitability,
+            "nash_conv": average.nash_conv,
+            "value": average.value,
+            "best_response_exploitability": best.exploitability,
+            "greedy_average_exploitability": greedy.exploitability,
+        }
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"params": torch.from_numpy(self.networks.params.copy())}
+
+    def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
+        arrays = {name: getattr(self.networks, name) for name in ("params", "moments", "updates")}
+        arrays |= {f"games.{name}": getattr(self._games, name) for name in PERSISTENT}
+        kept = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        kept["streams"] = torch.from_numpy(self._streams.view(np.int64))
+        memories: dict[str, Transitions | Behaviour] = {"transitions": self._transitions, "behaviour": self._behaviour}
+        for name, memory in memories.items():
+            columns = {column: torch.from_numpy(array) for column, array in memory._asdict().items()}
+            kept |= filled_rows(name, columns, columns.pop("offered"), memory.entry.shape[1], saved)
+        return kept
+
+    def restore(self, saved: Mapping[str, Tensor]) -> None:
+        super().restore(saved)
+        self._batches.refits[:] = NEVER
+
+    def _learning_rates(self, done: int, count: int) -> NDArray[np.float32]:
+        """Returns `[count, 2]` the learning rates of action values and policies in rounds after the `done` ones."""
+        config, before = self._config, done + np.arange(count)
+        factor = np.ones(count)
+        if config.slowdown:
+            factor /= np.sqrt(1.0 + before / config.slowdown)
+        policy_factor = factor
+        if config.decay > 0.0:
+            policy_factor = factor * np.clip((1.0 - before / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
+        return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)
+
+
+def round_settings(config: TabularConfig) -> RoundSettings:
+    """Returns what kernels need of a configuration."""
+    return RoundSettings(
+        anticipation=config.anticipation,
+        exploration=config.exploration,
+        apart=config.explores == APART,
+        window=config.memory == WINDOW,
+        least_probability=config.least_probability if config.memory == EXPONENTIAL else 0.0,
+        batch_size=config.batch_size,
+        updates=config.updates,
+        share=config.share,
+        refit_every=config.refit_every,
+        optimizer=OPTIMIZERS.index(config.optimizer),
+        policy_optimizer=OPTIMIZERS.index(config.policy_optimizer),
+    )

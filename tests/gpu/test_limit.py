@@ -77,7 +77,7 @@ def test_a_captured_round_is_the_round() -> None:
         for name in ("0.weight", "0.bias", "1.weight", "1.bias"):
             assert (abs(replayed[name] - before[name]).amax((1, 2)) > 2e-4).all(), name  # all four networks learn
         refits.append(not torch.equal(replayed["target.1.bias"], before["target.1.bias"]))
-    assert int(graph.engine.counters.rounds) == WARM_UP + 100 + 8
+    assert int(graph.engine.rounds) == WARM_UP + 100 + 8
     assert (graph.engine.transitions.offered > config.transitions).all()
     assert 0 < sum(refits) < 8  # every fourth round or so
 
@@ -95,7 +95,7 @@ def test_a_run_on_the_gpu_learns_and_goes_on() -> None:
     assert again.epoch == 4
     assert judge.win_rate(again.engine.layers, AVERAGE, "always-call") == call
     again.run_epoch()
-    assert int(again.engine.counters.rounds) == 5_000
+    assert int(again.engine.rounds) == 5_000
 
 
 def test_the_papers_settings_fit() -> None:

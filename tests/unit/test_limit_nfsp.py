@@ -13,7 +13,7 @@ from tacit.nfsp.config import LIMIT_PRESETS, LimitConfig
 from tacit.nfsp.limit.encoding import NUM_BITS, NUM_BYTES
 from tacit.nfsp.limit.engine import LimitEngine
 from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, draw_rows, pack_legal, unpack_legal
-from tacit.nfsp.limit.networks import Adam, Layers, best_value, descend, forward, greedy, make_layers, policy
+from tacit.nfsp.limit.networks import Adam, Layers, Sgd, best_value, forward, greedy, make_layers, policy
 from tacit.nfsp.limit.selfplay import sample
 from tests.unit.test_limit_batch import begin, words_encoding
 
@@ -43,7 +43,7 @@ def torch_networks(layers: Layers) -> list[torch.nn.Sequential]:
 def test_steps_of_descent_are_those_of_torch(optimizer: str) -> None:
     generator = torch.Generator().manual_seed(1)
     layers = make_layers([20, 12], generator)
-    networks, adam = torch_networks(layers), Adam(layers)
+    networks, ours = torch_networks(layers), Sgd() if optimizer == "sgd" else Adam(layers)
     rates = torch.tensor([0.002, 0.001, 0.002, 0.001])
     kind = torch.optim.SGD if optimizer == "sgd" else torch.optim.Adam
     theirs = [kind(network.parameters(), float(rate)) for network, rate in zip(networks, rates, strict=True)]
@@ -57,10 +57,7 @@ def test_steps_of_descent_are_those_of_torch(optimizer: str) -> None:
             (found - want).square().sum().backward()
             their.step()
         errors = 2.0 * (values[-1] - wanted)
-        if optimizer == "sgd":
-            descend(layers, values, errors, rates[:, None, None])
-        else:
-            adam.descend(layers, values, errors, rates[:, None, None], torch.full((4, 1, 1), float(step)))
+        ours.descend(layers, values, errors, rates[:, None, None], torch.full((2, 2), step))
         for number, network in enumerate(networks):
             for place, layer in enumerate(layers):
                 torch.testing.assert_close(layer.weight[number], network[2 * place].weight.data.T, rtol=1e-4, atol=1e-5)
@@ -221,7 +218,7 @@ def test_a_step_learns_the_papers_losses() -> None:
     row = draw_rows(engine.transitions.offered, config.transitions, size, engine.generator)
     other = draw_rows(engine.behaviour.offered, config.behaviour, size, engine.generator)
     engine.generator.set_state(state)
-    before, updates = engine.counters.loss.clone(), int(engine.counters.updates[0, 0])
+    before, updates = engine.loss.clone(), int(engine.updates[0, 0])
     engine._learn()
     for player in (0, 1):
         bits, action, reward, following, legal = (column[player, row[player]] for column in engine.transitions.columns.values())
@@ -234,14 +231,14 @@ def test_a_step_learns_the_papers_losses() -> None:
         scores = networks[2 * player + 1](unpack(bits)).masked_fill(~unpack_legal(legal), -torch.inf)
         policy_loss = torch.nn.functional.cross_entropy(scores, action.long())
         for kind, (loss, rate) in enumerate(((value_loss, 0.05), (policy_loss, 0.02))):
-            noted = (engine.counters.loss - before)[player, kind]
+            noted = (engine.loss - before)[player, kind]
             assert float(noted) == pytest.approx(float(loss.detach()), rel=1e-4)
             network = networks[2 * player + kind]
             loss.backward()
             for place, layer in enumerate(engine.layers):
                 moved = network[2 * place].weight.data - rate * network[2 * place].weight.grad
                 torch.testing.assert_close(layer.weight[2 * player + kind], moved.T, rtol=1e-4, atol=1e-6)
-    assert int(engine.counters.updates[0, 0]) == updates + 1
+    assert int(engine.updates[0, 0]) == updates + 1
     refitted = (updates + 1) % 3 == 0
     assert torch.equal(engine.target[0].weight, engine.layers[0].weight[0::2]) == refitted
 
@@ -252,8 +249,8 @@ def test_targets_are_refitted_when_due() -> None:
         engine.play(0, 1)
         for player in (0, 1):
             same = torch.equal(engine.target[1].weight[player], engine.layers[1].weight[2 * player])
-            assert same == (int(engine.counters.updates[player, 0]) % 5 == 0)
-    assert (engine.counters.updates[:, 0] > 5).all()
+            assert same == (int(engine.updates[player, 0]) % 5 == 0)
+    assert (engine.updates[:, 0] > 5).all()
 
 
 def test_presets_are_the_papers() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.agents.hand_policy import HandAgent
 from tacit.games.holdem import Holdem
-from tacit.nfsp.limit.policy import LimitPolicy
+from tacit.nfsp.trained import LimitPolicy
 from tacit.tree.public_tree import Floats
 
 

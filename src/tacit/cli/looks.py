@@ -39,9 +39,10 @@ class Look(ABC):
     def intro(self, trainer: Any) -> str:
         """Returns what is about to happen."""
 
-    @abstractmethod
     def searches(self, trainer: Any) -> int:
         """Returns about how many searches or matches an evaluation takes; 0 where it takes no time."""
+        del trainer
+        return 0
 
     def evaluated(self, now: Any) -> bool:
         """Returns whether an epoch was evaluated."""

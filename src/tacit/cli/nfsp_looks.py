@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
 from tacit.cli.looks import Look
-from tacit.nfsp.progress import MATCHES, NfspProgress, WinRateProgress
+from tacit.nfsp.progress import MATCHES, NfspProgress
 
 if TYPE_CHECKING:
     from tacit.nfsp.train import NfspTrainer
@@ -45,10 +45,6 @@ class NfspLook(Look):
         """Returns what the figures of the table are."""
         del config
         return "exploitability is exact (NashConv / 2)"
-
-    def searches(self, trainer: NfspTrainer) -> int:
-        del trainer
-        return 0
 
     def row(self, now: Any) -> str:
         return (
@@ -108,22 +104,18 @@ class LimitLook(NfspLook):
         del trainer
         return len(MATCHES)
 
-    def evaluated(self, now: WinRateProgress) -> bool:
+    def evaluated(self, now: Any) -> bool:
         return now.pot_odds is not None
 
-    def row(self, now: WinRateProgress) -> str:
+    def row(self, now: Any) -> str:
         found = ((getattr(now, match), getattr(now, f"{match}_half")) for match in COLUMNS)
         rates = "".join(f"{f'{mean:+,.0f} ±{half:,.0f}':>13}" for mean, half in found)
         return f"{now.epoch:>6}{now.seconds:>8.0f}{rates}"
 
-    def bound(self, now: WinRateProgress, wide: bool) -> str:
+    def bound(self, now: Any, wide: bool) -> str:
         return f"{'against pot-odds ' if wide else ''}{now.pot_odds:+,.0f} mbb/hand"
 
-    def published(self, trainer: NfspTrainer) -> None:
-        """The paper's opponents, the programs of the 2014 competition, are not here."""
-        del trainer
-
-    def judgement(self, last: WinRateProgress) -> dict[str, Any]:
+    def judgement(self, last: Any) -> dict[str, Any]:
         rates: dict[str, Any] = {}
         for match, (strategy, bot) in MATCHES.items():
             mean, half = getattr(last, match), getattr(last, f"{match}_half")
@@ -141,7 +133,7 @@ class LimitLook(NfspLook):
         judge = f"{program()} evaluate {shlex.quote(report['run'])} --metric lbr"
         return [*lines, f"a lower bound on exploitability: {judge} --lbr all-rounds"]
 
-    def draw(self, history: Sequence[WinRateProgress], game: str, paper: float | None, path: Path) -> None:
+    def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
         del paper
         from tacit.plots import house_pyplot, save_figure
 

@@ -38,6 +38,8 @@ class NfspConfig(Settings):
       seed: of everything random.
     """
 
+    system: ClassVar[str]
+    """What run folders and network files call it."""
     optimizers: ClassVar[tuple[str, ...]] = OPTIMIZERS
 
     hidden: str = "64"
@@ -97,6 +99,8 @@ class TabularConfig(NfspConfig):
         (the latest items).
     """
 
+    system: ClassVar[str] = "nfsp"
+
     explores: str = DECAYING
     policy_optimizer: str = "sgd"
     slowdown: int = 0
@@ -116,6 +120,8 @@ class TabularConfig(NfspConfig):
 @dataclass(frozen=True)
 class DqnConfig(TabularConfig):
     """A run of DQN: players follow their best responses always, and the average of what they did is learnt passively (4.2)."""
+
+    system: ClassVar[str] = "dqn"
 
     anticipation: float = 1.0
     exploration: float = 0.12
@@ -141,6 +147,7 @@ class LimitConfig(NfspConfig):
       deals: of an evaluation, each played in both seats against every bot.
     """
 
+    system: ClassVar[str] = "nfsp-limit"
     optimizers: ClassVar[tuple[str, ...]] = ("sgd", "adam")
 
     hidden: str = "1024-512-1024-512"

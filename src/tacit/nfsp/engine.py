@@ -7,16 +7,20 @@ from collections.abc import Callable, Mapping
 
 from torch import Tensor
 
+from tacit.nfsp.progress import NfspProgress
+
 
 class Engine(ABC):
     """Two players that learn from games against each other; a trainer turns it into a run.
 
     Attributes:
+      progress: the class of an epoch's progress.
       loss: `[2, 2]` float64, for each player's action values and policy, summed over the steps of descent since it was zeroed.
       steps: `[2, 2]` int64, the number of these steps.
       finished: `[1]` int64, games that ended so far.
     """
 
+    progress: type[NfspProgress]
     loss: Tensor
     steps: Tensor
     finished: Tensor
@@ -50,14 +54,9 @@ class Engine(ABC):
 def filled_rows(
     memory: str, columns: Mapping[str, Tensor], offered: Tensor, capacity: int, saved: Mapping[str, Tensor] | None
 ) -> dict[str, Tensor]:
-    """Returns a memory's tensors by name: `offered` and the filled rows of each column.
+    """Returns a memory's tensors by name: `offered` `[2]` and the filled rows of its columns `[2, at least capacity, ...]`.
 
-    Args:
-      memory: its name.
-      columns: `[2, at least capacity, ...]` each.
-      offered: `[2]` items that each player was offered so far.
-      capacity: rows that hold items.
-      saved: a state that says how many rows are filled, in place of `offered`.
+    Rows are filled as `offered` says or, if it is given, the `saved` state.
     """
     count = int((offered if saved is None else saved[f"{memory}.offered"]).max())
     rows = {f"{memory}.{name}": column[:, : min(count, capacity)] for name, column in columns.items()}

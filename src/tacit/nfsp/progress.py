@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 
@@ -19,6 +19,7 @@ class NfspProgress:
       loss: mean squared error of the action values in this epoch, both players, in units of reward.
       policy_loss: mean cross entropy of the average policies.
       steps_per_second: in this epoch.
+      exploitability: of the average strategies, exact, NashConv / 2; None where it was not evaluated or is not known.
     """
 
     epoch: int
@@ -28,52 +29,24 @@ class NfspProgress:
     loss: float
     policy_loss: float
     steps_per_second: float
+    exploitability: float | None = None
 
 
 @dataclass(frozen=True)
 class ExactProgress(NfspProgress):
-    """An epoch of a compiled game; epochs that were not evaluated have None.
+    """An epoch of a compiled game; None where it was not evaluated.
 
     Attributes:
-      exploitability: of the average strategies: exact, NashConv / 2.
-      nash_conv: the same as a sum over both players.
+      nash_conv: twice the exploitability, a sum over both players.
       value: of the average strategies for player 0.
       best_response_exploitability: of the greedy strategies of the action values.
       greedy_average_exploitability: of the average strategies' likeliest actions.
     """
 
-    exploitability: float | None = None
     nash_conv: float | None = None
     value: float | None = None
     best_response_exploitability: float | None = None
     greedy_average_exploitability: float | None = None
-
-
-@dataclass(frozen=True)
-class WinRateProgress(NfspProgress):
-    """An epoch of limit hold'em; epochs that were not evaluated have None.
-
-    A field of `MATCHES` is the mean win rate of that match in thousandths of a big blind a hand, sampled, every deal in both
-    seats; `*_half` is half of its 95 % interval.
-    """
-
-    always_call: float | None = None
-    always_call_half: float | None = None
-    random: float | None = None
-    random_half: float | None = None
-    always_fold: float | None = None
-    always_fold_half: float | None = None
-    pot_odds: float | None = None
-    pot_odds_half: float | None = None
-    best_response_pot_odds: float | None = None
-    best_response_pot_odds_half: float | None = None
-    greedy_average_pot_odds: float | None = None
-    greedy_average_pot_odds_half: float | None = None
-
-    @property
-    def exploitability(self) -> None:
-        """Not known: the game is too large."""
-        return
 
 
 MATCHES = {
@@ -84,4 +57,9 @@ MATCHES = {
     "best_response_pot_odds": (BEST_RESPONSE, "pot-odds"),
     "greedy_average_pot_odds": (GREEDY_AVERAGE, "pot-odds"),
 }
-"""The strategy and the bot of each win rate."""
+"""In limit hold'em, the strategy and the bot of each match of an evaluation."""
+
+_RATES = [(field, "float | None", None) for match in MATCHES for field in (match, f"{match}_half")]
+WinRateProgress: type[NfspProgress] = make_dataclass("WinRateProgress", _RATES, bases=(NfspProgress,), frozen=True)
+"""An epoch of limit hold'em: for each match its mean win rate in thousandths of a big blind a hand, sampled, every deal in both
+seats, and as `*_half` half of the 95 % interval; None where it was not evaluated."""

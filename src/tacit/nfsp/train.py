@@ -18,30 +18,25 @@ from torch import Tensor
 
 from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
-from tacit.nfsp.config import NfspConfig
+from tacit.nfsp.config import LimitConfig, NfspConfig
 from tacit.nfsp.engine import Engine
+from tacit.nfsp.limit.engine import LimitEngine
 from tacit.nfsp.progress import NfspProgress
+from tacit.nfsp.tabular.engine import TabularEngine
 
 CHUNK = 256
 """Rounds after which losses are looked at, and Ctrl-C is heard."""
 
 
 class NfspTrainer:
-    """Two players that learn from games against each other.
+    """Two players that learn from games against each other; the configuration says which engine plays."""
 
-    Args:
-      system: what run folders and network files call it.
-      game: the game.
-      config: the settings.
-      engine: plays the game and learns.
-      progress: the class of an epoch's progress.
-    """
-
-    def __init__(self, system: str, game: AnyGame, config: NfspConfig, engine: Engine, progress: type[NfspProgress]) -> None:
-        self.game, self.config, self.engine = game, config, engine
+    def __init__(self, game: AnyGame, config: NfspConfig, device: str = "cpu") -> None:
+        self.game, self.config = game, config
+        engine: type[Any] = LimitEngine if isinstance(config, LimitConfig) else TabularEngine
+        self.engine: Engine = engine(game, config, device)
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None  # a time limit changes nothing that is computed
-        self._system, self._progress = system, progress
 
     @property
     def steps(self) -> int:
@@ -73,12 +68,12 @@ class NfspTrainer:
 
     def at_rest(self) -> NfspProgress:
         """Returns the progress of a run that makes no more epoch."""
-        return self._progress(self.epoch, self.seconds, self.steps, int(self.engine.finished), math.nan, math.nan, 0.0)
+        return self.engine.progress(self.epoch, self.seconds, self.steps, int(self.engine.finished), math.nan, math.nan, 0.0)
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
         return {
-            "system": self._system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
+            "system": self.config.system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
             "seconds": self.seconds,
         }  # fmt: skip
 

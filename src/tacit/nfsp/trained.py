@@ -10,17 +10,53 @@ from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
+from tacit.games.limit_batch import NUM_ACTIONS, RAISE
+from tacit.games.public_hand import PublicHand
 from tacit.nets.checkpoint import load_tensors
-from tacit.nfsp.config import NfspConfig
-from tacit.nfsp.limit.networks import make_layers, named_weights
-from tacit.nfsp.limit.policy import LimitPolicy
+from tacit.nfsp.config import DqnConfig, LimitConfig, NfspConfig, TabularConfig
+from tacit.nfsp.limit.encoding import encode_all_hands
+from tacit.nfsp.limit.networks import Layers, make_layers, named_weights, strategy_probabilities
 from tacit.nfsp.strategies import STRATEGIES, split_strategy
-from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
 from tacit.nfsp.tabular.played_game import PlayedGame
 from tacit.training.folder import network_file, system_of
+from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import Strategy
 
-_CONFIGS: dict[str, type[NfspConfig]] = {system.name: system.config for system in (NFSP, DQN, NFSP_LIMIT)}
+_CONFIGS: dict[str, type[NfspConfig]] = {config.system: config for config in (TabularConfig, DqnConfig, LimitConfig)}
+
+
+@dataclass(frozen=True)
+class LimitPolicy:
+    """A strategy of trained networks, as `agents/hand_policy.py` wants it.
+
+    Attributes:
+      game: the game it is of.
+      layers: all four networks.
+      strategy: one of `STRATEGIES`.
+      epoch: finished epochs of training.
+    """
+
+    game: str
+    layers: Layers
+    strategy: str
+    epoch: int
+
+    def probabilities(self, public: PublicHand) -> Floats:
+        """Returns `[A, 1326]`: for each legal action how often each hand takes it."""
+        return self._of(public, slice(None))
+
+    def of_hand(self, public: PublicHand, hand: int) -> Floats:
+        """Returns `[A]` how often one hand takes each legal action."""
+        return self._of(public, slice(hand, hand + 1))[:, 0]
+
+    def _of(self, public: PublicHand, hands: slice) -> Floats:
+        actions, legal = [min(action, RAISE) for action in public.actions], torch.zeros(NUM_ACTIONS, dtype=torch.bool)
+        legal[actions] = True
+        inputs = encode_all_hands(public)[hands]
+        with torch.no_grad():
+            played = strategy_probabilities(self.layers, self.strategy, public.betting.actor, inputs, legal)
+        found: Floats = played.double().numpy().T[actions]
+        return found
 
 
 @dataclass(frozen=True)
@@ -90,7 +126,7 @@ def is_nfsp(name: str) -> bool:
 
 def is_limit_nfsp(name: str) -> bool:
     """Returns whether a name is that of a run folder or network file of NFSP on limit hold'em."""
-    return system_of(split_strategy(name)[0]) == NFSP_LIMIT.name
+    return system_of(split_strategy(name)[0]) == LimitConfig.system
 
 
 def load_nfsp(name: str) -> TrainedNfsp:

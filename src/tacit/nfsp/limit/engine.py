@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,43 +21,24 @@ from tacit.nfsp.config import LimitConfig
 from tacit.nfsp.engine import Engine, filled_rows
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, unpack_legal
-from tacit.nfsp.limit.networks import (
-    Adam,
-    Layer,
-    Layers,
-    best_value,
-    choose,
-    descend,
-    forward,
-    make_layers,
-    named_weights,
-)
+from tacit.nfsp.limit.networks import Adam, Layer, Layers, Sgd, best_value, choose, forward, make_layers, named_weights
 from tacit.nfsp.limit.selfplay import HandsInPlay
-from tacit.nfsp.progress import MATCHES
+from tacit.nfsp.progress import MATCHES, WinRateProgress
 from tacit.threads import one_thread
 
 WARM_UP = 3
 """Rounds before a graph is captured, so that libraries have made what they make once."""
 
 
-class Counters(NamedTuple):
-    """Numbers that change on the device.
+class LimitEngine(Engine):
+    """Both players' networks, memories and hands, as tensors that stay where they are.
 
     Attributes:
       rounds: `[1]` int64, rounds played.
-      updates: `[2, 2]` int64, steps that each player's networks have made.
-      loss: `[2, 2]` float64, as in `Engine`.
-      steps: `[2, 2]` int64, as in `Engine`.
+      updates: `[2, 2]` int64, steps that each player's action values and policy have made.
     """
 
-    rounds: Tensor
-    updates: Tensor
-    loss: Tensor
-    steps: Tensor
-
-
-class LimitEngine(Engine):
-    """Both players' networks, memories and hands, as tensors that stay where they are."""
+    progress = WinRateProgress
 
     def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
         if not isinstance(game, LimitHoldem) or not is_full_limit_holdem(game):
@@ -70,14 +50,14 @@ class LimitEngine(Engine):
         self.transitions = PackedMemory(TRANSITION, config.transitions, device)
         self.behaviour = PackedMemory(BEHAVIOUR, config.behaviour, device)
         self.selfplay = HandsInPlay(LimitRules.of(game, device), config, self.generator)
-        rounds, updates, self.steps = (torch.zeros(shape, dtype=torch.int64, device=device) for shape in ((1,), (2, 2), (2, 2)))
+        self.rounds = torch.zeros(1, dtype=torch.int64, device=device)
+        self.updates, self.steps = (torch.zeros(2, 2, dtype=torch.int64, device=device) for _ in range(2))
         self.loss = torch.zeros(2, 2, dtype=torch.float64, device=device)
-        self.counters = Counters(rounds, updates, self.loss, self.steps)
         self.finished = self.selfplay.seats.finished
         rates = [config.learning_rate, config.policy_learning_rate]
         self._actions = torch.arange(NUM_ACTIONS, dtype=torch.uint8, device=device)
         self._rates = torch.tensor(2 * rates, device=device)[:, None, None]
-        self.adam = Adam(self.layers) if config.optimizer == "adam" else None
+        self.optimizer: Adam | Sgd = Adam(self.layers) if config.optimizer == "adam" else Sgd()
         self._graph: torch.cuda.CUDAGraph | None = None
         self._judge: Judge | None = None
 
@@ -98,18 +78,15 @@ class LimitEngine(Engine):
         return named_weights(self.layers)
 
     def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
-        kept = {**named_weights(self.layers), **named_weights(self.target, "target.")}
-        if self.adam is not None:
-            kept |= named_weights(self.adam.moments, "moments.")
-        groups: dict[str, Any] = {"counters": self.counters, "hands": self.selfplay.hands, "seats": self.selfplay.seats}
-        for group, tensors in groups.items():
-            kept |= {f"{group}.{name}": tensor for name, tensor in tensors._asdict().items()}
+        kept = {f"counters.{name}": getattr(self, name) for name in ("rounds", "updates", "loss", "steps")}
+        layers = {"": self.layers, "target.": self.target, "moments.": self.optimizer.moments}
+        for prefix, some in layers.items():
+            kept |= named_weights(some, prefix)
+        for prefix, tensors in (("hands", self.selfplay.hands), ("seats", self.selfplay.seats)):
+            kept |= {f"{prefix}.{name}": tensor for name, tensor in tensors._asdict().items()}
         for name, memory in (("transitions", self.transitions), ("behaviour", self.behaviour)):
             kept |= filled_rows(name, memory.columns, memory.offered, memory.capacity, saved)
-        return kept
-
-    def state(self) -> dict[str, Tensor]:
-        return {**super().state(), "generator": self.generator.get_state()}
+        return {**kept, "generator": self.generator.get_state()}  # a copy: `restore` sets it
 
     def restore(self, saved: Mapping[str, Tensor]) -> None:
         super().restore(saved)
@@ -141,9 +118,9 @@ class LimitEngine(Engine):
 
     def play_one(self) -> None:
         """Plays a round."""
-        counters, config = self.counters, self.config
-        counters.rounds.add_(1)
-        steps = (counters.rounds - 1) * config.updates + 1  # 1 in the first round: exploration is then as it was set
+        config = self.config
+        self.rounds.add_(1)
+        steps = (self.rounds - 1) * config.updates + 1  # 1 in the first round: exploration is then as it was set
         exploration = config.exploration * steps.float() ** -config.exploration_power
         self.selfplay.advance(self.layers, self.transitions, self.behaviour, exploration)
         self._learn()
@@ -154,21 +131,23 @@ class LimitEngine(Engine):
         The action values on the mean of `(reward + max Q'(following, legal action) - Q)^2`, the policies on that of
         `-log policy(action)`, each over batches of its own. The losses of the last step are noted.
         """
-        counters, config = self.counters, self.config
+        config = self.config
         ready = torch.stack((self.transitions.offered, self.behaviour.offered), 1) >= config.batch_size
         scale = torch.where(ready, 1.0 / config.batch_size, 0.0).view(-1, 1, 1)
-        refits = counters.updates[:, 0] // config.refit_every
+        refits = self.updates[:, 0] // config.refit_every
         for inputs, chosen, wanted, closed in zip(*self._lessons(), strict=True):
             values = forward(self.layers, inputs)
             scores = values[-1].view(2, 2, -1, NUM_ACTIONS)
             off = (scores[:, 0] - wanted) * chosen[:, 0]
             log_policy = (scores[:, 1] + closed).log_softmax(-1)
             errors = torch.stack((2.0 * off, log_policy.exp() - chosen[:, 1]), 1).flatten(0, 1)
-            self._descend(values, torch.where(scale > 0.0, errors * scale, 0.0), ready)  # no NaN of an empty memory
+            errors = torch.where(scale > 0.0, errors * scale, 0.0)  # no NaN of an empty memory
+            self.updates.add_(ready)
+            self.optimizer.descend(self.layers, values, errors, self._rates, self.updates)
         losses = torch.stack((off.square(), -torch.where(chosen[:, 1] > 0.0, log_policy, 0.0)), 1).sum(-1).mean(-1)
-        counters.loss.add_(torch.where(ready, losses, 0.0))
-        counters.steps.add_(ready)
-        due = (counters.updates[:, 0] // config.refit_every > refits)[:, None, None]
+        self.loss.add_(torch.where(ready, losses, 0.0))
+        self.steps.add_(ready)
+        due = (self.updates[:, 0] // config.refit_every > refits)[:, None, None]
         for layer, target in zip(choose(self.layers, slice(0, None, 2)), self.target, strict=True):
             for new, old in zip(layer, target, strict=True):
                 old.copy_(torch.where(due, new, old))
@@ -195,13 +174,6 @@ class LimitEngine(Engine):
 
         closed = torch.where(unpack_legal(other_legal), 0.0, -torch.inf)
         return by_step(inputs).contiguous(), by_step(chosen), by_step(wanted[..., None]), by_step(closed)
-
-    def _descend(self, values: list[Tensor], errors: Tensor, ready: Tensor) -> None:
-        updates = self.counters.updates.add_(ready)
-        if self.adam is None:
-            descend(self.layers, values, errors, self._rates)
-        else:
-            self.adam.descend(self.layers, values, errors, self._rates, updates.clamp(min=1).float().view(-1, 1, 1))
 
 
 @contextmanager

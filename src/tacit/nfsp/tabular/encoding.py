@@ -13,7 +13,7 @@ rely on their order: as they first appear from infostate to infostate.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,7 +24,7 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.one_card_poker import CALL, RAISE, OneCardPoker
 from tacit.games.openspiel import OpenSpielGame
 from tacit.nfsp.tabular.network import Encodings, encodings_of
-from tacit.tree.public_tree import NO_PARENT, Ints, PublicTree, in_ranges, split_observations
+from tacit.tree.public_tree import NO_PARENT, Ints, Nodes, PlayerRows, PublicTree, in_ranges, split_observations
 
 Matrix = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -141,11 +141,10 @@ class _Arrivals(NamedTuple):
 def _generic(tree: PublicTree) -> tuple[Encodings, int]:
     """Returns a number for each feature in the past of some infostate."""
     nodes, features = tree.require_nodes(), dict[_Feature, int]()
-    public = _arrivals(features, (_PUBLIC, _ACTOR), nodes.parent, nodes.level_start, nodes.token, _unclear_actors(tree))
+    public = _arrivals(features, (_PUBLIC, _ACTOR), nodes, _unclear_actors(tree))
     pairs = []
     for player, rows in enumerate(tree.rows):
-        actions = _untold_actions(tree, player)
-        private = _arrivals(features, (_PRIVATE, _OWN_ACTION), rows.parent, rows.level_start, rows.token, actions)
+        private = _arrivals(features, (_PRIVATE, _OWN_ACTION), rows, _untold_actions(tree, player))
         infostate = np.flatnonzero(tree.infostate_player == player)
         row = tree.infostate_row[infostate]
         pairs += [_past(public, infostate, nodes.of_row[player][row]), _past(private, infostate, row)]
@@ -179,26 +178,17 @@ def _untold_actions(tree: PublicTree, player: int) -> Longs:
     return np.where(untold, tree.entry_action[np.where(moved, rows.entry, 0)], _TOLD)
 
 
-def _arrivals(
-    features: dict[_Feature, int],
-    kinds: tuple[int, int],
-    parent: Ints,
-    level_start: Ints,
-    token: Sequence[str],
-    unsaid: Longs,
-) -> _Arrivals:
-    """Returns what is learnt on arrival at nodes or rows, of which `X` lie in levels from `level_start`.
+def _arrivals(features: dict[_Feature, int], kinds: tuple[int, int], at: Nodes | PlayerRows, unsaid: Longs) -> _Arrivals:
+    """Returns what is learnt on arrival at nodes or rows.
 
     Args:
       features: the features so far with their provisional numbers; new ones are added.
       kinds: of a token's observations, and of what they leave unsaid.
-      parent: `[X]` the node or row above.
-      level_start: `[L + 1]`.
-      token: `[X]`.
-      unsaid: `[X]` an action or actor, or `_TOLD`.
+      at: the nodes or rows.
+      unsaid: `[X]` for each the action or actor that its token leaves unsaid, or `_TOLD`.
     """
-    depth = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
-    lesson, lessons = _numbered(zip(depth.tolist(), token, unsaid.tolist(), strict=True))
+    depth = np.repeat(np.arange(len(at.level_start) - 1), np.diff(at.level_start))
+    lesson, lessons = _numbered(zip(depth.tolist(), at.token, unsaid.tolist(), strict=True))
     counts, listed = [0], list[int]()
     for level, seen, what_else in lessons:
         found = [_Feature(kinds[0], level, position, what) for position, what in enumerate(split_observations(seen))]
@@ -206,7 +196,7 @@ def _arrivals(
             found.append(_Feature(kinds[1], level, 0, what_else))
         counts.append(len(found))
         listed.extend(features.setdefault(feature, len(features)) for feature in found)
-    return _Arrivals(parent, lesson, np.cumsum(counts), np.array(listed, np.int64))
+    return _Arrivals(at.parent, lesson, np.cumsum(counts), np.array(listed, np.int64))
 
 
 def _numbered(keys: Iterable[_Key]) -> tuple[Longs, list[_Key]]:

@@ -15,6 +15,7 @@ from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
 from tacit.nfsp.engine import Engine, filled_rows
+from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, STRATEGIES
 from tacit.nfsp.tabular.learn import NEVER, make_batches
 from tacit.nfsp.tabular.memory import Behaviour, Transitions, make_behaviour, make_transitions
@@ -29,6 +30,8 @@ from tacit.tree.public_tree import Floats
 class TabularEngine(Engine):
     """Both players' networks, memories and games, on the CPU."""
 
+    progress = ExactProgress
+
     def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
         if device != "cpu":
             raise TacitError("nfsp trains on the CPU: leave --device away")
@@ -41,13 +44,18 @@ class TabularEngine(Engine):
         self._games = make_games(config.games, tree.num_infostates, tree.num_entries)
         self._streams = make_streams(config.seed, STREAMS)
         begin_games(self._games, self.played.table, config.anticipation, self._streams, 0)
+        self._settings = RoundSettings(
+            config.anticipation, config.exploration, config.explores == APART, config.memory == WINDOW,
+            config.least_probability if config.memory == EXPONENTIAL else 0.0, config.batch_size, config.updates, config.share,
+            config.refit_every, OPTIMIZERS.index(config.optimizer), OPTIMIZERS.index(config.policy_optimizer),
+        )  # fmt: skip
         learnt = slice(Q, None, POLICY - Q)  # a view without the targets between them
         self.loss, self.steps = (torch.from_numpy(part[:, learnt]) for part in (self.networks.loss, self.networks.steps))
         self.finished = torch.from_numpy(self._games.finished)
 
     def play(self, done: int, count: int) -> None:
         play_rounds(
-            count, done, self._learning_rates(done, count), round_settings(self._config), self._games, self.networks,
+            count, done, self._learning_rates(done, count), self._settings, self._games, self.networks,
             self._transitions, self._behaviour, self._batches, self.played.encodings, self.played.table, self._streams,
         )  # fmt: skip
 
@@ -60,12 +68,9 @@ class TabularEngine(Engine):
         del on_match
         average, best, greedy = (evaluate(self._passes, self.strategy(name)) for name in STRATEGIES)
         return {
-            "exploitability": average.exploitability,
-            "nash_conv": average.nash_conv,
-            "value": average.value,
-            "best_response_exploitability": best.exploitability,
-            "greedy_average_exploitability": greedy.exploitability,
-        }
+            "exploitability": average.exploitability, "nash_conv": average.nash_conv, "value": average.value,
+            "best_response_exploitability": best.exploitability, "greedy_average_exploitability": greedy.exploitability,
+        }  # fmt: skip
 
     def weights(self) -> dict[str, Tensor]:
         return {"params": torch.from_numpy(self.networks.params.copy())}
@@ -95,20 +100,3 @@ class TabularEngine(Engine):
         if config.decay > 0.0:
             policy_factor = factor * np.clip((1.0 - before / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
         return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)
-
-
-def round_settings(config: TabularConfig) -> RoundSettings:
-    """Returns what kernels need of a configuration."""
-    return RoundSettings(
-        anticipation=config.anticipation,
-        exploration=config.exploration,
-        apart=config.explores == APART,
-        window=config.memory == WINDOW,
-        least_probability=config.least_probability if config.memory == EXPONENTIAL else 0.0,
-        batch_size=config.batch_size,
-        updates=config.updates,
-        share=config.share,
-        refit_every=config.refit_every,
-        optimizer=OPTIMIZERS.index(config.optimizer),
-        policy_optimizer=OPTIMIZERS.index(config.policy_optimizer),
-    )

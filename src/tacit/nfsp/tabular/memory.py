@@ -64,12 +64,6 @@ def make_behaviour(capacity: int) -> Behaviour:
 
 
 @compiled()
-def circle_slot(offered, capacity):  # type: ignore[no-untyped-def]
-    """Returns where the next item goes: over the oldest one."""
-    return offered % capacity
-
-
-@compiled()
 def reservoir_slot(offered, capacity, least_probability, streams, stream):  # type: ignore[no-untyped-def]
     """Returns where the next item goes, or -1 where it is not kept.
 
@@ -99,7 +93,7 @@ def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
 @compiled()
 def add_transition(memory, player, entry, reward, following):  # type: ignore[no-untyped-def]
     """Adds a transition over the oldest one."""
-    slot = circle_slot(memory.offered[player], memory.entry.shape[1])
+    slot = memory.offered[player] % memory.entry.shape[1]
     memory.entry[player, slot], memory.reward[player, slot], memory.following[player, slot] = entry, reward, following
     memory.offered[player] += 1
 
@@ -108,7 +102,7 @@ def add_transition(memory, player, entry, reward, following):  # type: ignore[no
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
     """Adds behaviour to a sliding window or a reservoir."""
     offered, capacity = memory.offered[player], memory.entry.shape[1]
-    slot = circle_slot(offered, capacity) if window else reservoir_slot(offered, capacity, least_probability, streams, stream)
+    slot = offered % capacity if window else reservoir_slot(offered, capacity, least_probability, streams, stream)
     if slot >= 0:
         memory.entry[player, slot] = entry
     memory.offered[player] += 1

@@ -21,7 +21,7 @@ STREAMS = 3
 
 
 class RoundSettings(NamedTuple):
-    """What kernels need of a configuration (see `NfspConfig`)."""
+    """What kernels need of a configuration (see `TabularConfig`)."""
 
     anticipation: float
     exploration: float
@@ -58,18 +58,9 @@ def _learn(player, rates, settings, networks, transitions, behaviour, batches, e
     for _ in range(settings.updates):
         if behaviour.offered[player] >= size:
             learn_policy(
-                networks,
-                player,
-                behaviour,
-                batches,
-                encodings,
-                table,
-                size,
-                settings.policy_optimizer,
-                rates[1],
-                streams,
+                networks, player, behaviour, batches, encodings, table, size, settings.policy_optimizer, rates[1], streams,
                 player + 1,
-            )
+            )  # fmt: skip
         if transitions.offered[player] >= size:
             learn_values(
                 networks, player, transitions, batches, encodings, table, size, settings.share, settings.refit_every,

@@ -14,6 +14,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.nfsp.config import OPTIMIZERS
 from tacit.nfsp.strategies import AVERAGE, STRATEGIES
+from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.nfsp.tabular.learn import Batches, learn_policy, learn_values, make_batches
 from tacit.nfsp.tabular.memory import (
     FEW,
@@ -27,8 +28,8 @@ from tacit.nfsp.tabular.memory import (
 )
 from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
 from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, greedy_table, make_networks
-from tacit.nfsp.tabular.played_game import PlayedGame
 from tacit.nfsp.tabular.random_numbers import below, make_streams, uniform
+from tacit.nfsp.tabular.rounds import RoundSettings
 from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
 from tacit.nfsp.tabular.walk_table import make_walk_table
 from tacit.tree.compiler import compile_game
@@ -36,6 +37,13 @@ from tacit.tree.public_tree import NO_PARENT
 
 GAMES = ["kuhn_poker", "leduc_poker", "liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"]
 BATCH = 32
+
+
+def settings(
+    anticipation: float = 0.5, apart: bool = False, share: float = 1.0, refit_every: int = 1_000, optimizer: int = 0
+) -> RoundSettings:
+    """Batches of `BATCH` from a reservoir; exploration is given to `advance_games` itself."""
+    return RoundSettings(anticipation, 0.0, apart, False, 0.0, BATCH, 1, share, refit_every, optimizer, optimizer)
 
 
 def play(
@@ -52,10 +60,8 @@ def play(
     games, streams = make_games(count, played.tree.num_infostates, played.tree.num_entries), make_streams(1, 1)
     begin_games(games, played.table, anticipation, streams, 0)
     for _ in range(rounds):
-        advance_games(
-            games, networks, transitions, behaviour, played.encodings, played.table, anticipation, exploration, apart, False,
-            0.0, streams, 0,
-        )  # fmt: skip
+        how = settings(anticipation, apart)
+        advance_games(games, networks, transitions, behaviour, played.encodings, played.table, how, exploration, streams, 0)
     return transitions, behaviour, games
 
 
@@ -103,12 +109,10 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
     matrix[where] = torch.from_numpy(played.encodings.value)
     legal = torch.zeros(played.tree.num_infostates, len(played.table.actions), dtype=torch.bool)
     legal[torch.from_numpy(table.entry_infostate).long(), torch.from_numpy(table.entry_action).long()] = True
+    how = settings(optimizer=OPTIMIZERS.index(optimizer))
     optimizers = {kind: torch_optimizer(optimizer, nets[kind][0], 0.01) for kind in (Q, POLICY)}
     for _ in range(5):
-        learn_values(
-            networks, 0, transitions, batches, played.encodings, table, BATCH, 1.0, 1_000, OPTIMIZERS.index(optimizer), 0.01,
-            streams, 0,
-        )  # fmt: skip
+        learn_values(networks, 0, transitions, batches, played.encodings, table, how, 0.01, streams, 0)
         items = [transitions.offered[0] - 1 - below(copy, 0, transitions.offered[0]) for _ in range(BATCH)]
         entries = transitions.entry[0, items]
         reward, following = (torch.from_numpy(part[0, items]) for part in (transitions.reward, transitions.following))
@@ -121,9 +125,7 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
         loss.backward()  # type: ignore[no-untyped-call]
         optimizers[Q].step()
 
-        learn_policy(
-            networks, 0, behaviour, batches, played.encodings, table, BATCH, OPTIMIZERS.index(optimizer), 0.01, streams, 0
-        )
+        learn_policy(networks, 0, behaviour, batches, played.encodings, table, how, 0.01, streams, 0)
         entries = behaviour.entry[0, [below(copy, 0, behaviour.offered[0]) for _ in range(BATCH)]]
         at, action = (torch.from_numpy(part[entries]).long() for part in (table.entry_infostate, table.entry_action))
         scores = nets[POLICY][0](matrix[at]).masked_fill(~legal[at], -1e9)
@@ -144,7 +146,16 @@ def test_units_added_to_fill_vectors_stay_at_zero() -> None:
     (transitions, _, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     for _ in range(50):
         learn_values(
-            networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 10, 0, 0.1, make_streams(0, 1), 0
+            networks,
+            0,
+            transitions,
+            batches,
+            played.encodings,
+            played.table,
+            settings(refit_every=10),
+            0.1,
+            make_streams(0, 1),
+            0,
         )
     assert (networks.params[0, Q][unused] == 0).all()
 
@@ -156,20 +167,18 @@ def test_a_weight_that_is_no_number_shows_in_the_loss(hidden: tuple[int, ...]) -
     networks = networks_for(played, hidden)
     (transitions, behaviour, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     networks.params[0, :, :16] = np.nan
-    learn_values(
-        networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 9, 0, 0.1, make_streams(0, 1), 0
-    )
-    learn_policy(networks, 0, behaviour, batches, played.encodings, played.table, BATCH, 0, 0.1, make_streams(0, 1), 0)
+    learn_values(networks, 0, transitions, batches, played.encodings, played.table, settings(), 0.1, make_streams(0, 1), 0)
+    learn_policy(networks, 0, behaviour, batches, played.encodings, played.table, settings(), 0.1, make_streams(0, 1), 0)
     assert np.isnan(networks.loss[0, [Q, POLICY]]).all()
 
 
 def test_a_target_is_refitted_every_so_many_steps_only() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
-    networks, streams = networks_for(played), make_streams(0, 1)
+    networks, streams, how = networks_for(played), make_streams(0, 1), settings(refit_every=300)
     (transitions, _, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     before = networks.params[0, TARGET].copy()
     for step in range(1, 901):
-        learn_values(networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 300, 0, 0.05, streams, 0)
+        learn_values(networks, 0, transitions, batches, played.encodings, played.table, how, 0.05, streams, 0)
         if step % 300 == 0:
             np.testing.assert_array_equal(networks.params[0, TARGET], networks.params[0, Q])
             before = networks.params[0, TARGET].copy()
@@ -208,9 +217,7 @@ def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_fol
     entries = slice(played.tree.entry_start[opening], played.tree.entry_start[opening + 1])
     assert fold not in played.table.entry_action[entries]
     transitions.entry[0], transitions.following[0], transitions.offered[0] = 0, opening, BATCH
-    learn_values(
-        networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 300, 0, 0.0, make_streams(0, 1), 0
-    )
+    learn_values(networks, 0, transitions, batches, played.encodings, played.table, settings(), 0.0, make_streams(0, 1), 0)
     value = {0: 1e6, 1: 0.0, 2: 1e5}[int(played.table.entry_action[0])]
     np.testing.assert_allclose(networks.loss[0, Q], (1e5 - value) ** 2, rtol=1e-5)  # 1e6 would be the illegal fold's
 
@@ -256,13 +263,13 @@ def test_the_latest_transitions_are_a_share_of_all_so_far() -> None:
     assert latest(50_000_000, 200_000, 1.0) == 200_000
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks, batches, memory = networks_for(played), batches_for(played), make_transitions(FEW + 10)
-    streams = make_streams(0, 1)
+    streams, how = make_streams(0, 1), settings(share=0.1)
     memory.following[:], memory.reward[:], memory.offered[:] = GAME_OVER, 1.0, 2 * FEW
     newest = (2 * FEW - 1 - np.arange(FEW)) % (FEW + 10)
     memory.reward[:, newest] = 0.0  # what is older must never be drawn
     networks.params[:] = 0.0
     for _ in range(200):
-        learn_values(networks, 0, memory, batches, played.encodings, played.table, BATCH, 0.1, 9, 0, 0.0, streams, 0)
+        learn_values(networks, 0, memory, batches, played.encodings, played.table, how, 0.0, streams, 0)
     assert networks.loss[0, Q] == 0.0
 
 

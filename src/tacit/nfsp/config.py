@@ -40,7 +40,6 @@ class NfspConfig(Settings):
 
     system: ClassVar[str]
     """What run folders and network files call it."""
-    optimizers: ClassVar[tuple[str, ...]] = OPTIMIZERS
 
     hidden: str = "64"
     layers: int = 1
@@ -69,7 +68,7 @@ class NfspConfig(Settings):
         object.__setattr__(self, "hidden", str(self.hidden))  # one layer may be given as a number
         if not all(units.isdecimal() and int(units) > 0 for units in self.hidden.split("-")):
             raise TacitError(f"hidden is units with dashes between them, like 256-128, not {self.hidden!r}")
-        self.require_choice("optimizer", self.optimizers)
+        self.require_choice("optimizer", OPTIMIZERS)
         self.require_at_least(1, "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
         self.require_at_least(0, "evaluate_every")
         self.require_seed()
@@ -148,7 +147,6 @@ class LimitConfig(NfspConfig):
     """
 
     system: ClassVar[str] = "nfsp-limit"
-    optimizers: ClassVar[tuple[str, ...]] = ("sgd", "adam")
 
     hidden: str = "1024-512-1024-512"
     exploration: float = 0.08
@@ -165,6 +163,7 @@ class LimitConfig(NfspConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.require_choice("optimizer", ("sgd", "adam"))
         self.require_shares("exploration_power")
         self.require_positive("reward_unit")
         self.require_at_least(2, "deals", reason="for an interval")

@@ -17,7 +17,7 @@ from tacit.nfsp.config import DqnConfig, LimitConfig, NfspConfig, TabularConfig
 from tacit.nfsp.limit.encoding import encode_all_hands
 from tacit.nfsp.limit.networks import Layers, make_layers, named_weights, strategy_probabilities
 from tacit.nfsp.strategies import STRATEGIES, split_strategy
-from tacit.nfsp.tabular.played_game import PlayedGame
+from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.training.folder import network_file, system_of
 from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import Strategy
@@ -41,18 +41,11 @@ class LimitPolicy:
     strategy: str
     epoch: int
 
-    def probabilities(self, public: PublicHand) -> Floats:
-        """Returns `[A, 1326]`: for each legal action how often each hand takes it."""
-        return self._of(public, slice(None))
-
-    def of_hand(self, public: PublicHand, hand: int) -> Floats:
-        """Returns `[A]` how often one hand takes each legal action."""
-        return self._of(public, slice(hand, hand + 1))[:, 0]
-
-    def _of(self, public: PublicHand, hands: slice) -> Floats:
+    def probabilities(self, public: PublicHand, hand: int | None = None) -> Floats:
+        """Returns `[A, 1326]`: for each legal action how often each hand takes it; `[A, 1]` of one hand where it is given."""
         actions, legal = [min(action, RAISE) for action in public.actions], torch.zeros(NUM_ACTIONS, dtype=torch.bool)
         legal[actions] = True
-        inputs = encode_all_hands(public)[hands]
+        inputs = encode_all_hands(public)[slice(None) if hand is None else slice(hand, hand + 1)]
         with torch.no_grad():
             played = strategy_probabilities(self.layers, self.strategy, public.betting.actor, inputs, legal)
         found: Floats = played.double().numpy().T[actions]

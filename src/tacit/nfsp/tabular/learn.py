@@ -32,10 +32,10 @@ class Batches(NamedTuple):
     Attributes:
       counts: `[2, E]` how often an entry was drawn.
       wanted: `[2, E]` the sum of the values it should have.
-      drawn: `[2, S]` whether an infostate is among
-      infostates: `[2, S]` the first ones of which were drawn.
-      ahead: `[2, S]` the highest target value of a legal action, as of
-      refits: `[2, S]` so many refits of the target network.
+      drawn: `[2, S]` whether an infostate was drawn.
+      infostates: `[2, S]` the infostates that were drawn, at the beginning.
+      ahead: `[2, S]` the highest target value of a legal action.
+      refits: `[2, S]` how often the target network was refitted before `ahead` was computed, or `NEVER`.
       entry, following, reward: `[2, batch]` what was drawn, copied first: loads from all over a large memory can then wait
         for each other's cache lines at the same time.
     """
@@ -61,20 +61,19 @@ def make_batches(num_infostates: int, num_entries: int, batch_size: int) -> Batc
 
 
 @compiled()
-def learn_values(  # type: ignore[no-untyped-def]
-    networks, player, memory, batches, encodings, table, batch_size, share, refit_every, optimizer, rate, streams, stream
-):
+def learn_values(networks, player, memory, batches, encodings, table, settings, rate, streams, stream):  # type: ignore[no-untyped-def]
     """Makes a step on the mean of `(reward + max Q'(following, legal action) - Q)^2` over a batch drawn with replacement.
 
     The batch comes from the latest transitions that are a `share` of all so far. The target network Q' is refitted after every
     `refit_every` steps.
     """
+    batch_size = settings.batch_size
     params, target = networks.params[player, Q], networks.params[player, TARGET]
     shape, scratch, gradient = networks.shape, networks.scratch[player], networks.gradient[player]
     count, wanted = batches.counts[player], batches.wanted[player]
     ahead, refits, now = batches.ahead[player], batches.refits[player], networks.updates[player, TARGET]
     offered, capacity, squares, distinct = memory.offered[player], memory.entry.shape[1], 0.0, 0
-    size = latest(offered, capacity, share)
+    size = latest(offered, capacity, settings.share)
     for i in range(batch_size):
         item = (offered - 1 - below(streams, stream, size)) % capacity
         batches.entry[player, i], batches.reward[player, i] = memory.entry[player, item], memory.reward[player, item]
@@ -104,18 +103,17 @@ def learn_values(  # type: ignore[no-untyped-def]
                 scratch.output_errors[action] = np.float32(2.0) * mean * (count[entry] * value - wanted[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], wanted[first:last], batches.drawn[player, infostate] = 0.0, 0.0, False
-    _descend(optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
+    _descend(settings.optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
     _note(networks, player, Q, loss / batch_size)
-    if networks.updates[player, Q] % refit_every == 0:
+    if networks.updates[player, Q] % settings.refit_every == 0:
         target[:] = params
         networks.updates[player, TARGET] += 1
 
 
 @compiled()
-def learn_policy(  # type: ignore[no-untyped-def]
-    networks, player, memory, batches, encodings, table, batch_size, optimizer, rate, streams, stream
-):
+def learn_policy(networks, player, memory, batches, encodings, table, settings, rate, streams, stream):  # type: ignore[no-untyped-def]
     """Makes a step on the mean of `-log policy(action)` over a batch drawn with replacement."""
+    batch_size = settings.batch_size
     params, shape = networks.params[player, POLICY], networks.shape
     scratch, gradient, count = networks.scratch[player], networks.gradient[player], batches.counts[player]
     size, loss, distinct = min(memory.offered[player], memory.entry.shape[1]), 0.0, 0
@@ -138,7 +136,8 @@ def learn_policy(  # type: ignore[no-untyped-def]
             scratch.output_errors[table.entry_action[entry]] = mean * (total * probability - count[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], batches.drawn[player, infostate] = 0.0, False
-    _descend(optimizer, params, gradient, networks.moments[player, POLICY], rate, networks.updates[player, POLICY])
+    moments, updates = networks.moments[player, POLICY], networks.updates[player, POLICY]
+    _descend(settings.policy_optimizer, params, gradient, moments, rate, updates)
     _note(networks, player, POLICY, loss / batch_size)
 
 

@@ -64,24 +64,6 @@ def make_behaviour(capacity: int) -> Behaviour:
 
 
 @compiled()
-def reservoir_slot(offered, capacity, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns where the next item goes, or -1 where it is not kept.
-
-    Args:
-      offered: items that came before.
-      capacity: items kept.
-      least_probability: of keeping a new one: 0 keeps a uniform sample of all, more forgets old ones exponentially.
-      streams: random numbers.
-      stream: which of them.
-    """
-    if offered < capacity:
-        return offered
-    if uniform(streams, stream) < max(capacity / (offered + 1), least_probability):
-        return below(streams, stream, capacity)
-    return -1
-
-
-@compiled()
 def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
     """Returns how many of the latest items of a circle make up a share of all that came, as far as it keeps them.
 
@@ -100,9 +82,20 @@ def add_transition(memory, player, entry, reward, following):  # type: ignore[no
 
 @compiled()
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Adds behaviour to a sliding window or a reservoir."""
+    """Adds behaviour over the oldest item, or to a reservoir.
+
+    Args:
+      memory: of behaviour.
+      player: whose it is.
+      entry: what the player did.
+      window: whether the latest items are kept.
+      least_probability: of keeping a new one in a reservoir: 0 keeps a uniform sample, more forgets old ones exponentially.
+      streams: random numbers.
+      stream: which of them.
+    """
     offered, capacity = memory.offered[player], memory.entry.shape[1]
-    slot = offered % capacity if window else reservoir_slot(offered, capacity, least_probability, streams, stream)
-    if slot >= 0:
-        memory.entry[player, slot] = entry
     memory.offered[player] += 1
+    if window or offered < capacity:
+        memory.entry[player, offered % capacity] = entry
+    elif uniform(streams, stream) < max(capacity / (offered + 1), least_probability):
+        memory.entry[player, below(streams, stream, capacity)] = entry

@@ -47,16 +47,10 @@ def make_networks(num_inputs: int, hidden: Sequence[int], num_outputs: int, gene
         for kind in (Q, POLICY):
             params[player, kind] = initial_params(num_inputs, hidden, num_outputs, generator)
         params[player, TARGET] = params[player, Q]
-    return Networks(
-        params,
-        np.zeros((2, 3, 2, size), np.float32),
-        np.zeros((2, 3), np.int64),
-        np.zeros((2, 3)),
-        np.zeros((2, 3), np.int64),
-        np.zeros((2, size), np.float32),
-        shape,
-        (make_scratch(num_inputs, hidden, num_outputs), make_scratch(num_inputs, hidden, num_outputs)),
-    )
+    moments, gradient = np.zeros((2, 3, 2, size), np.float32), np.zeros((2, size), np.float32)
+    updates, steps = (np.zeros((2, 3), np.int64) for _ in range(2))
+    first, second = (make_scratch(num_inputs, hidden, num_outputs) for _ in range(2))
+    return Networks(params, moments, updates, np.zeros((2, 3)), steps, gradient, shape, (first, second))
 
 
 @compiled()

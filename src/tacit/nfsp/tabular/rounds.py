@@ -40,29 +40,17 @@ class RoundSettings(NamedTuple):
 def play_rounds(  # type: ignore[no-untyped-def]
     count, done, rates, settings, games, networks, transitions, behaviour, batches, encodings, table, streams
 ):
-    """Plays `count` rounds after the `done` ones before; `rates` `[count, 2]` are the learning rates of Q and of the policy."""
+    """Plays `count` rounds after the `done` ones before; a memory that does not fill a batch yet is not learnt from.
+
+    `rates` `[count, 2]` are the learning rates of the action values and of the policies.
+    """
     for index in range(count):
         exploration = settings.exploration if settings.apart else settings.exploration / np.sqrt(done + index + 1.0)
-        advance_games(
-            games, networks, transitions, behaviour, encodings, table, settings.anticipation, exploration, settings.apart,
-            settings.window, settings.least_probability, streams, 0,
-        )  # fmt: skip
+        advance_games(games, networks, transitions, behaviour, encodings, table, settings, exploration, streams, 0)
         for player in range(2):
-            _learn(player, rates[index], settings, networks, transitions, behaviour, batches, encodings, table, streams)
-
-
-@compiled()
-def _learn(player, rates, settings, networks, transitions, behaviour, batches, encodings, table, streams):  # type: ignore[no-untyped-def]
-    """Makes the steps of one player's networks; a memory that does not fill a batch yet is not learnt from."""
-    size = settings.batch_size
-    for _ in range(settings.updates):
-        if behaviour.offered[player] >= size:
-            learn_policy(
-                networks, player, behaviour, batches, encodings, table, size, settings.policy_optimizer, rates[1], streams,
-                player + 1,
-            )  # fmt: skip
-        if transitions.offered[player] >= size:
-            learn_values(
-                networks, player, transitions, batches, encodings, table, size, settings.share, settings.refit_every,
-                settings.optimizer, rates[0], streams, player + 1,
-            )  # fmt: skip
+            shared = batches, encodings, table, settings
+            for _ in range(settings.updates):
+                if behaviour.offered[player] >= settings.batch_size:
+                    learn_policy(networks, player, behaviour, *shared, rates[index, 1], streams, player + 1)
+                if transitions.offered[player] >= settings.batch_size:
+                    learn_values(networks, player, transitions, *shared, rates[index, 0], streams, player + 1)

@@ -70,6 +70,18 @@ def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> No
         )  # fmt: skip
 
 
+def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
+    straight, other = (NFSP_LIMIT.trainer(load_game(GAME), small(seed=seed), "cpu") for seed in ("0", "1"))
+    straight.run_epoch()
+    other.run_epoch()
+    other.restore(*straight.state())
+    straight.run_epoch()
+    other.run_epoch()
+    ours, theirs = other.state()[0], straight.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
+
+
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run", NFSP_LIMIT)
     trainer = open_run(folder, GAME, small())

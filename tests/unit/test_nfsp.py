@@ -27,7 +27,7 @@ from tacit.nfsp.tabular.memory import (
     make_transitions,
 )
 from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
-from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, greedy_table, make_networks
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, make_networks, strategy_table
 from tacit.nfsp.tabular.random_numbers import below, make_streams, uniform
 from tacit.nfsp.tabular.rounds import RoundSettings
 from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
@@ -142,21 +142,10 @@ def test_units_added_to_fill_vectors_stay_at_zero() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played, (20,))
     assert (networks.params[0, Q] == 0).any()
-    unused = networks.params[0, Q] == 0
+    unused, how = networks.params[0, Q] == 0, settings(refit_every=10)
     (transitions, _, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     for _ in range(50):
-        learn_values(
-            networks,
-            0,
-            transitions,
-            batches,
-            played.encodings,
-            played.table,
-            settings(refit_every=10),
-            0.1,
-            make_streams(0, 1),
-            0,
-        )
+        learn_values(networks, 0, transitions, batches, played.encodings, played.table, how, 0.1, make_streams(0, 1), 0)
     assert (networks.params[0, Q][unused] == 0).all()
 
 
@@ -329,7 +318,7 @@ def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
     assert behaviour.offered.tolist() == [0, 0]
     assert transitions.offered.min() > 500
     _, behaviour, _ = play(played, networks, 50, 1.0, 0.0)
-    best = greedy_table(networks, Q, played.encodings, table, played.tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, table, played.tree.infostate_player)
     for player in (0, 1):
         assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
     assert behaviour.offered.sum() == 50 * 64
@@ -346,7 +335,7 @@ def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
 def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_the_opponent() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played)
-    best = greedy_table(networks, Q, played.encodings, played.table, played.tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, played.table, played.tree.infostate_player)
     transitions, behaviour, games = play(played, networks, 60, 1.0, 1.0, apart=True)
     for player in (0, 1):
         assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
@@ -362,7 +351,7 @@ def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_th
 def test_what_follows_an_own_random_move_is_averaged_even_if_that_stays_apart() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     tree, networks = played.tree, networks_for(played, seed=3)
-    best = greedy_table(networks, Q, played.encodings, played.table, tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, played.table, tree.infostate_player)
     labels = [tree.infostate_label(infostate) for infostate in range(tree.num_infostates)]
     opening, later = (labels.index((0, public, "Q")) for public in ("", "check bet"))
     assert best[tree.entry_start[opening]] == 0.0  # it would bet

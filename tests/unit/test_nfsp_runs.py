@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,12 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.config import DQN_PRESETS, PRESETS, TabularConfig
+from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, NfspConfig, TabularConfig
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
 from tacit.nfsp.train import NfspTrainer
-from tacit.nfsp.trained import is_nfsp, load_nfsp
+from tacit.nfsp.trained import is_limit_nfsp, is_nfsp, load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tacit.training.system import System
@@ -95,6 +96,20 @@ def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
     train(again, folder)
     assert [line.epoch for line in folder.history()] == list(range(1, config.epochs + 1))
     ours, theirs = again.state()[0], whole.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
+
+
+def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
+    """Also the values of what follows, which the engine keeps between refits of the target networks."""
+    game, seeds = load_game("leduc_poker"), ("0", "1")
+    straight, other = (NFSP.trainer(game, small(seed=seed, refit_every="1000"), "cpu") for seed in seeds)
+    straight.run_epoch()
+    other.run_epoch()
+    other.restore(*straight.state())
+    straight.run_epoch()
+    other.run_epoch()
+    ours, theirs = other.state()[0], straight.state()[0]
     for name, tensor in theirs.items():
         np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
 
@@ -190,6 +205,15 @@ def test_presets_of_the_paper_are_the_papers() -> None:
     assert (dqn.anticipation, dqn.exploration, dqn.transitions, dqn.learning_rate) == (1.0, 0.12, 2_000_000, 0.1)
 
 
+@pytest.mark.parametrize("presets", [PRESETS, DQN_PRESETS, LIMIT_PRESETS])
+def test_hidden_layers_are_listed_or_repeated(presets: dict[str, NfspConfig]) -> None:
+    config = presets["smoke"].with_settings({"hidden": "8-4", "layers": "2"})
+    assert config.hidden_layers() == [8, 4, 8, 4]
+    assert replace(config, hidden=16).hidden_layers() == [16, 16]
+    with pytest.raises(TacitError, match="layers must be at least 1"):
+        config.with_settings({"layers": "0"})
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -224,6 +248,9 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
     with pytest.raises(TacitError, match="was trained on kuhn_poker, not on leduc_poker"):
         load_agent(str(folder.path), load_game("leduc_poker"), np.random.default_rng(0))
     assert not is_nfsp(str(tmp_path))
+    assert not is_limit_nfsp(str(folder.path))
+    with pytest.raises(TacitError, match="only NFSP on limit_holdem has a policy over hands"):
+        load_nfsp(str(folder.path)).policy()
 
 
 def test_commands_train_judge_and_match(tmp_path: Path) -> None:

@@ -96,6 +96,8 @@ class TrainedNfsp:
           TacitError: `game` is another one, or the networks are not of limit hold'em.
         """
         self._require(game)
+        if self.system != LimitConfig.system:
+            raise TacitError(f"{self.name} was trained on {self.game}: only NFSP on limit_holdem has a policy over hands")
         layers = make_layers(self.config.hidden_layers(), torch.Generator())
         self._fill(named_weights(layers))
         return LimitPolicy(self.game, layers, self.strategy, self.epoch)

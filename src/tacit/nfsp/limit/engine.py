@@ -61,6 +61,7 @@ class LimitEngine(Engine):
         self._graph: torch.cuda.CUDAGraph | None = None
         self._judge: Judge | None = None
 
+    @one_thread()
     def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
         """Returns what the strategies win from bots."""
         if self._judge is None:
@@ -68,8 +69,7 @@ class LimitEngine(Engine):
         found: dict[str, float] = {}
         on_match(0)
         for number, (name, (strategy, bot)) in enumerate(MATCHES.items(), 1):
-            with one_thread():
-                rate = self._judge.win_rate(self.layers, strategy, bot)
+            rate = self._judge.win_rate(self.layers, strategy, bot)
             found |= {name: rate.mbb, f"{name}_half": rate.half}
             on_match(number)
         return found
@@ -92,13 +92,10 @@ class LimitEngine(Engine):
         super().restore(saved)
         self.generator.set_state(saved["generator"])
 
+    @one_thread()  # products are small, and the numbers are then the same whatever the machine has
     def play(self, done: int, count: int) -> None:
         """Plays `count` rounds; returns at once on a GPU, where the rounds `done` are counted, too."""
         del done
-        with one_thread():  # products are small, and the numbers are then the same whatever the machine has
-            self._play(count)
-
-    def _play(self, count: int) -> None:
         if self.device == "cpu":
             for _ in range(count):
                 self.play_one()

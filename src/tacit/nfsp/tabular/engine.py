@@ -22,7 +22,7 @@ from tacit.nfsp.tabular.encoding import encode_infostates
 from tacit.nfsp.tabular.learn import NEVER, make_batches
 from tacit.nfsp.tabular.memory import Behaviour, Transitions, make_behaviour, make_transitions
 from tacit.nfsp.tabular.network import Encodings
-from tacit.nfsp.tabular.networks import POLICY, Networks, Q, greedy_table, make_networks, policy_table
+from tacit.nfsp.tabular.networks import POLICY, Networks, Q, make_networks, strategy_table
 from tacit.nfsp.tabular.random_numbers import make_streams
 from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
 from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
@@ -63,10 +63,8 @@ class PlayedGame:
 
     def strategy(self, networks: Networks, name: str) -> Floats:
         """Returns `[E]` what both players do by their networks; `name` is one of `STRATEGIES`."""
-        where = self.encodings, self.table, self.tree.infostate_player
-        if name == AVERAGE:
-            return np.asarray(policy_table(networks, *where))
-        return np.asarray(greedy_table(networks, Q if name == BEST_RESPONSE else POLICY, *where))
+        kind, greedy = Q if name == BEST_RESPONSE else POLICY, name != AVERAGE
+        return np.asarray(strategy_table(networks, kind, greedy, self.encodings, self.table, self.tree.infostate_player))
 
 
 class TabularEngine(Engine):

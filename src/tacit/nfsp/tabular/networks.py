@@ -82,27 +82,21 @@ def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore
 
 
 @compiled()
-def policy_table(networks, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
-    """Returns `[E]` the average policies' probabilities of all entries."""
+def strategy_table(networks, kind, greedy, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
+    """Returns `[E]` what both players' networks of a kind (`Q` or `POLICY`) do.
+
+    With `greedy` that is 1 at each infostate's entry with the highest output, else the probabilities of all its entries.
+    """
     found = np.zeros(len(table.entry_action))
     for infostate in range(len(infostate_player)):
-        player, first = infostate_player[infostate], table.entry_start[infostate]
-        scratch = networks.scratch[0]
-        policy(networks.params[player, POLICY], networks.shape, scratch, encodings, table, infostate)
-        total = 0.0
-        for slot in range(table.entry_start[infostate + 1] - first):
+        params, scratch = networks.params[infostate_player[infostate], kind], networks.scratch[0]
+        if greedy:
+            found[best_entry(params, networks.shape, scratch, encodings, table, infostate)[0]] = 1.0
+            continue
+        policy(params, networks.shape, scratch, encodings, table, infostate)
+        first, last, total = table.entry_start[infostate], table.entry_start[infostate + 1], 0.0
+        for slot in range(last - first):
             total += scratch.outputs[slot]
-        for slot in range(table.entry_start[infostate + 1] - first):
+        for slot in range(last - first):
             found[first + slot] = scratch.outputs[slot] / total
-    return found
-
-
-@compiled()
-def greedy_table(networks, kind, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
-    """Returns `[E]` with 1 at the entry that each player's network of a kind (`Q` or `POLICY`) rates highest."""
-    found = np.zeros(len(table.entry_action))
-    for infostate in range(len(infostate_player)):
-        params = networks.params[infostate_player[infostate], kind]
-        best, _ = best_entry(params, networks.shape, networks.scratch[0], encodings, table, infostate)
-        found[best] = 1.0
     return found

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tacit.rebel.train import Trainer as RebelTrainer
     from tacit.training.system import System
 
-
 SYSTEMS = ("rebel", "nfsp", "dqn")
 
 

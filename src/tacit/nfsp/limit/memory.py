@@ -58,9 +58,9 @@ class PackedMemory:
         """Adds items: while there is room always, then with a probability that falls with the items so far.
 
         Args:
-          player: `[K]` the owner of each item.
-          offered: `[K]` bool, which items there are.
-          items: `[K, ...]` for each column.
+          player: as in `add_latest`.
+          offered: likewise.
+          items: likewise.
           least: the least probability of keeping a new item: 0 keeps a uniform sample of all (Vitter 1985), more forgets old
             ones exponentially (Osborne et al. 2014).
           generator: draws who is kept and whom it replaces.

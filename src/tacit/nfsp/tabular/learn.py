@@ -162,15 +162,10 @@ def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
 
 @compiled(error_model="numpy")
 def _descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
-    """Changes `params` `[P]` by a step as torch defines it, and clears the gradient.
+    """Changes `params` `[P]` by a step as torch defines it, and clears the `gradient` `[P]` of the loss.
 
-    Args:
-      kind: `SGD`, `MOMENTUM` or `ADAM`.
-      params: `[P]`.
-      gradient: `[P]` of the loss.
-      moments: `[2, P]` running means; plain descent leaves them alone.
-      rate: learning rate.
-      updates: steps made before this one.
+    `kind` is `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015), `moments` `[2, P]` are running means, which plain descent leaves
+    alone, `rate` is the learning rate, and `updates` the number of steps before this one.
     """
     rate = np.float32(rate)
     if kind == SGD:

@@ -18,8 +18,6 @@ from tacit.nfsp.tabular.random_numbers import below, uniform
 
 GAME_OVER = -1
 """The next infostate of a transition that ended the game."""
-
-
 FEW = 20_000
 """Items that are never too many to learn from."""
 
@@ -82,16 +80,9 @@ def add_transition(memory, player, entry, reward, following):  # type: ignore[no
 
 @compiled()
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Adds behaviour over the oldest item, or to a reservoir.
+    """Adds what a player did over the oldest item where the latest ones are kept (`window`), or to a reservoir.
 
-    Args:
-      memory: of behaviour.
-      player: whose it is.
-      entry: what the player did.
-      window: whether the latest items are kept.
-      least_probability: of keeping a new one in a reservoir: 0 keeps a uniform sample, more forgets old ones exponentially.
-      streams: random numbers.
-      stream: which of them.
+    A reservoir keeps a new item with `least_probability` or more: 0 makes it a uniform sample, more forgets old items.
     """
     offered, capacity = memory.offered[player], memory.entry.shape[1]
     memory.offered[player] += 1

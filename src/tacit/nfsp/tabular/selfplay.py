@@ -14,8 +14,6 @@ from tacit.nfsp.tabular.random_numbers import below, uniform
 
 NOTHING = -1
 """The last entry of a player who has not acted yet."""
-
-
 PERSISTENT = ("state", "best_response", "last_entry", "explored", "finished")
 """The fields of `Games` that a checkpoint keeps; the others are computed again."""
 
@@ -70,17 +68,8 @@ def advance_games(  # type: ignore[no-untyped-def]
 ):
     """Makes one decision in every game, and begins those anew that end.
 
-    Args:
-      games: where they stand.
-      networks: of both players.
-      transitions: what players do goes there, once they see what follows.
-      behaviour: what players do in games where they follow their best response goes there.
-      encodings: of all infostates.
-      table: walks of the game.
-      settings: `RoundSettings`.
-      exploration: how often a best response moves at random in this round.
-      streams: random numbers.
-      stream: which of them.
+    What players do goes to `transitions` once they see what follows and, in games where they follow their best response, to
+    `behaviour`. `settings` are a `RoundSettings`; `exploration` is how often a best response moves at random in this round.
     """
     shape, num_decisions = networks.shape, len(table.actor)
     games.advances[0] += 1

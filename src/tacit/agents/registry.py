@@ -19,8 +19,7 @@ from tacit.agents.tabular import TabularAgent
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import Holdem
-from tacit.nfsp.limit.trained import is_limit_nfsp, load_limit_policy
-from tacit.nfsp.trained import is_nfsp, load_nfsp
+from tacit.nfsp.trained import is_limit_nfsp, is_nfsp, load_limit_policy, load_nfsp
 from tacit.rebel.trained import load_trained, pretrained_for
 from tacit.solvers import load_result, solve
 from tacit.solvers.result import is_saved_solve

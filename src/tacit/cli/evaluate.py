@@ -86,8 +86,7 @@ def evaluate(
     from tacit.cli import evaluate_holdem
     from tacit.games import load_game
     from tacit.kernels import check_backend
-    from tacit.nfsp.limit.trained import is_limit_nfsp
-    from tacit.nfsp.trained import is_nfsp
+    from tacit.nfsp.trained import is_limit_nfsp, is_nfsp
 
     in_limit_holdem = is_limit_nfsp(run)
     metric = metric or ("win-rates" if in_limit_holdem else "exploitability")

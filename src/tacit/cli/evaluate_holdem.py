@@ -21,8 +21,8 @@ def win_rates(run: str, given: AnyGame | None, hands: int, device: str, seed: in
     from tacit.games.limit_batch import LimitRules
     from tacit.nfsp.limit.judge import Judge
     from tacit.nfsp.limit.networks import Layer
-    from tacit.nfsp.limit.trained import load_limit_policy
-    from tacit.nfsp.players import STRATEGIES
+    from tacit.nfsp.strategies import STRATEGIES
+    from tacit.nfsp.trained import load_limit_policy
 
     trained = load_limit_policy(run, None if given is None else require_holdem(given, run))
     deals = -(-hands // 2)
@@ -58,7 +58,7 @@ def lbr(name: str, given: AnyGame | None, hands: int, setting: str, seed: int) -
     from tacit.arena.lbr import LocalBestResponse
     from tacit.arena.match import play_deals
     from tacit.games import load_game
-    from tacit.nfsp.limit.trained import is_limit_nfsp, load_limit_policy
+    from tacit.nfsp.trained import is_limit_nfsp, load_limit_policy
     from tacit.tally import Tally
 
     if given is None and is_limit_nfsp(name):

@@ -61,10 +61,7 @@ def make_walk_table(tree: PublicTree) -> WalkTable:
     nodes = tree.require_nodes()
     node = np.repeat(np.arange(len(nodes)), np.diff(nodes.joint_start))
     actor = nodes.actor[node]
-    acting_row = np.where(actor == 0, nodes.joint_rows[0], nodes.joint_rows[1])
-    infostate = np.where(actor == 0, tree.rows[0].infostate[nodes.joint_rows[0]], -1)
-    second = actor == 1
-    infostate[second] = tree.rows[1].infostate[acting_row[second]]
+    infostate = np.where(actor == 0, *(tree.rows[player].infostate[nodes.joint_rows[player]] for player in (0, 1)))
     edge_start = np.concatenate(([0], np.cumsum(np.diff(tree.entry_start)[infostate])))
 
     rows = np.concatenate((nodes.joint_rows, tree.payoff_rows), axis=1)  # the states: decisions, then ends

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.random_numbers import below, uniform
+from tacit.nfsp.tabular.random_numbers import below, uniform
 
 GAME_OVER = -1
 """The next infostate of a transition that ended the game."""
-
-
 FEW = 20_000
 """Items that are never too many to learn from."""
 
@@ -64,30 +62,6 @@ def make_behaviour(capacity: int) -> Behaviour:
 
 
 @compiled()
-def circle_slot(offered, capacity):  # type: ignore[no-untyped-def]
-    """Returns where the next item goes: over the oldest one."""
-    return offered % capacity
-
-
-@compiled()
-def reservoir_slot(offered, capacity, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns where the next item goes, or -1 where it is not kept.
-
-    Args:
-      offered: items that came before.
-      capacity: items kept.
-      least_probability: of keeping a new one: 0 keeps a uniform sample of all, more forgets old ones exponentially.
-      streams: random numbers.
-      stream: which of them.
-    """
-    if offered < capacity:
-        return offered
-    if uniform(streams, stream) < max(capacity / (offered + 1), least_probability):
-        return below(streams, stream, capacity)
-    return -1
-
-
-@compiled()
 def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
     """Returns how many of the latest items of a circle make up a share of all that came, as far as it keeps them.
 
@@ -99,16 +73,20 @@ def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
 @compiled()
 def add_transition(memory, player, entry, reward, following):  # type: ignore[no-untyped-def]
     """Adds a transition over the oldest one."""
-    slot = circle_slot(memory.offered[player], memory.entry.shape[1])
+    slot = memory.offered[player] % memory.entry.shape[1]
     memory.entry[player, slot], memory.reward[player, slot], memory.following[player, slot] = entry, reward, following
     memory.offered[player] += 1
 
 
 @compiled()
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Adds behaviour to a sliding window or a reservoir."""
+    """Adds what a player did over the oldest item where the latest ones are kept (`window`), or to a reservoir.
+
+    A reservoir keeps a new item with `least_probability` or more: 0 makes it a uniform sample, more forgets old items.
+    """
     offered, capacity = memory.offered[player], memory.entry.shape[1]
-    slot = circle_slot(offered, capacity) if window else reservoir_slot(offered, capacity, least_probability, streams, stream)
-    if slot >= 0:
-        memory.entry[player, slot] = entry
     memory.offered[player] += 1
+    if window or offered < capacity:
+        memory.entry[player, offered % capacity] = entry
+    elif uniform(streams, stream) < max(capacity / (offered + 1), least_probability):
+        memory.entry[player, below(streams, stream, capacity)] = entry

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
+from tacit.nfsp.tabular.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
 
 Q, TARGET, POLICY = range(3)
 """Which network of a player."""
@@ -47,16 +47,10 @@ def make_networks(num_inputs: int, hidden: Sequence[int], num_outputs: int, gene
         for kind in (Q, POLICY):
             params[player, kind] = initial_params(num_inputs, hidden, num_outputs, generator)
         params[player, TARGET] = params[player, Q]
-    return Networks(
-        params,
-        np.zeros((2, 3, 2, size), np.float32),
-        np.zeros((2, 3), np.int64),
-        np.zeros((2, 3)),
-        np.zeros((2, 3), np.int64),
-        np.zeros((2, size), np.float32),
-        shape,
-        (make_scratch(num_inputs, hidden, num_outputs), make_scratch(num_inputs, hidden, num_outputs)),
-    )
+    moments, gradient = np.zeros((2, 3, 2, size), np.float32), np.zeros((2, size), np.float32)
+    updates, steps = (np.zeros((2, 3), np.int64) for _ in range(2))
+    first, second = (make_scratch(num_inputs, hidden, num_outputs) for _ in range(2))
+    return Networks(params, moments, updates, np.zeros((2, 3)), steps, gradient, shape, (first, second))
 
 
 @compiled()
@@ -88,27 +82,21 @@ def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore
 
 
 @compiled()
-def policy_table(networks, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
-    """Returns `[E]` the average policies' probabilities of all entries."""
+def strategy_table(networks, kind, greedy, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
+    """Returns `[E]` what both players' networks of a kind (`Q` or `POLICY`) do.
+
+    With `greedy` that is 1 at each infostate's entry with the highest output, else the probabilities of all its entries.
+    """
     found = np.zeros(len(table.entry_action))
     for infostate in range(len(infostate_player)):
-        player, first = infostate_player[infostate], table.entry_start[infostate]
-        scratch = networks.scratch[0]
-        policy(networks.params[player, POLICY], networks.shape, scratch, encodings, table, infostate)
-        total = 0.0
-        for slot in range(table.entry_start[infostate + 1] - first):
+        params, scratch = networks.params[infostate_player[infostate], kind], networks.scratch[0]
+        if greedy:
+            found[best_entry(params, networks.shape, scratch, encodings, table, infostate)[0]] = 1.0
+            continue
+        policy(params, networks.shape, scratch, encodings, table, infostate)
+        first, last, total = table.entry_start[infostate], table.entry_start[infostate + 1], 0.0
+        for slot in range(last - first):
             total += scratch.outputs[slot]
-        for slot in range(table.entry_start[infostate + 1] - first):
+        for slot in range(last - first):
             found[first + slot] = scratch.outputs[slot] / total
-    return found
-
-
-@compiled()
-def greedy_table(networks, kind, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
-    """Returns `[E]` with 1 at the entry that each player's network of a kind (`Q` or `POLICY`) rates highest."""
-    found = np.zeros(len(table.entry_action))
-    for infostate in range(len(infostate_player)):
-        params = networks.params[infostate_player[infostate], kind]
-        best, _ = best_entry(params, networks.shape, networks.scratch[0], encodings, table, infostate)
-        found[best] = 1.0
     return found

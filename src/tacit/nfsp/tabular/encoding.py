@@ -13,8 +13,8 @@ rely on their order: as they first appear from infostate to infostate.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.one_card_poker import CALL, RAISE, OneCardPoker
 from tacit.games.openspiel import OpenSpielGame
-from tacit.nfsp.network import Encodings, encodings_of
-from tacit.tree.public_tree import NO_PARENT, Ints, PublicTree, in_ranges, split_observations
+from tacit.nfsp.tabular.network import Encodings, encodings_of
+from tacit.tree.public_tree import NO_PARENT, Nodes, PlayerRows, PublicTree, in_ranges, split_observations
 
 Matrix = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -32,6 +32,11 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 _PUBLIC, _PRIVATE, _OWN_ACTION, _ACTOR = range(4)
 """Kinds of features."""
+_Feature = tuple[int, int, int, str | int]
+"""Something that a player may have learnt: its kind, the depth where it was learnt, its position among the observations that
+arrived there together, and the observation, action or actor itself."""
+_Past = Callable[[Longs, NDArray[Any]], tuple[Longs, Longs]]
+"""Maps infostates and the nodes or rows where they stand to pairs (infostate, feature learnt on the way to it)."""
 _TOLD = -1
 """Stands for an action or actor that observations tell already."""
 _BETTING = {"check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
@@ -106,49 +111,16 @@ def _openspiel(tree: PublicTree, game: OpenSpielGame) -> Matrix:
     return np.stack([found[key] for key in keys])
 
 
-class _Feature(NamedTuple):
-    """Something that a player may have learnt.
-
-    Attributes:
-      kind: `_PUBLIC` or `_PRIVATE` observation, `_OWN_ACTION` or `_ACTOR`.
-      depth: of the node or row where it was learnt.
-      position: among the observations that arrived there together.
-      what: the observation, action or actor.
-    """
-
-    kind: int
-    depth: int
-    position: int
-    what: str | int
-
-
-class _Arrivals(NamedTuple):
-    """What is learnt on arrival at the nodes, or at a player's rows.
-
-    Attributes:
-      parent: `[X]` the node or row above.
-      lesson: `[X]` the same number where the same is learnt at the same depth.
-      start: `[lessons + 1]` the features of a lesson are `start[lesson]:start[lesson + 1]` of
-      feature: their provisional numbers.
-    """
-
-    parent: Ints
-    lesson: Longs
-    start: Longs
-    feature: Longs
-
-
 def _generic(tree: PublicTree) -> tuple[Encodings, int]:
     """Returns a number for each feature in the past of some infostate."""
     nodes, features = tree.require_nodes(), dict[_Feature, int]()
-    public = _arrivals(features, (_PUBLIC, _ACTOR), nodes.parent, nodes.level_start, nodes.token, _unclear_actors(tree))
+    public = _past(features, (_PUBLIC, _ACTOR), nodes, _unclear_actors(tree))
     pairs = []
     for player, rows in enumerate(tree.rows):
-        actions = _untold_actions(tree, player)
-        private = _arrivals(features, (_PRIVATE, _OWN_ACTION), rows.parent, rows.level_start, rows.token, actions)
+        private = _past(features, (_PRIVATE, _OWN_ACTION), rows, _untold_actions(tree, player))
         infostate = np.flatnonzero(tree.infostate_player == player)
         row = tree.infostate_row[infostate]
-        pairs += [_past(public, infostate, nodes.of_row[player][row]), _past(private, infostate, row)]
+        pairs += [public(infostate, nodes.of_row[player][row]), private(infostate, row)]
     infostate, feature = (np.concatenate(part) for part in zip(*pairs, strict=True))
     first = np.full(len(features), tree.num_infostates)
     np.minimum.at(first, feature, infostate)
@@ -179,34 +151,38 @@ def _untold_actions(tree: PublicTree, player: int) -> Longs:
     return np.where(untold, tree.entry_action[np.where(moved, rows.entry, 0)], _TOLD)
 
 
-def _arrivals(
-    features: dict[_Feature, int],
-    kinds: tuple[int, int],
-    parent: Ints,
-    level_start: Ints,
-    token: Sequence[str],
-    unsaid: Longs,
-) -> _Arrivals:
-    """Returns what is learnt on arrival at nodes or rows, of which `X` lie in levels from `level_start`.
+def _past(features: dict[_Feature, int], kinds: tuple[int, int], at: Nodes | PlayerRows, unsaid: Longs) -> _Past:
+    """Returns what tells the features that are learnt on the way to nodes or rows.
 
     Args:
       features: the features so far with their provisional numbers; new ones are added.
       kinds: of a token's observations, and of what they leave unsaid.
-      parent: `[X]` the node or row above.
-      level_start: `[L + 1]`.
-      token: `[X]`.
-      unsaid: `[X]` an action or actor, or `_TOLD`.
+      at: the nodes or rows.
+      unsaid: `[X]` for each the action or actor that its token leaves unsaid, or `_TOLD`.
     """
-    depth = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
-    lesson, lessons = _numbered(zip(depth.tolist(), token, unsaid.tolist(), strict=True))
+    depth = np.repeat(np.arange(len(at.level_start) - 1), np.diff(at.level_start))
+    lesson_of, lessons = _numbered(zip(depth.tolist(), at.token, unsaid.tolist(), strict=True))
     counts, listed = [0], list[int]()
     for level, seen, what_else in lessons:
-        found = [_Feature(kinds[0], level, position, what) for position, what in enumerate(split_observations(seen))]
+        found: list[_Feature] = [(kinds[0], level, position, what) for position, what in enumerate(split_observations(seen))]
         if what_else != _TOLD:
-            found.append(_Feature(kinds[1], level, 0, what_else))
+            found.append((kinds[1], level, 0, what_else))
         counts.append(len(found))
         listed.extend(features.setdefault(feature, len(features)) for feature in found)
-    return _Arrivals(parent, lesson, np.cumsum(counts), np.array(listed, np.int64))
+    start, number = np.cumsum(counts), np.array(listed, np.int64)
+
+    def pairs(infostate: Longs, place: NDArray[Any]) -> tuple[Longs, Longs]:
+        infostates, numbers = [infostate[:0]], [number[:0]]
+        while len(place):
+            lesson = lesson_of[place]
+            infostates.append(np.repeat(infostate, np.diff(start)[lesson]))
+            numbers.append(number[in_ranges(start, lesson)])
+            place = at.parent[place]
+            below = place != NO_PARENT
+            infostate, place = infostate[below], place[below]
+        return np.concatenate(infostates), np.concatenate(numbers)
+
+    return pairs
 
 
 def _numbered(keys: Iterable[_Key]) -> tuple[Longs, list[_Key]]:
@@ -214,16 +190,3 @@ def _numbered(keys: Iterable[_Key]) -> tuple[Longs, list[_Key]]:
     listed = list(keys)
     numbers = {key: number for number, key in enumerate(dict.fromkeys(listed))}
     return np.fromiter(map(numbers.__getitem__, listed), np.int64, len(listed)), list(numbers)
-
-
-def _past(arrivals: _Arrivals, infostate: Longs, at: NDArray[Any]) -> tuple[Longs, Longs]:
-    """Returns pairs (infostate, feature learnt on the way to it); infostates stand at nodes or rows `at`."""
-    infostates, features = [infostate[:0]], [arrivals.feature[:0]]
-    while len(at):
-        lesson = arrivals.lesson[at]
-        infostates.append(np.repeat(infostate, np.diff(arrivals.start)[lesson]))
-        features.append(arrivals.feature[in_ranges(arrivals.start, lesson)])
-        at = arrivals.parent[at]
-        below = at != NO_PARENT
-        infostate, at = infostate[below], at[below]
-    return np.concatenate(infostates), np.concatenate(features)

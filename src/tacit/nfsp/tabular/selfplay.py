@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.memory import GAME_OVER, add_behaviour, add_transition
-from tacit.nfsp.networks import POLICY, Q, best_entry, policy
-from tacit.nfsp.random_numbers import below, uniform
+from tacit.nfsp.tabular.memory import GAME_OVER, add_behaviour, add_transition
+from tacit.nfsp.tabular.networks import POLICY, Q, best_entry, policy
+from tacit.nfsp.tabular.random_numbers import below, uniform
 
 NOTHING = -1
 """The last entry of a player who has not acted yet."""
-
-
 PERSISTENT = ("state", "best_response", "last_entry", "explored", "finished")
 """The fields of `Games` that a checkpoint keeps; the others are computed again."""
 
@@ -30,10 +28,10 @@ class Games(NamedTuple):
       explored: `[G, 2]` whether a player made a random move that its opponent shall not learn from.
       finished: `[1]` games that ended so far.
       advances: `[1]` how often all games were advanced.
-      policy: `[E]` the average policies, as of the advance
-      policy_at: `[S]`. Several games often stand at an infostate: its networks are asked once in an advance.
-      best: `[S]` the entries of the highest values, as of the advance
-      best_at: `[S]`.
+      policy: `[E]` the average policies. Several games often stand at an infostate: its networks are asked once in an advance.
+      policy_at: `[S]` the advance in which an infostate's `policy` was computed.
+      best: `[S]` the entries of the highest values.
+      best_at: `[S]` the advance in which an infostate's `best` was computed.
     """
 
     state: NDArray[np.int64]
@@ -50,18 +48,11 @@ class Games(NamedTuple):
 
 def make_games(count: int, num_infostates: int, num_entries: int) -> Games:
     """Returns games that `begin_games` has yet to begin."""
-    return Games(
-        np.zeros(count, np.int64),
-        np.zeros((count, 2), np.bool_),
-        np.full((count, 2), NOTHING, np.int32),
-        np.zeros((count, 2), np.bool_),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(num_entries, np.float32),
-        np.zeros(num_infostates, np.int64),
-        np.zeros(num_infostates, np.int32),
-        np.zeros(num_infostates, np.int64),
-    )
+    state, finished, advances = (np.zeros(size, np.int64) for size in (count, 1, 1))
+    best_response, explored = (np.zeros((count, 2), np.bool_) for _ in range(2))
+    policy_at, best_at = (np.zeros(num_infostates, np.int64) for _ in range(2))
+    cached = np.zeros(num_entries, np.float32), policy_at, np.zeros(num_infostates, np.int32), best_at
+    return Games(state, best_response, np.full((count, 2), NOTHING, np.int32), explored, finished, advances, *cached)
 
 
 @compiled()
@@ -73,27 +64,12 @@ def begin_games(games, table, anticipation, streams, stream):  # type: ignore[no
 
 @compiled()
 def advance_games(  # type: ignore[no-untyped-def]
-    games, networks, transitions, behaviour, encodings, table, anticipation, exploration, apart, window, least_probability,
-    streams, stream,
-):  # fmt: skip
+    games, networks, transitions, behaviour, encodings, table, settings, exploration, streams, stream
+):
     """Makes one decision in every game, and begins those anew that end.
 
-    Args:
-      games: where they stand.
-      networks: of both players.
-      transitions: what players do goes there, once they see what follows.
-      behaviour: what players do in games where they follow their best response goes there.
-      encodings: of all infostates.
-      table: walks of the game.
-      anticipation: how often a player follows its best response, decided at the beginning of each game.
-      exploration: how often a best response moves at random.
-      apart: whether the average gets the move that was meant in place of a random one, and the opponent does not learn from
-        the rest of the game; what the player does later in it is behaviour nevertheless. Otherwise random moves are
-        behaviour like any other (the paper's way).
-      window: whether behaviour is kept in a sliding window.
-      least_probability: of a reservoir.
-      streams: random numbers.
-      stream: which of them.
+    What players do goes to `transitions` once they see what follows and, in games where they follow their best response, to
+    `behaviour`. `settings` are a `RoundSettings`; `exploration` is how often a best response moves at random in this round.
     """
     shape, num_decisions = networks.shape, len(table.actor)
     games.advances[0] += 1
@@ -113,11 +89,11 @@ def advance_games(  # type: ignore[no-untyped-def]
             entry = meant = games.best[infostate]
             if uniform(streams, stream) < exploration:
                 entry = first + below(streams, stream, table.entry_start[infostate + 1] - first)
-                if apart:
+                if settings.apart:
                     games.explored[game, player] = True
                 else:
                     meant = entry
-            add_behaviour(behaviour, player, meant, window, least_probability, streams, stream)
+            add_behaviour(behaviour, player, meant, settings.window, settings.least_probability, streams, stream)
         else:
             last = table.entry_start[infostate + 1]
             if games.policy_at[infostate] != now:
@@ -142,7 +118,7 @@ def advance_games(  # type: ignore[no-untyped-def]
                     reward = payoff if who == 0 else -payoff
                     add_transition(transitions, who, games.last_entry[game, who], reward, GAME_OVER)
             games.finished[0] += 1
-            _begin(games, game, table, anticipation, streams, stream)
+            _begin(games, game, table, settings.anticipation, streams, stream)
 
 
 @compiled()

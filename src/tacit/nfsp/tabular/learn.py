@@ -13,14 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.nfsp.memory import GAME_OVER, latest
-from tacit.nfsp.network import backward, forward, output
-from tacit.nfsp.networks import POLICY, TARGET, Q, best_entry, policy
-from tacit.nfsp.optimizer import descend
-from tacit.nfsp.random_numbers import below
+from tacit.nfsp.tabular.memory import GAME_OVER, latest
+from tacit.nfsp.tabular.network import backward, forward, output
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, best_entry, policy
+from tacit.nfsp.tabular.random_numbers import below
 
 NEVER = -1
 """When a value was computed that has not been computed."""
+SGD, MOMENTUM, ADAM = range(3)
+"""Positions in `OPTIMIZERS` of `nfsp/config.py`."""
+_MOMENTUM = np.float32(0.9)
+_BETA1, _BETA2, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 
 
 class Batches(NamedTuple):
@@ -29,10 +32,10 @@ class Batches(NamedTuple):
     Attributes:
       counts: `[2, E]` how often an entry was drawn.
       wanted: `[2, E]` the sum of the values it should have.
-      drawn: `[2, S]` whether an infostate is among
-      infostates: `[2, S]` the first ones of which were drawn.
-      ahead: `[2, S]` the highest target value of a legal action, as of
-      refits: `[2, S]` so many refits of the target network.
+      drawn: `[2, S]` whether an infostate was drawn.
+      infostates: `[2, S]` the infostates that were drawn, at the beginning.
+      ahead: `[2, S]` the highest target value of a legal action.
+      refits: `[2, S]` how often the target network was refitted before `ahead` was computed, or `NEVER`.
       entry, following, reward: `[2, batch]` what was drawn, copied first: loads from all over a large memory can then wait
         for each other's cache lines at the same time.
     """
@@ -58,20 +61,19 @@ def make_batches(num_infostates: int, num_entries: int, batch_size: int) -> Batc
 
 
 @compiled()
-def learn_values(  # type: ignore[no-untyped-def]
-    networks, player, memory, batches, encodings, table, batch_size, share, refit_every, optimizer, rate, streams, stream
-):
+def learn_values(networks, player, memory, batches, encodings, table, settings, rate, streams, stream):  # type: ignore[no-untyped-def]
     """Makes a step on the mean of `(reward + max Q'(following, legal action) - Q)^2` over a batch drawn with replacement.
 
     The batch comes from the latest transitions that are a `share` of all so far. The target network Q' is refitted after every
     `refit_every` steps.
     """
+    batch_size = settings.batch_size
     params, target = networks.params[player, Q], networks.params[player, TARGET]
     shape, scratch, gradient = networks.shape, networks.scratch[player], networks.gradient[player]
     count, wanted = batches.counts[player], batches.wanted[player]
     ahead, refits, now = batches.ahead[player], batches.refits[player], networks.updates[player, TARGET]
     offered, capacity, squares, distinct = memory.offered[player], memory.entry.shape[1], 0.0, 0
-    size = latest(offered, capacity, share)
+    size = latest(offered, capacity, settings.share)
     for i in range(batch_size):
         item = (offered - 1 - below(streams, stream, size)) % capacity
         batches.entry[player, i], batches.reward[player, i] = memory.entry[player, item], memory.reward[player, item]
@@ -101,18 +103,17 @@ def learn_values(  # type: ignore[no-untyped-def]
                 scratch.output_errors[action] = np.float32(2.0) * mean * (count[entry] * value - wanted[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], wanted[first:last], batches.drawn[player, infostate] = 0.0, 0.0, False
-    descend(optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
+    _descend(settings.optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
     _note(networks, player, Q, loss / batch_size)
-    if networks.updates[player, Q] % refit_every == 0:
+    if networks.updates[player, Q] % settings.refit_every == 0:
         target[:] = params
         networks.updates[player, TARGET] += 1
 
 
 @compiled()
-def learn_policy(  # type: ignore[no-untyped-def]
-    networks, player, memory, batches, encodings, table, batch_size, optimizer, rate, streams, stream
-):
+def learn_policy(networks, player, memory, batches, encodings, table, settings, rate, streams, stream):  # type: ignore[no-untyped-def]
     """Makes a step on the mean of `-log policy(action)` over a batch drawn with replacement."""
+    batch_size = settings.batch_size
     params, shape = networks.params[player, POLICY], networks.shape
     scratch, gradient, count = networks.scratch[player], networks.gradient[player], batches.counts[player]
     size, loss, distinct = min(memory.offered[player], memory.entry.shape[1]), 0.0, 0
@@ -135,7 +136,8 @@ def learn_policy(  # type: ignore[no-untyped-def]
             scratch.output_errors[table.entry_action[entry]] = mean * (total * probability - count[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], batches.drawn[player, infostate] = 0.0, False
-    descend(optimizer, params, gradient, networks.moments[player, POLICY], rate, networks.updates[player, POLICY])
+    moments, updates = networks.moments[player, POLICY], networks.updates[player, POLICY]
+    _descend(settings.policy_optimizer, params, gradient, moments, rate, updates)
     _note(networks, player, POLICY, loss / batch_size)
 
 
@@ -156,3 +158,31 @@ def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
     networks.updates[player, kind] += 1
     networks.loss[player, kind] += loss
     networks.steps[player, kind] += 1
+
+
+@compiled(error_model="numpy")
+def _descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
+    """Changes `params` `[P]` by a step as torch defines it, and clears the `gradient` `[P]` of the loss.
+
+    `kind` is `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015), `moments` `[2, P]` are running means, which plain descent leaves
+    alone, `rate` is the learning rate, and `updates` the number of steps before this one.
+    """
+    rate = np.float32(rate)
+    if kind == SGD:
+        for i in range(len(params)):
+            params[i] -= rate * gradient[i]
+    elif kind == MOMENTUM:
+        first = moments[0]
+        for i in range(len(params)):
+            first[i] = _MOMENTUM * first[i] + gradient[i]
+            params[i] -= rate * first[i]
+    else:
+        first, second = moments[0], moments[1]
+        step = np.float32(rate / (1.0 - 0.9 ** (updates + 1)))
+        scale = np.float32(1.0 / (1.0 - 0.999 ** (updates + 1)))
+        one = np.float32(1.0)
+        for i in range(len(params)):
+            first[i] = _BETA1 * first[i] + (one - _BETA1) * gradient[i]
+            second[i] = _BETA2 * second[i] + (one - _BETA2) * gradient[i] * gradient[i]
+            params[i] -= step * first[i] / (np.sqrt(scale * second[i]) + _TINY)
+    gradient[:] = 0.0

@@ -16,7 +16,7 @@ from tacit.games import load_game
 from tacit.nets.forward import forward_pass
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 
@@ -24,7 +24,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 for number, job in enumerate(sys.argv[1:]):
     name, seconds, base, settings, playthroughs, grid = job.split(";")
     config = preset(base).with_settings(dict(part.split("=") for part in f"epochs=100000,{settings}".rstrip(",").split(",")))
-    trainer = Trainer(load_game(name), config, device)
+    trainer = RebelTrainer(load_game(name), config, device)
     limit = trainer.finish_by = float(seconds)
     reports = [0.15, 0.3, 0.5, 0.7, 0.9, 0.94, 0.97, 1.0]
     networks = []

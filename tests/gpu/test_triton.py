@@ -9,7 +9,7 @@ import torch
 from tacit.games import load_game
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import preset
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
@@ -63,7 +63,7 @@ def test_triton_searches_like_numba(name: str, config: SearchConfig, warm: bool)
 
 def test_values_and_policies_are_learnt_on_the_gpu() -> None:
     settings = {"games": "1024", "epoch_examples": "8192", "iterations": "32", "warm_start_at": "10", "epochs": "25"}
-    trainer = Trainer(load_game("kuhn_poker"), preset("gpu").with_settings({**settings, "batch_size": "512"}), "cuda")
+    trainer = RebelTrainer(load_game("kuhn_poker"), preset("gpu").with_settings({**settings, "batch_size": "512"}), "cuda")
     losses = [trainer.run_epoch() for _ in range(25)]
     assert losses[-1].policy_loss is not None
     assert losses[0].policy_loss is not None

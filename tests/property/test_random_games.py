@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacit.evaluation import evaluate, infostate_values
-from tacit.games import Game
+from tacit.games import TERMINAL, Game
 from tacit.games.check import check_game
 from tacit.kernels import AnyTreePasses, RegretStep, make_passes
 from tacit.kernels.base import LeafValues, Passes
@@ -19,9 +19,12 @@ from tacit.solvers.schedules import SCHEDULES
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
+from tacit.tree.growing import GrowingTree
 from tacit.tree.lanes import lane_layout
 from tacit.tree.public_tree import LEAF, PublicTree
+from tacit.tree.source import RuleSource, TreeSource
 from tacit.tree.subgame import extract_subgame
+from tests.growth import assert_same_arrays, entry_names, grow_at_random
 from tests.oracles import (
     best_response_value,
     count_pure_strategies,
@@ -80,6 +83,57 @@ def test_values_and_best_responses_equal_brute_force(game: Game, seed: int) -> N
                 assert quality.best_response_values[player] == pytest.approx(expected, abs=1e-12)
             own = quality.value if player == 0 else -quality.value
             assert quality.best_response_values[player] >= own - 1e-12
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_games_grown_in_random_order_are_the_compiled_ones(game: Game, seed: int) -> None:
+    compiled, grown = compile_game(game), grow_at_random(GrowingTree(game), seed).tree
+    old, new = entry_names(compiled), entry_names(grown)
+    assert old.keys() == new.keys()
+    order = np.empty(grown.num_entries, np.int64)
+    order[[new[name] for name in old]] = list(old.values())
+    strategy = random_strategy(compiled, seed)
+    expected = evaluate(RowPasses(compiled), strategy)
+    for passes in all_passes(grown):
+        quality = evaluate(passes, strategy[order])
+        assert quality.value == pytest.approx(expected.value, abs=1e-12)
+        assert quality.best_response_values == pytest.approx(expected.best_response_values, abs=1e-12)
+    assert solve_lp(grown)[1] == pytest.approx(solve_lp(compiled)[1], abs=1e-8)
+
+
+@few
+@given(GAMES, st.integers(0, 1000))
+def test_siblings_follow_the_legal_actions_and_rows_the_rows_above(game: Game, seed: int) -> None:
+    tree = grow_at_random(GrowingTree(game), seed, seed % 20).tree
+    nodes = tree.require_nodes()
+    for node in range(nodes.num_roots, len(nodes)):
+        for player, rows in enumerate(tree.rows):
+            here = slice(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+            moves = np.append(tree.entry_action, -1)[rows.entry[here]]
+            assert list(zip(rows.parent[here], moves, strict=True)) == sorted(zip(rows.parent[here], moves, strict=True))
+            assert set(rows.parent[here]) <= set(range(*nodes.row_start[player][nodes.parent[node] : nodes.parent[node] + 2]))
+            if nodes.actor[node] == TERMINAL:
+                assert len(set(moves)) == 1  # one last action
+    for node in np.flatnonzero(nodes.num_children):
+        slots, mover = [], int(nodes.actor[node])
+        for child in nodes.children(np.array([node])):
+            entries = tree.rows[mover].entry[nodes.row_start[mover][child] : nodes.row_start[mover][child + 1]]
+            slots.append(min(entries - tree.entry_start[tree.entry_infostate[entries]]))
+        assert slots == sorted(slots)
+
+
+@few
+@given(GAMES, st.integers(1, 3))
+def test_subgames_from_the_rules_are_those_cut_from_the_compiled_tree(game: Game, depth: int) -> None:
+    rules, tree = RuleSource(game, depth), TreeSource(compile_game(game), depth)
+    rules.explore_all(10_000)
+    assert len(rules) == np.sum(tree.tree.require_nodes().actor >= 0)  # without a key every public state is its own class
+    pairs = list(zip(rules.roots.classes.tolist(), tree.roots.classes.tolist(), strict=True))
+    for mine, theirs in pairs:
+        assert_same_arrays(tree.subgame(theirs), rules.subgame(mine), skip=("token",))
+        below = zip(rules.leaf_class(mine).tolist(), tree.leaf_class(theirs).tolist(), strict=True)
+        pairs += [pair for pair in below if pair not in pairs]
 
 
 @few

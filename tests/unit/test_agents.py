@@ -20,7 +20,7 @@ from tacit.kernels import make_passes
 from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.rebel.config import preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
@@ -257,7 +257,7 @@ def test_openspiel_games_are_played(name: str) -> None:
 def test_agents_by_name(tmp_path: Path) -> None:
     kuhn, leduc = load_game("kuhn_poker"), load_game("leduc_poker")
     solve(kuhn, solver="cfr+", iterations=10).save(tmp_path / "kuhn.tacit")
-    RunFolder(tmp_path / "run").save_network(Trainer(kuhn, preset("smoke")), keep=False)
+    RunFolder(tmp_path / "run").save_network(RebelTrainer(kuhn, preset("smoke")), keep=False)
     options = SearchOptions(solver="cfr+", iterations=4)
     for name in ("random", str(tmp_path / "kuhn.tacit"), str(tmp_path / "run"), str(RunFolder(tmp_path / "run").network)):
         agent = load_agent(name, kuhn, rng(), options)

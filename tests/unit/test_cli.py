@@ -189,9 +189,9 @@ def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
 
 def test_stopping_while_a_game_is_compiled_says_so() -> None:
     process = start_python(
-        "import signal, tacit.tree.observations as o\n"
+        "import signal, tacit.tree.growing as g\n"
         "from tacit.cli import main\n"
-        "o.resolve_chance = lambda *_: signal.raise_signal(signal.SIGINT)\n"
+        "g.resolve_chance = lambda *_: signal.raise_signal(signal.SIGINT)\n"
         "main.main(['solve', 'modified_rps'])"
     )
     out, err = process.communicate(timeout=60)

@@ -10,7 +10,7 @@ from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table
 from tacit.games import TERMINAL, load_game
 from tacit.rebel.config import preset
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.tree.public_tree import Floats, PublicTree
 
@@ -73,7 +73,7 @@ def replies(tree: PublicTree, strategy: Floats, seat: int) -> Iterator[tuple[Boa
                 yield board, after
 
 
-def play_against_perfection(trainer: Trainer, agent: SearchAgent, seat: int, generator: np.random.Generator) -> float:
+def play_against_perfection(trainer: RebelTrainer, agent: SearchAgent, seat: int, generator: np.random.Generator) -> float:
     """Returns what the agent gets against perfect play, best moves at random."""
     table, board = Table(trainer.game, generator), EMPTY
     agent.start(seat)
@@ -91,7 +91,7 @@ def play_against_perfection(trainer: Trainer, agent: SearchAgent, seat: int, gen
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_perfect_play_never_beats_the_trained_agent(seed: int) -> None:
-    trainer = Trainer(load_game("tic_tac_toe"), preset("cpu").with_settings({**SETTINGS, "seed": str(seed)}))
+    trainer = RebelTrainer(load_game("tic_tac_toe"), preset("cpu").with_settings({**SETTINGS, "seed": str(seed)}))
     for _ in range(trainer.config.epochs):
         trainer.run_epoch()
     generator = np.random.default_rng(seed)

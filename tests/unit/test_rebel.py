@@ -18,7 +18,7 @@ from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
-from tacit.rebel.train import Trainer
+from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
@@ -94,7 +94,7 @@ def test_settings_are_checked() -> None:
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
-    trainer = Trainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
+    trainer = RebelTrainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
     train(trainer, RunFolder(tmp_path))
     found = trainer.evaluate(64)
     tree = trainer.space.tree
@@ -160,7 +160,7 @@ def test_policy_examples_are_what_search_would_play_there() -> None:
     result = search.run(np.zeros(200, np.int64), reaches, np.ones(200, np.int64))
     found = policy_examples(search, result, reaches, np.random.default_rng(0))
     strategy = np.zeros(space.tree.num_entries)
-    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
+    strategy[space.subgame_at(0).entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
     assert evaluate(make_passes(space.tree), strategy).exploitability < 0.005
     bet_share = strategy.reshape(-1, 2)[:3, 1]  # of the first player's cards at the start: pass or bet
     root = found.public_class == 0
@@ -180,7 +180,7 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     """The network alone, without any search, must already play far better than at random."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
-    trainer = Trainer(load_game("kuhn_poker"), config)
+    trainer = RebelTrainer(load_game("kuhn_poker"), config)
     last = train(trainer, RunFolder(tmp_path))
     assert trainer.search.policy is not None
     assert last.policy_loss is not None
@@ -194,6 +194,6 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     driver = Driver(passes, plain_schedule("cfr"))
     follow_policy(driver, passes, DecisionTables(whole, "cpu"), search.policy)
     strategy = np.zeros(whole.tree.num_entries)
-    strategy[whole.subgames[0].entry_index] = driver.strategy.numpy()
+    strategy[whole.subgame_at(0).entry_index] = driver.strategy.numpy()
     uniform = evaluate(make_passes(whole.tree), whole.tree.uniform_strategy()).exploitability
     assert evaluate(make_passes(whole.tree), strategy).exploitability < 0.35 * uniform

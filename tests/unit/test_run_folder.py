@@ -17,7 +17,7 @@ from tacit.errors import DivergedError, TacitError
 from tacit.games import load_game
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.folder import RunFolder
-from tacit.rebel.train import Progress, Trainer
+from tacit.rebel.train import RebelProgress, RebelTrainer
 from tacit.rebel.trained import load_trained
 from tacit.solvers import load_result, solve
 from tacit.training.run import load_trainer, open_run, opened_run, train
@@ -29,7 +29,7 @@ def small(epochs: int, **changes: str) -> RebelConfig:
     return preset("smoke").with_settings({"epochs": str(epochs), "evaluate_every": "0", **changes})
 
 
-def weights(trainer: Trainer) -> torch.Tensor:
+def weights(trainer: RebelTrainer) -> torch.Tensor:
     return torch.cat([tensor.flatten() for tensor in trainer.weights().values()])
 
 
@@ -176,10 +176,10 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
     folder, game = RunFolder(tmp_path), load_game("kuhn_poker")
-    train(Trainer(game, small(2)), folder)
+    train(RebelTrainer(game, small(2)), folder)
     assert folder.asked_for() == ("kuhn_poker", small(2))
     with pytest.raises(TacitError, match="holds a run after epoch 2"):  # a new one would take its place
-        train(Trainer(game, small(2)), folder)
+        train(RebelTrainer(game, small(2)), folder)
     longer = open_run(folder, game, small(3))
     assert longer.epoch == 2
     assert train(longer, folder).epoch == 3
@@ -194,9 +194,9 @@ def test_a_run_in_memory_does_not_go_on_in_the_folder_of_another(tmp_path: Path)
     folder = RunFolder(tmp_path)
     open_run(folder, "kuhn_poker", small(2))
     with pytest.raises(TacitError, match=r"holds a run of kuhn_poker, not of liars_dice\(dice=1,faces=3\)"):
-        train(Trainer(load_game(DICE), small(2)), folder)
+        train(RebelTrainer(load_game(DICE), small(2)), folder)
     with pytest.raises(TacitError, match=r"other settings \(games\)"):
-        train(Trainer(load_game("kuhn_poker"), small(2, games="3")), folder)
+        train(RebelTrainer(load_game("kuhn_poker"), small(2, games="3")), folder)
 
 
 def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) 
 def test_bytes_that_are_no_text_do_not_stop_a_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     for epoch in (1, 2, 3):
-        folder.add_epoch(Progress(epoch, 1.0, 256, 0.5, 100.0))
+        folder.add_epoch(RebelProgress(epoch, 1.0, 256, 0.5, 100.0))
     folder.metrics.write_bytes(folder.metrics.read_bytes().replace(b'"epoch": 2', b'"epoch": \xff') + b"3\n")
     assert [progress.epoch for progress in folder.history()] == [1, 3]
     folder.command.write_bytes(b"caf\xe9\n")
@@ -251,27 +251,27 @@ def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch:
 def test_a_loss_that_is_no_number_says_what_is_kept(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     trainer = open_run(folder, DICE, small(4))
-    assert isinstance(trainer, Trainer)
+    assert isinstance(trainer, RebelTrainer)
     _spoil(trainer)
     with pytest.raises(DivergedError, match="the loss became nan: lower learning_rate; there is no checkpoint yet"):
         train(trainer, folder)
     trainer = open_run(folder, DICE, small(4))
     train(trainer, folder, should_stop=stop_after(2))
-    assert isinstance(trainer, Trainer)
+    assert isinstance(trainer, RebelTrainer)
     _spoil(trainer)
     with pytest.raises(DivergedError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(trainer, folder)
     assert open_run(folder, DICE, small(4)).epoch == 2
 
 
-def _spoil(trainer: Trainer) -> None:
+def _spoil(trainer: RebelTrainer) -> None:
     with torch.no_grad():
         trainer.values.net.out.weight.fill_(math.nan)
 
 
 def test_metrics_of_a_future_version_do_not_stop_a_run(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    folder.add_epoch(Progress(1, 1.0, 256, 0.5, 100.0))
+    folder.add_epoch(RebelProgress(1, 1.0, 256, 0.5, 100.0))
     with open(folder.metrics, "a") as metrics:
         metrics.write('{"epoch": 2, "mood": "good"}\n')
     assert [progress.epoch for progress in folder.history()] == [1]
@@ -284,7 +284,7 @@ def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
     for first, epochs in ((0, (1, 2, 3)), (2, (3, 4))):  # the second session repeats epoch 3
         writer = EventWriter(tmp_path, first)
         for epoch in epochs:
-            writer.add(Progress(epoch, float(epoch), 256 * epoch, 0.5 / epoch, 100.0, 0.1 if epoch == 4 else None, 8))
+            writer.add(RebelProgress(epoch, float(epoch), 256 * epoch, 0.5 / epoch, 100.0, 0.1 if epoch == 4 else None, 8))
         writer.close()
     events = accumulator.EventAccumulator(str(tmp_path))
     events.Reload()

@@ -57,7 +57,7 @@ def test_search_to_the_end_is_tabular_solving(name: str, solver: str) -> None:
     search = BatchSearch(space, ZeroLeaves(), SearchConfig(solver, 40, None))
     result = search.run(np.zeros(games, np.int64), root_reaches(space, games), np.full(games, 5))
     strategy = np.zeros(space.tree.num_entries)
-    strategy[space.subgames[0].entry_index] = result.average_strategy.view(-1, games)[:, 1]
+    strategy[space.subgame_at(0).entry_index] = result.average_strategy.view(-1, games)[:, 1]
     ours = evaluate(make_passes(space.tree), strategy)
     exact = solve(name, solver=solver, iterations=40)
     assert ours.exploitability == pytest.approx(exact.exploitability, rel=0.02 if solver == "cfr+" else 0.35)
@@ -163,7 +163,7 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
     leaf = sample_leaves(leaf_chances(space, search.kernels, result.batch, played, reaches), draws)
     new_class, new_reaches = leaf_states(space, search.kernels, result.batch, played, reaches, leaf)
 
-    subgame = space.subgames[0]
+    subgame = space.subgame_at(0)
     strategy = space.tree.uniform_strategy()
     strategy[subgame.entry_index] = played.view(-1, games)[:, 0]
     leaves = np.flatnonzero(subgame.tree.require_nodes().actor == LEAF)
@@ -200,7 +200,7 @@ def test_exploration_leans_to_uniform_for_one_player() -> None:
 
 def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:
     space = space_of("leduc_poker", "round")
-    subgame = space.subgames[0]
+    subgame = space.subgame_at(0)
     leaves = subgame.node_index[subgame.tree.require_nodes().actor == LEAF]
     labels = [space.tree.public_label(int(node)) for node in leaves]
     # The first round ends in five ways without a fold; six cards can follow.

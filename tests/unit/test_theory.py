@@ -39,7 +39,7 @@ def search_root(search: BatchSearch) -> Tensor:
 
 def trunk_losses(space: SearchSpace, strategy: Floats) -> Floats:
     """Returns what each player gives up at most by playing a trunk strategy, however well it goes on: zero at equilibrium."""
-    subgame = space.subgames[0]
+    subgame = space.subgame_at(0)
     losses = []
     for player in (0, 1):
         mine = np.flatnonzero(subgame.tree.entry_player == player)
@@ -182,7 +182,7 @@ def test_a_warm_start_begins_with_the_policy_and_ends_at_the_equilibrium() -> No
         search = BatchSearch(space, ZeroLeaves(), SearchConfig("linear-cfr", iterations, None), policy=policy)
         result = search.run(np.zeros(1, np.int64), reaches, np.ones(1, np.int64))
         strategy = np.zeros(space.tree.num_entries)
-        strategy[space.subgames[0].entry_index] = result.average_strategy.numpy()
+        strategy[space.subgame_at(0).entry_index] = result.average_strategy.numpy()
         losses.append(evaluate(make_passes(space.tree), strategy).exploitability)
         # The first iterations play what was proposed, so that is what a game that samples one of them plays.
         torch.testing.assert_close(result.sampled_strategy, torch.tensor([0.9, 0.1]).repeat(12))

@@ -12,8 +12,8 @@ from tacit.cli.common import program
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
-    from tacit.rebel.train import Progress
-    from tacit.rebel.train import Trainer as RebelTrainer
+    from tacit.rebel.train import RebelProgress as Progress
+    from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
 SYSTEMS = ("rebel", "nfsp", "dqn")
@@ -80,11 +80,12 @@ class Look(ABC):
         from tacit.plots import LearningCurve, learning_panels
 
         points = [(epoch.seconds, epoch.exploitability) for epoch in history]
-        learning_panels({game: [LearningCurve(self.label, points, paper)]}, "", path, self.kind)
+        kind = getattr(history[-1], "kind", None) or self.kind
+        learning_panels({game: [LearningCurve(self.label, points, paper)]}, "", path, kind)
 
 
 class RebelLook(Look):
-    """ReBeL: examples, and upper bounds by playthroughs."""
+    """ReBeL: examples, and bounds on exploitability: from above by playthroughs, in large games from below."""
 
     label, kind = "ReBeL", "upper bound"
     columns = f"{'epoch':>7}{'seconds':>9}{'examples':>12}{'loss':>9}{'exploitability':>16}"
@@ -93,16 +94,15 @@ class RebelLook(Look):
         config = trainer.config
         return (
             f"training {trainer.game}: epochs {trainer.epoch + 1} to {config.epochs}, {config.solver} with "
-            f"{config.iterations} iterations, {config.games:,} games at once; evaluated by {config.playthroughs} playthroughs"
+            f"{config.iterations} iterations, {config.games:,} games at once; evaluated by {config.playthroughs} "
+            + ("playthroughs" if trainer.space.compiled else "games of a best responder in each seat")
         )
 
     def searches(self, trainer: RebelTrainer) -> int:
-        from tacit.search.playthroughs import max_searches
-
-        return max_searches(trainer.space) * trainer.config.playthroughs
+        return trainer.max_searches()
 
     def row(self, now: Progress) -> str:
-        return f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}   <= {now.exploitability:.4f}"
+        return f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}   {self.bound(now, False)}"
 
     def rate(self, now: Progress, wide: bool) -> str:
         return f"{now.examples_per_second:,.0f} {'examples' if wide else 'ex'}/s"
@@ -111,7 +111,9 @@ class RebelLook(Look):
         return f"loss {now.loss:.4f}"
 
     def bound(self, now: Progress, wide: bool) -> str:
-        return f"{'exploitability ' if wide else ''}<= {now.exploitability:.4f}"
+        sign = "<=" if now.margin is None else ">="
+        sampled = "" if now.margin is None else f" +- {now.margin:.3f}"
+        return f"{'exploitability ' if wide else ''}{sign} {now.exploitability:.4f}{sampled}"
 
     def published(self, trainer: RebelTrainer) -> float | None:
         from tacit.reproduce.dice import published_exploitability
@@ -119,16 +121,25 @@ class RebelLook(Look):
         return published_exploitability(str(trainer.game), trainer.config.solver)
 
     def report(self, trainer: RebelTrainer, last: Progress) -> dict[str, Any]:
-        return {"examples": trainer.examples, "loss": last.loss, "playthroughs": last.playthroughs}
+        interval = None
+        if last.margin is not None and last.exploitability is not None:
+            interval = (last.exploitability - last.margin, last.exploitability + last.margin)
+        return {
+            "examples": trainer.examples, "loss": last.loss, "playthroughs": last.playthroughs,
+            "kind": last.kind or self.kind, "interval": interval,
+        }  # fmt: skip
 
     def lines(self, report: dict[str, Any]) -> list[str]:
         made = f"{report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training"
         lines = [f"{report['game']}: {made}"]
         if report["exploitability"] is not None:
             beside = "" if report["published"] is None else f"; published: {report['published']:.3f} (ReBeL, Table 2)"
-            lines.append(
-                f"exploitability at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs){beside}"
-            )
+            found = f"at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs)"
+            if report["interval"] is not None:
+                low, high = report["interval"]
+                played = f"95 % interval {low:.4f} to {high:.4f}, {report['playthroughs']} games in each seat"
+                found = f"at least {report['exploitability']:.4f} (sampled: {played})"
+            lines.append(f"exploitability {found}{beside}")
         own = f" --game {shlex.quote(report['asked'])}" if ".py:" in report["asked"] else ""  # its name does not find it
         return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])}{own} --playthroughs 256"]
 

@@ -10,7 +10,7 @@ of a chance move players notice what they observe, and nothing where that is emp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -96,6 +96,14 @@ class Game(ABC, Generic[State]):
     def private_observation(self, state: State, player: int) -> str:
         """Returns what only `player` sees on arrival at `state`, own actions aside; empty when nothing."""
         return ""
+
+    def public_key(self, state: State) -> Hashable | None:
+        """Returns what of the public past still matters at a decision, the player to act aside; None for all of it.
+
+        Public states with equal keys and the same player to act must play alike: the same private states, moves, chance,
+        observations and payoffs. Then one search tree and one value serve them all, and no search needs the whole game.
+        """
+        return None
 
     def action_name(self, action: int) -> str:
         """Returns an action in words."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, actions_problem
+from tacit.games.check_keys import key_problem
 
 _SHOWN_MOVES = 20
 
@@ -68,7 +69,8 @@ def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -
 
     Checked are: the class itself, methods that raise exceptions, actors, legal actions (distinct, and equal within an
     infostate), chance (positive, summing to 1), zero-sum and finite returns, observations (strings, the same when asked again),
-    states that `apply` leaves unchanged, bounded length, and perfect recall where the game names its infostates itself.
+    states that `apply` leaves unchanged, bounded length, perfect recall where the game names its infostates itself, and, where
+    all histories are walked, that public states with one `public_key` play alike.
 
     Args:
       game: the game to check.
@@ -82,6 +84,8 @@ def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -
     checker.walk(max_histories)
     if not checker.report.complete:
         checker.sample(max_histories, random.Random(seed))
+    elif checker.report.ok:
+        checker.check_keys()
     return checker.report
 
 
@@ -157,6 +161,15 @@ class _Checker:
             children = self._start()
             while children:
                 children = self._visit(*generator.choice(children))
+
+    def check_keys(self) -> None:
+        """Compares all public states that share a key."""
+        try:
+            problem = key_problem(self.game)
+        except Exception as error:  # everything else was asked before
+            problem = f"public_key() raised {type(error).__name__}: {error}", ()
+        if problem is not None:
+            self.report.violations.append(Violation("public key", *problem))
 
     def _start(self) -> list[tuple[Any, _Past]]:
         try:

@@ -98,6 +98,9 @@ class LiarsDice(Game[State]):
     def private_observation(self, state: State, player: int) -> str:
         return self.roll_name(state[player]) if len(state) == player + 1 else ""
 
+    def public_key(self, state: State) -> int:
+        return state[-1] if len(state) > 2 else -1  # the last bid
+
     def returns(self, state: State) -> tuple[float, float]:
         quantity, face = divmod(state[-2], self.faces)
         met = self.matches(state[0], face) + self.matches(state[1], face) > quantity

@@ -120,6 +120,10 @@ class OneCardPoker(Game[PokerState]):
         dealt_now = len(state.cards) == player + 1 and not state.streets[0]
         return self.card_name(state.cards[player]) if dealt_now else ""
 
+    def public_key(self, state: PokerState) -> tuple[tuple[int, ...], ...]:
+        raises = state.streets[-1].count(RAISE)
+        return tuple(self.contributions(state)), state.cards[2:], (len(state.streets), raises)
+
     def returns(self, state: PokerState) -> tuple[float, float]:
         chips = self.contributions(state)
         betting = state.streets[-1]

@@ -33,6 +33,9 @@ class TicTacToe(Game[tuple[int, ...]]):
     def public_observation(self, state: tuple[int, ...]) -> str:
         return self.action_name(state[-1]) if state else ""
 
+    def public_key(self, state: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
+        return frozenset(state[::2]), frozenset(state[1::2])  # the board
+
     def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
         if not _last_mover_won(state):
             return 0.0, 0.0

@@ -35,7 +35,7 @@ class RandomLeaves:
     def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64) -> None:
         generator, features = torch.Generator().manual_seed(seed), 2 * space.tables.num_private_states
         self._first = torch.randn(width, features, generator=generator)
-        self._shift = torch.randn(width, len(space.classes), generator=generator)
+        self._shift = torch.randn(width, space.num_classes, generator=generator)
         self._last = torch.randn(features, width, generator=generator) / float(width) ** 0.5
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import Quality
 from tacit.rebel.folder import RunFolder
 from tacit.rebel.trained import Trained, load_trained
+from tacit.search.best_response import ResponseBound, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.tables import SearchSpace
 
@@ -23,7 +24,7 @@ class EvaluationProtocol:
     Attributes:
       solver: the search algorithm.
       iterations: search iterations; each updates both players, so the paper's 1,024 are 512.
-      playthroughs: policies averaged; more give a tighter bound.
+      playthroughs: policies averaged, or for a lower bound games in each seat; more give a tighter bound.
       seed: of the sampled iterations.
     """
 
@@ -49,7 +50,7 @@ def judge(
     on_search: Callable[[int, int], None] = lambda *_: None,
     space: SearchSpace | None = None,
 ) -> Judged:
-    """Returns the quality of search with a network.
+    """Returns the quality of search with a network, in a game that was compiled.
 
     Args:
       network: what was trained, or where it is: a run folder, a network file, or `pretrained:NAME`.
@@ -64,6 +65,28 @@ def judge(
     generator = np.random.default_rng(protocol.seed)
     quality = playthrough_quality(search, protocol.playthroughs, generator, lambda done: on_search(done, most))
     return Judged(trained.game, trained.epoch, quality)
+
+
+def judge_by_response(
+    network: str | Path | Trained,
+    protocol: EvaluationProtocol,
+    device: str = "cpu",
+    on_search: Callable[[int, int], None] = lambda *_: None,
+    space: SearchSpace | None = None,
+) -> ResponseBound:
+    """Returns a lower bound on the exploitability of search with a network, also where the game is too large to be compiled.
+
+    Args:
+      network: as in `judge`.
+      protocol: how it is judged; its playthroughs are the games in each seat.
+      device: `cpu` or `cuda`.
+      on_search: called with the number of searches done and the most there can be.
+      space: its game, where that has been prepared before.
+    """
+    trained = network if isinstance(network, Trained) else load_trained(network)
+    search = trained.search(space or trained.space(), protocol.solver, protocol.iterations, device)
+    most, generator = max_bound_searches(search.space, protocol.playthroughs), np.random.default_rng(protocol.seed)
+    return best_response_bound(search, protocol.playthroughs, generator, lambda done: on_search(done, most))
 
 
 def last_networks(run: str | Path, count: int) -> list[Path]:

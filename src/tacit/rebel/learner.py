@@ -25,7 +25,7 @@ E = TypeVar("E", ValueExamples, PolicyExamples)
 N = TypeVar("N", bound=BeliefNet)
 
 
-class Learner(Generic[N, E]):
+class NetworkLearner(Generic[N, E]):
     """A network with its replay buffer and optimizer.
 
     Args:
@@ -63,7 +63,9 @@ class Learner(Generic[N, E]):
         self.replay.restore(unprefixed("replay", state))
 
 
-def value_learner(net: ValueNet, space: SearchSpace, config: RebelConfig, device: str) -> Learner[ValueNet, ValueExamples]:
+def value_learner(
+    net: ValueNet, space: SearchSpace, config: RebelConfig, device: str
+) -> NetworkLearner[ValueNet, ValueExamples]:
     """Returns a value network's learner: the mean Huber loss over the private states that have a value."""
     H = space.tables.num_private_states
     masks = [torch.arange(H) < torch.from_numpy(table.num_roots)[:, None] for table in space.tables.players]
@@ -75,12 +77,12 @@ def value_learner(net: ValueNet, space: SearchSpace, config: RebelConfig, device
         error = functional.huber_loss(found, wanted, reduction="none", delta=HUBER_DELTA)
         return (error * counts).sum() / counts.sum() / HUBER_DELTA
 
-    return Learner(net, ValueExamples, loss, config, device)
+    return NetworkLearner(net, ValueExamples, loss, config, device)
 
 
 def policy_learner(
     net: PolicyNet, decisions: DecisionTables, config: RebelConfig, device: str
-) -> Learner[PolicyNet, PolicyExamples]:
+) -> NetworkLearner[PolicyNet, PolicyExamples]:
     """Returns a policy network's learner: the mean square error of probabilities."""
 
     def loss(batch: PolicyExamples) -> Tensor:
@@ -88,4 +90,4 @@ def policy_learner(
         found: Tensor = net(batch.public_class, batch.beliefs, legal)
         return (found - unquantise(batch.policy)).square().sum() / legal.sum()
 
-    return Learner(net, PolicyExamples, loss, config, device)
+    return NetworkLearner(net, PolicyExamples, loss, config, device)

@@ -87,7 +87,7 @@ def network_error(
         interval=(max(0.0, mean - spread), mean + spread),
         rms=float(np.sqrt(square.mean())),
         value=float(value.mean()),
-        typical_return=typical_return(space.tree),
+        typical_return=typical_return(space),
         samples=samples,
     )
 

@@ -20,7 +20,7 @@ class RandomBeliefs:
     def __init__(self, search: BatchSearch, num_games: int, generator: np.random.Generator) -> None:
         self.search, self.generator = search, generator
         space = search.space
-        found = set(space.classes.of_node[: space.tree.require_nodes().num_roots].tolist()) - {-1}
+        found = set(space.root_class.tolist())
         starts, pending = space.tables.leaf_start, sorted(found)
         while pending:
             c = pending.pop()

@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.games.base import TERMINAL
 from tacit.rebel.examples import ValueExamples
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
@@ -39,14 +38,8 @@ class SelfPlay:
         self.exploration = exploration
         self.generator = generator
         space = search.space
-        nodes = space.tree.require_nodes()
-        roots = [root for root in range(nodes.num_roots) if nodes.actor[root] != TERMINAL]
-        chances = np.array([nodes.joint(root).sum() for root in roots])
-        self._root_chances = chances / chances.sum()
-        self._root_class = space.classes.of_node[roots].astype(np.int64)
-        counts = np.stack([table.num_roots[self._root_class] for table in space.tables.players], axis=1)[:, :, None]
-        possible = np.arange(space.tables.num_private_states) < counts
-        self._root_reaches = torch.from_numpy((possible / counts).astype(np.float32)).to(search.kernels.device)
+        self._root_chances = space.root_chance / space.root_chance.sum()
+        self._root_reaches = torch.from_numpy(space.root_reaches).to(search.kernels.device)
         self._num_openings = -(-num_games // OPENINGS)
         self.game_class, self.reaches = self._openings(num_games)
         self.started = num_games
@@ -91,4 +84,4 @@ class SelfPlay:
     def _openings(self, count: int) -> tuple[np.ndarray, Tensor]:
         """Returns `[count]` classes and `[count, 2, H]` reaches at the start: several where a public chance event opens."""
         root = self.generator.choice(len(self._root_chances), count, p=self._root_chances)
-        return self._root_class[root], self._root_reaches[torch.from_numpy(root).to(self._root_reaches.device)]
+        return self.search.space.root_class[root], self._root_reaches[torch.from_numpy(root).to(self._root_reaches.device)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,25 +16,25 @@ from torch import Tensor
 
 from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
+from tacit.games.base import CHANCE, TERMINAL
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.examples import PolicyExamples
-from tacit.rebel.learner import Learner, policy_learner, value_learner
+from tacit.rebel.learner import NetworkLearner, policy_learner, value_learner
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.selfplay import SelfPlay
-from tacit.search.playthroughs import playthrough_quality
+from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
+from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, search_space
-from tacit.tree.compiler import compile_game
-from tacit.tree.public_tree import PublicTree
+from tacit.search.tables import SearchSpace, game_space
 
 
 @dataclass(frozen=True)
-class Progress:
+class RebelProgress:
     """A line of `metrics.jsonl`: where a run stands after an epoch.
 
     Attributes:
@@ -42,9 +43,11 @@ class Progress:
       examples: examples made.
       loss: mean training loss of the epoch.
       examples_per_second: in this epoch.
-      exploitability: of `playthroughs` averaged playthroughs (an upper bound), where it was evaluated.
-      playthroughs: their number.
+      exploitability: a bound on it, where it was evaluated.
+      playthroughs: the playthroughs whose average policy was judged; for a lower bound, the games in each seat.
       policy_loss: of the policy network, where there is one.
+      kind: `upper bound`, or `lower bound` where the game is too large to be judged exactly.
+      margin: half of the 95 % interval of a sampled bound.
     """
 
     epoch: int
@@ -55,9 +58,11 @@ class Progress:
     exploitability: float | None = None
     playthroughs: int = 0
     policy_loss: float | None = None
+    kind: str | None = None
+    margin: float | None = None
 
 
-class Trainer:
+class RebelTrainer:
     """Self-play and the networks that learn from it; `state` and `restore` make them survive a kill.
 
     Attributes:
@@ -67,15 +72,15 @@ class Trainer:
 
     def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
         self.game, self.config, self.device = game, config, device
-        self.space: SearchSpace = search_space(compile_game(game), config.depth)
-        C, H = len(self.space.classes), self.space.tables.num_private_states
+        self.space = game_space(game, config.depth)
+        C, H = self.space.num_classes, self.space.tables.num_private_states
         torch.manual_seed(config.seed)
-        scale = typical_return(self.space.tree)
+        scale = typical_return(self.space)
         net = ValueNet(C, H, config.hidden, config.layers, scale).to(device)
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
         self.search = BatchSearch(self.space, self._forward, config.search(), device)
-        self.policies: Learner[PolicyNet, PolicyExamples] | None = None
+        self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None
         if config.warm_start_at:
             decisions = self.search.decisions
             policy = PolicyNet(C, H, decisions.num_actions, config.hidden, config.layers).to(device)
@@ -90,11 +95,15 @@ class Trainer:
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None  # seconds after which the run ends, if that comes before the last epoch
 
-    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> Progress:
-        """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on."""
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> RebelProgress:
+        """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on.
+
+        Where the run's time is up the epoch ends early: in a large game it can take minutes.
+        """
         config, start, made = self.config, clock(), 0
+        ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate, losses, policy_losses = self._learning_rate(), [], []
-        while made < config.epoch_examples:
+        while made == 0 or (made < config.epoch_examples and clock() < ends):
             examples, result = self.selfplay.advance()
             made += len(examples.public_class)
             losses.append(self.values.learn(examples, rate, self._torch))
@@ -115,7 +124,7 @@ class Trainer:
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         policy_loss = float(np.mean(policy_losses)) if policy_losses else None
-        return Progress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
+        return RebelProgress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
 
     @property
     def examples(self) -> int:
@@ -123,17 +132,40 @@ class Trainer:
         return self.values.replay.added
 
     def evaluate(self, playthroughs: int, seed: int = 0, progress: Callable[[int], None] = lambda _: None) -> float:
-        """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units."""
+        """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units.
+
+        Raises:
+          TacitError: the game is too large for exact figures.
+        """
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
-    def judged(self, metrics: Progress, on_search: Callable[[int], None]) -> Progress:
-        """Returns an epoch's progress with the evaluation that the configuration asks for."""
-        found = self.evaluate(self.config.playthroughs, self.config.seed, on_search)
-        return replace(metrics, exploitability=found, playthroughs=self.config.playthroughs)
+    def judged(self, metrics: RebelProgress, on_search: Callable[[int], None]) -> RebelProgress:
+        """Returns an epoch's progress with the evaluation that the configuration asks for.
 
-    def at_rest(self) -> Progress:
+        Exploitability is bounded from above where the game was compiled, else from below by an approximate best response.
+        """
+        playthroughs, seed = self.config.playthroughs, self.config.seed
+        if self.space.compiled:
+            upper = self.evaluate(playthroughs, seed, on_search)
+            return replace(metrics, exploitability=upper, playthroughs=playthroughs, kind="upper bound")
+        games = self._bound_games
+        lower = best_response_bound(self.search, games, np.random.default_rng(seed), on_search)
+        margin = lower.interval[1] - lower.exploitability
+        return replace(metrics, exploitability=lower.exploitability, playthroughs=games, kind=lower.kind, margin=margin)
+
+    def max_searches(self) -> int:
+        """Returns the most searches that an evaluation on the way can take."""
+        if self.space.compiled:
+            return max_searches(self.space) * self.config.playthroughs
+        return max_bound_searches(self.space, self._bound_games)
+
+    @property
+    def _bound_games(self) -> int:
+        return max(LEAST_GAMES, self.config.playthroughs)
+
+    def at_rest(self) -> RebelProgress:
         """Returns the progress of a run that makes no more epoch."""
-        return Progress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
+        return RebelProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
@@ -197,12 +229,31 @@ class Trainer:
         return config.learning_rate * factor
 
 
-def typical_return(tree: PublicTree) -> float:
-    """Returns the mean absolute return of uniform play."""
+def typical_return(space: SearchSpace) -> float:
+    """Returns the mean absolute return of uniform play: exactly where the game was compiled, else over random games."""
+    if not space.compiled:
+        return _sampled_return(space.game)
+    tree = space.tree
     passes = make_passes(tree)
     uniform = passes.uniform()
     first, second = (passes.rows_to_numpy(player, passes.reach(player, uniform)) for player in (0, 1))
     return float((np.abs(tree.payoff) * first[tree.payoff_rows[0]] * second[tree.payoff_rows[1]]).sum()) or 1.0
+
+
+def _sampled_return(game: AnyGame, games: int = 2_000) -> float:
+    """Returns the mean absolute return of games that are played at random, the same ones every time."""
+    generator, total = random.Random(0), 0.0
+    for _ in range(games):
+        state = game.initial_state()
+        while (actor := game.actor(state)) != TERMINAL:
+            if actor == CHANCE:
+                outcomes, chances = zip(*game.chance_outcomes(state), strict=True)
+                action = generator.choices(outcomes, chances)[0]
+            else:
+                action = generator.choice(game.legal_actions(state))
+            state = game.apply(state, action)
+        total += abs(game.returns(state)[0])
+    return total / games or 1.0
 
 
 def _jsonable(state: Any) -> Any:

@@ -14,10 +14,9 @@ from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, search_space
+from tacit.search.tables import SearchSpace, game_space
 from tacit.search.warm import WARM_ITERATIONS
 from tacit.training.folder import network_file
-from tacit.tree.compiler import compile_game
 
 _SHIPPED = Path(__file__).parents[1] / "pretrained"
 
@@ -51,7 +50,7 @@ class Trained:
         """
         if game is not None:
             self._require(game)
-        return search_space(compile_game(load_game(self.game) if game is None else game), self.config.depth)
+        return game_space(load_game(self.game) if game is None else game, self.config.depth)
 
     def value_net(self, space: SearchSpace, device: str = "cpu") -> ValueNet:
         """Returns the value network.
@@ -59,12 +58,12 @@ class Trained:
         Raises:
           TacitError: it is of another game or another depth.
         """
-        self._require(space.tree.game)
+        self._require(space.game)
         depth = self.config.depth
         fits = isinstance(space.depth, int) and isinstance(depth, int) and space.depth % depth == 0
         if space.depth not in (None, depth) and not fits:
             raise TacitError(f"{self.name} was trained with searches of depth {depth}: --depth must be a multiple of that")
-        net = ValueNet(len(space.classes), space.tables.num_private_states, self.config.hidden, self.config.layers)
+        net = ValueNet(space.num_classes, space.tables.num_private_states, self.config.hidden, self.config.layers)
         self._fill(net, {name: tensor for name, tensor in self.tensors.items() if not name.startswith("policy.")})
         return net.to(device).eval()
 
@@ -74,7 +73,7 @@ class Trained:
         if not weights:
             return None
         config = self.config
-        net = PolicyNet(len(space.classes), space.tables.num_private_states, num_actions, config.hidden, config.layers)
+        net = PolicyNet(space.num_classes, space.tables.num_private_states, num_actions, config.hidden, config.layers)
         self._fill(net, weights)
         return net.to(device).eval()
 

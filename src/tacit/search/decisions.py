@@ -61,7 +61,7 @@ class DecisionTables:
 
     def __init__(self, space: SearchSpace, device: str | torch.device) -> None:
         self.num_actions = int(space.tables.num_entry_actions.max())
-        self.by_class = [_decisions(space, c, self.num_actions, device) for c in range(len(space.classes))]
+        self.by_class = [_decisions(space, c, self.num_actions, device) for c in range(space.num_classes)]
         self.legal = torch.stack([decisions.legal[0] for decisions in self.by_class])  # a search tree's root comes first
 
 
@@ -91,7 +91,7 @@ def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: 
 
     return Decisions(
         level=put(level),
-        public_class=put(space.classes.of_node[subgame.node_index[at]]),
+        public_class=put(subgame.node_class[at]),
         rows=(put(rows[0]), put(rows[1])),
         real=(put(real[0]), put(real[1])),
         entries=put(entries),

@@ -6,17 +6,23 @@ vector over the games of a group, and kernels are ordinary loops over rows whose
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tree.beliefs import PublicBeliefState
-from tacit.tree.classes import PublicClasses, public_classes
-from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
-from tacit.tree.subgame import Depth, Subgame, extract_subgame
+from tacit.errors import TacitError
+from tacit.games.base import Game
+from tacit.tree.classes import PublicClasses
+from tacit.tree.compiler import compile_game, has_direct_builder
+from tacit.tree.draft import MemoryWatch
+from tacit.tree.estimate import can_expand, fits_memory, memory_limit
+from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, Ints, PublicTree
+from tacit.tree.source import RuleSource, SubgameSource, TreeSource
+from tacit.tree.subgame import Depth, Subgame
 
 Table = NDArray[np.int32]
 Weights = NDArray[np.float32]
@@ -24,6 +30,8 @@ Weights = NDArray[np.float32]
 TILE = 8
 PASSES, ENDS, ACTS = 0, 1, 2
 """Rows that add up what is below, rows whose values come from meetings, and rows whose player decides."""
+MAX_CLASSES = 10_000
+"""Classes of a game that is expanded from its rules."""
 
 
 @dataclass(frozen=True)
@@ -100,23 +108,79 @@ class SearchTables:
         return int(self.deals.shape[1])
 
 
-@dataclass(frozen=True)
-class SearchSpace:
-    """A game prepared for search: its tree, its classes, and each class's depth-limited subgame.
+class ClassSubgame(NamedTuple):
+    """The depth-limited subgame of a class.
 
     Attributes:
-      tree: the whole game.
-      classes: which public states play alike.
-      depth: actions a search looks ahead, or `round`; None to the end of the game.
-      subgames: `[C]` the subgame at each class's representative, from unit reaches.
-      tables: all of them, flat.
+      tree: the subgame, from unit reaches.
+      node_class: `[N]` the class of each of its nodes, -1 at terminal ones.
     """
 
     tree: PublicTree
-    classes: PublicClasses
-    depth: Depth
-    subgames: list[Subgame]
-    tables: SearchTables
+    node_class: Ints
+
+
+class SearchSpace:
+    """A game prepared for search: its classes of public states, and each class's depth-limited subgame.
+
+    Attributes:
+      source: where the subgames come from; it knows all classes.
+      subgames: `[C]` the subgame of each class.
+      tables: all of them, flat.
+      root_class: `[K]` the classes of the public states that games open with, those that are over at once left out.
+      root_chance: `[K]` how likely each of them is.
+      root_reaches: `[K, 2, H]` the players' reaches there, scaled to sum to 1.
+    """
+
+    def __init__(self, source: SubgameSource, watch: Callable[[int], None] = lambda _: None) -> None:
+        """Builds the subgame of every class.
+
+        Args:
+          source: where they come from.
+          watch: called with the pairs of private states in the subgames so far, after each of them.
+        """
+        self.source = source
+        self.subgames: list[ClassSubgame] = []
+        num_pairs = 0
+        for c in range(len(source)):
+            self.subgames.append(ClassSubgame(source.subgame(c), source.node_class(c)))
+            num_pairs += len(self.subgames[-1].tree.require_nodes().joint_chance)
+            watch(num_pairs)
+        self.tables = _make_tables(self.subgames)
+        self.root_class: NDArray[np.int64] = source.roots.classes.astype(np.int64)
+        self.root_chance = source.roots.chances
+        counts = np.stack([table.num_roots[self.root_class] for table in self.tables.players], axis=1)[:, :, None]
+        self.root_reaches = ((np.arange(self.tables.num_private_states) < counts) / counts).astype(np.float32)
+
+    @property
+    def game(self) -> Game[Any]:
+        """The rules."""
+        return self.source.game
+
+    @property
+    def depth(self) -> Depth:
+        """Actions a search looks ahead, or `round`; None to the end of the game."""
+        return self.source.depth
+
+    @property
+    def num_classes(self) -> int:
+        """`C`."""
+        return len(self.subgames)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the game was compiled as a whole; exact figures need that."""
+        return isinstance(self.source, TreeSource)
+
+    @property
+    def tree(self) -> PublicTree:
+        """The whole game, where it was compiled."""
+        return self._compiled().tree
+
+    @property
+    def classes(self) -> PublicClasses:
+        """Which public states of the whole game play alike, where it was compiled."""
+        return self._compiled().classes
 
     @property
     def perfect_information(self) -> bool:
@@ -124,29 +188,41 @@ class SearchSpace:
         return self.tables.num_private_states == 1
 
     def subgame_at(self, node: int) -> Subgame:
-        """Returns the subgame at any decision node, from unit reaches; its rows and entries lie as in its class's."""
+        """Returns the subgame at any decision of the whole game, from unit reaches; it is laid out like its class's."""
         if node not in self._at_node:
-            self._at_node[node] = _subgame(self.tree, node, self.depth)
+            self._at_node[node] = self._compiled().cut(node)
         return self._at_node[node]
 
     @cached_property
     def _at_node(self) -> dict[int, Subgame]:
         return {}
 
+    def _compiled(self) -> TreeSource:
+        if not isinstance(self.source, TreeSource):
+            raise TacitError(f"{self.game} is too large to be compiled as a whole, so no exact figures can be given")
+        return self.source
+
 
 def search_space(tree: PublicTree, depth: Depth) -> SearchSpace:
-    """Returns `tree` prepared for searches of `depth` (see `extract_subgame`)."""
-    classes = public_classes(tree)
-    subgames = [_subgame(tree, int(node), depth) for node in classes.representative]
-    return SearchSpace(tree, classes, depth, subgames, _make_tables(subgames, classes))
+    """Returns a compiled game prepared for searches of `depth` (see `extract_subgame`)."""
+    return SearchSpace(TreeSource(tree, depth))
 
 
-def _subgame(tree: PublicTree, node: int, depth: Depth) -> Subgame:
-    first, second = (np.ones(int(start[node + 1] - start[node])) for start in tree.require_nodes().row_start)
-    return extract_subgame(PublicBeliefState(tree, node, (first, second)), depth)
+def game_space(game: Game[Any], depth: Depth) -> SearchSpace:
+    """Returns a game prepared for searches of `depth`: compiled if it fits into memory, else expanded from its rules.
+
+    Raises:
+      TacitError: it fits neither way, or breaks the rules that `check_game` explains.
+    """
+    if fits_memory(game, has_direct_builder(game)) or not can_expand(game):
+        return search_space(compile_game(game), depth)  # refuses what does not fit
+    watch = MemoryWatch(game, memory_limit(), lambda _: None)
+    source = RuleSource(game, depth)
+    source.explore_all(MAX_CLASSES)
+    return SearchSpace(source, watch.check)
 
 
-def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTables:
+def _make_tables(subgames: list[ClassSubgame]) -> SearchTables:
     trees = [subgame.tree for subgame in subgames]
     leaves = [np.flatnonzero(tree.require_nodes().actor == LEAF) for tree in trees]
     most = max(int(rows.level_start[1]) for tree in trees for rows in tree.rows)
@@ -160,7 +236,7 @@ def _make_tables(subgames: list[Subgame], classes: PublicClasses) -> SearchTable
         entry_player=np.concatenate([tree.entry_player for tree in trees]).astype(np.int32),
         num_entry_actions=np.concatenate([np.diff(t.entry_start)[t.entry_infostate] for t in trees]).astype(np.int32),
         leaf_start=_starts([len(at) for at in leaves]),
-        leaf_class=np.concatenate([classes.of_node[s.node_index[at]] for s, at in zip(subgames, leaves, strict=True)]),
+        leaf_class=np.concatenate([subgame.node_class[at] for subgame, at in zip(subgames, leaves, strict=True)]),
         leaf_row=(first_row[0].astype(np.int32), first_row[1].astype(np.int32)),
         leaf_deals=_padded(leaf_joints, most),
         deals=_padded([tree.require_nodes().joint(0) for tree in trees], most),

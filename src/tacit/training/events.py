@@ -22,9 +22,9 @@ class EventWriter:
         self._writer = SummaryWriter(str(folder), purge_step=epoch + 1, flush_secs=5)
 
     def add(self, metrics: Metrics) -> None:
-        """Adds an epoch: all of its metrics that are known."""
+        """Adds an epoch: all of its numbers that are known."""
         for name, value in asdict(metrics).items():
-            if value is not None and name != "epoch":
+            if isinstance(value, int | float) and name != "epoch":
                 self._writer.add_scalar(name, value, metrics.epoch)
 
     def close(self) -> None:

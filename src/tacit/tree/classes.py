@@ -41,13 +41,15 @@ class PublicClasses:
 def public_classes(tree: PublicTree) -> PublicClasses:
     """Returns the classes of a tree, found by comparing what follows each node, from the leaves up."""
     nodes = tree.require_nodes()
-    actor, first_child = nodes.actor.tolist(), nodes.first_child.tolist()
-    details = _details(tree)
+    actor, first_child, num_children = nodes.actor.tolist(), nodes.first_child.tolist(), nodes.num_children.tolist()
+    details, links = _details(tree), _links(tree)
     number: dict[Hashable, int] = {}
     kind = [0] * len(nodes)
     for node in range(len(nodes) - 1, -1, -1):
+        first, end = first_child[node], first_child[node] + num_children[node]
         parts = [content[start[node] : start[node + 1]] for content, start in details]
-        key = (actor[node], tuple(kind[first_child[node] : first_child[node + 1]]), *parts)
+        below = [content[start[first] : start[end]] for content, start in links]
+        key = (actor[node], tuple(kind[first:end]), *parts, *below)
         kind[node] = number.setdefault(key, len(number))
     return _number_from_the_root(tree, np.array(kind))
 
@@ -58,16 +60,21 @@ def _details(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
     Rows are counted from the first of their node, so that nodes that play alike have the same bytes.
     """
     nodes = tree.require_nodes()
-    action = np.append(tree.entry_action, -1)
     legal = _legal_actions(tree)
     details = [_pairs(nodes, nodes.joint_rows, nodes.joint_chance, nodes.joint_start)]
     details.append(_pairs(nodes, tree.payoff_rows, tree.payoff, tree.payoff_start))
-    for player, rows in enumerate(tree.rows):
-        row_start, node = nodes.row_start[player], nodes.of_row[player]
-        details.append(_as_bytes(legal[rows.infostate], row_start))
-        links = np.stack([rows.parent - row_start[nodes.parent[node]], action[rows.entry]], axis=1)
-        details.append(_as_bytes(links, row_start[nodes.first_child]))
-    return details
+    return details + [_as_bytes(legal[rows.infostate], nodes.row_start[p]) for p, rows in enumerate(tree.rows)]
+
+
+def _links(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
+    """Returns how the rows of each node follow from those above: bytes, and where those of each node start."""
+    nodes = tree.require_nodes()
+    action = np.append(tree.entry_action, -1)
+    links = []
+    for rows, row_start, node in zip(tree.rows, nodes.row_start, nodes.of_row, strict=True):
+        above = rows.parent - row_start[nodes.parent[node]]
+        links.append(_as_bytes(np.stack([above, action[rows.entry]], axis=1), row_start))
+    return links
 
 
 def _pairs(nodes: Nodes, rows: Ints, weight: Floats, start: Index) -> tuple[bytes, list[int]]:

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, InfostateGame, check_depth
 from tacit.tree.assemble import NO_ACTION
-from tacit.tree.draft import Progress, TreeDraft
+from tacit.tree.draft import MemoryWatch, TreeDraft
 from tacit.tree.public_tree import NO_PARENT, PublicTree
 
 _NOTHING_SEEN = -1
@@ -54,23 +54,22 @@ class _Walk:
         return 0 if above == NO_PARENT else self.legal[self.seen[self.actor[above]][above]].index(self.action[history])
 
 
-def compile_closure(game: InfostateGame[Any], budget: int, progress: Progress) -> PublicTree:
+def compile_closure(game: InfostateGame[Any], watch: MemoryWatch) -> PublicTree:
     """Returns the tree of `game`, with public states wherever the game has them.
 
     Args:
       game: any game that names its infostates.
-      budget: bytes of memory after which to give up.
-      progress: called now and then with the number of histories walked.
+      watch: stops a walk that takes too much memory.
     """
-    draft = TreeDraft(game, budget, progress)
-    walk = _walk(game, draft)
+    draft = TreeDraft(game)
+    walk = _walk(game, watch)
     component = _components(walk)
     if component is not None:
-        return _compile_components(draft, walk, component)
-    return replace(_compile_own_infostates(draft, walk), nodes=None)
+        return _compile_components(draft, walk, component, watch)
+    return replace(_compile_own_infostates(draft, walk, watch), nodes=None)
 
 
-def _walk(game: InfostateGame[Any], draft: TreeDraft) -> _Walk:
+def _walk(game: InfostateGame[Any], watch: MemoryWatch) -> _Walk:
     walk = _Walk()
     stack: list[tuple[Any, int, int, float, int]] = [(game.initial_state(), NO_PARENT, NO_ACTION, 1.0, 0)]
     while stack:
@@ -94,7 +93,7 @@ def _walk(game: InfostateGame[Any], draft: TreeDraft) -> _Walk:
             if walk.legal.setdefault(walk.seen[actor][history], actions) != actions:
                 raise TacitError(f"{game}: legal actions differ within the infostate {game.infostate(state, actor)!r}")
             stack.extend((game.apply(state, a), history, a, chance, depth + 1) for a in reversed(actions))
-        draft.check_budget(history)
+        watch.check(history)
     return walk
 
 
@@ -116,7 +115,7 @@ def _components(walk: _Walk) -> NDArray[Any] | None:
     return component if np.array_equal(parent_of[component[decisions]], above) else None
 
 
-def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any]) -> PublicTree:
+def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any], watch: MemoryWatch) -> PublicTree:
     names = [name for _, _, name in walk.names]
     acting_row: dict[int, int] = {}
     place: list[tuple[int, tuple[int, int]]] = []  # node and rows of each history
@@ -135,13 +134,13 @@ def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any]) 
                     raise _imperfect_recall(draft, player, names[seen])
                 draft.set_legal(player, row, walk.legal[seen])
             rows.append(row)
-        draft.check_budget(history)
+        watch.check(history)
         place.append((node, (rows[0], rows[1])))
         draft.add_history(node, (rows[0], rows[1]), walk.chance[history], walk.payoff[history])
     return draft.assemble()
 
 
-def _compile_own_infostates(draft: TreeDraft, walk: _Walk) -> PublicTree:
+def _compile_own_infostates(draft: TreeDraft, walk: _Walk, watch: MemoryWatch) -> PublicTree:
     """Returns the sequence form: for each player a row an infostate or final sequence, every row a node of its own."""
     names = [name for _, _, name in walk.names]
     node_of: tuple[list[int], list[int]] = ([], [])
@@ -162,7 +161,7 @@ def _compile_own_infostates(draft: TreeDraft, walk: _Walk) -> PublicTree:
         return row
 
     for history, (above, action, actor) in enumerate(zip(walk.parent, walk.action, walk.actor, strict=True)):
-        draft.check_budget(history)
+        watch.check(history)
         sequences = [root, root] if above == NO_PARENT else list(last[above])
         mover = walk.mover(history)
         if mover != CHANCE:

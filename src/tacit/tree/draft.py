@@ -17,15 +17,46 @@ Progress = Callable[[int], None]
 _CHECK_EVERY = 4_096
 
 
-class TreeDraft:
-    """Nodes, rows and histories in order of discovery. Things with equal keys are the same thing."""
+class MemoryWatch:
+    """Follows a walk over histories: every few thousand it reports progress and checks the memory taken so far."""
 
     def __init__(self, game: Game[Any], budget: int, progress: Progress) -> None:
-        self.game = game
+        """Starts counting memory from here.
+
+        Args:
+          game: the game that is walked over.
+          budget: bytes of memory after which to give up.
+          progress: called now and then with the number of histories walked.
+        """
+        self._game = game
         self._budget = budget
         self._progress = progress
         self._memory_before = resident_memory()
         self._checked_at = 0
+
+    def check(self, num_histories: int) -> None:
+        """Reports progress, and refuses a game that outgrows its budget.
+
+        Raises:
+          TacitError: with the memory taken and the budget.
+        """
+        if abs(num_histories - self._checked_at) < _CHECK_EVERY:
+            return
+        self._checked_at = num_histories
+        taken = resident_memory() - self._memory_before
+        if taken > self._budget:
+            raise TacitError(
+                f"{self._game} does not fit: {num_histories:,} histories, and not all, took {readable_bytes(taken)} of memory, "
+                f"{readable_bytes(self._budget)} are free to use; choose smaller parameters"
+            )
+        self._progress(num_histories)
+
+
+class TreeDraft:
+    """Nodes, rows and histories in order of discovery. Things with equal keys are the same thing."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game = game
         self.rows = (_Rows(), _Rows())
         self._node_index: dict[Hashable, int] = {}
         self._node_parent: list[int] = []
@@ -73,19 +104,6 @@ class TreeDraft:
             self._history_rows[player].append(rows[player])
         self._history_chance.append(chance)
         self._history_payoff.append(payoff)
-
-    def check_budget(self, num_histories: int) -> None:
-        """Every few thousand histories reports progress, and refuses a game that outgrows the memory it was promised."""
-        if abs(num_histories - self._checked_at) < _CHECK_EVERY:
-            return
-        self._checked_at = num_histories
-        taken = resident_memory() - self._memory_before
-        if taken > self._budget:
-            raise TacitError(
-                f"{self.game} does not fit: {num_histories:,} histories, and not all, took {readable_bytes(taken)} of memory, "
-                f"{readable_bytes(self._budget)} are free to use; choose smaller parameters"
-            )
-        self._progress(num_histories)
 
     def assemble(self) -> PublicTree:
         """Returns the finished tree.

@@ -15,13 +15,17 @@ from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, ch
 from tacit.games.check import blame_rules
 
 BYTES_PER_HISTORY_WALKED = 1_000
-"""A history in the generic compiler: Python tuples, dictionary entries and the states of a level (measured)."""
+"""A history in the compiler for games that name infostates: Python tuples, dictionary entries and names (measured)."""
+BYTES_PER_HISTORY_GROWN = 700
+"""A history in the compiler for games that send observations, at most: one with a public state of its own (measured)."""
 BYTES_PER_HISTORY = 160
 """A pair of rows with its chance and payoff, while it is sorted, and its place in a payoff matrix (measured)."""
 BYTES_PER_STRING = 50
 """A Python string, beside its characters."""
 BYTES_PER_INFOSTATE = 400
 """Rows, entries, regrets, strategy, average and values of an infostate with a few actions."""
+MAX_DEALS = 100_000
+"""Histories at the start of a game that is expanded from its rules: every class is walked through with about as many."""
 _DESCENTS = 200
 _SHARE_OF_MEMORY = 0.7
 
@@ -55,7 +59,8 @@ def estimate(game: Game[Any], direct: bool = False) -> Estimate:
         with blame_rules(game):
             histories, characters = _knuth_estimate(game)
         size = GameSize(histories, histories, histories)
-    per_history = BYTES_PER_HISTORY + (0 if direct else BYTES_PER_HISTORY_WALKED)
+    walked = BYTES_PER_HISTORY_WALKED if isinstance(game, InfostateGame) else BYTES_PER_HISTORY_GROWN
+    per_history = BYTES_PER_HISTORY + (0 if direct else walked)
     return Estimate(size, size.histories * per_history + size.infostates * BYTES_PER_INFOSTATE + characters, exact)
 
 
@@ -84,6 +89,22 @@ def resident_memory() -> int:
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
+
+
+def fits_memory(game: Game[Any], direct: bool) -> bool:
+    """Returns whether `game` can be compiled as a whole, by its estimate."""
+    return estimate(game, direct).num_bytes <= memory_limit()
+
+
+def can_expand(game: Game[Any]) -> bool:
+    """Returns whether classes of public states can be expanded from the rules one by one, each with all of its histories."""
+    with blame_rules(game):
+        state, deals = game.initial_state(), 1
+        while game.actor(state) == CHANCE:
+            outcomes = game.chance_outcomes(state)
+            deals *= len(outcomes)
+            state = game.apply(state, outcomes[0][0])
+        return deals <= MAX_DEALS and game.actor(state) != TERMINAL and game.public_key(state) is not None
 
 
 def memory_budget(game: Game[Any], direct: bool) -> int:

@@ -139,8 +139,8 @@ class Navigator:
     def _end(self, place: Place, sights: tuple[Sighted, Sighted]) -> Place:
         """Returns the terminal place; terminal nodes are told apart by the last action as well."""
         nodes = self._tree.require_nodes()
-        below = range(nodes.num_roots) if place.node == NO_PARENT else range(*nodes.first_child[place.node : place.node + 2])
-        for node in below:
+        below = np.arange(nodes.num_roots) if place.node == NO_PARENT else nodes.children(np.array([place.node]))
+        for node in below.tolist():
             if nodes.actor[node] == TERMINAL and nodes.token[node] == join_observations(sights[0].public):
                 keys = [
                     (node, place.rows[p], NO_ACTION if s.action is None else s.action, join_observations(s.private))

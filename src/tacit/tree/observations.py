@@ -1,4 +1,4 @@
-"""The generic compiler for games that send observations: public states and rows by what was seen on the way."""
+"""What players observe between two decisions, while chance moves."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.games.base import CHANCE, TERMINAL, Game, check_depth
-from tacit.tree.assemble import NO_ACTION
-from tacit.tree.draft import Progress, TreeDraft
-from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
+from tacit.games.base import CHANCE, Game, check_depth
 
 
 class Draws(Protocol):
@@ -29,48 +26,6 @@ class Arrival(NamedTuple):
     chance: float
     public: tuple[str, ...]
     private: tuple[tuple[str, ...], tuple[str, ...]]
-
-
-class _History(NamedTuple):
-    """A history of the level being expanded."""
-
-    state: Any
-    actor: int
-    node: int
-    rows: tuple[int, int]
-    chance: float
-
-
-_NOWHERE = _History(None, CHANCE, NO_PARENT, (NO_PARENT, NO_PARENT), 1.0)
-
-
-def compile_observations(game: Game[Any], budget: int, progress: Progress) -> PublicTree:
-    """Returns the public tree of `game`, walking all of its histories level by level.
-
-    Args:
-      game: any game of the protocol.
-      budget: bytes of memory after which to give up.
-      progress: called now and then with the number of histories walked.
-    """
-    draft = TreeDraft(game, budget, progress)
-    count = depth = 0
-    level = [_add(draft, arrival, _NOWHERE, NO_ACTION, 0) for arrival in resolve_chance(game, game.initial_state())]
-    while level:
-        check_depth(game, depth)
-        next_level = []
-        for history in level:
-            if history.actor == TERMINAL:
-                continue
-            actions = tuple(game.legal_actions(history.state))
-            draft.set_legal(history.actor, history.rows[history.actor], actions)
-            for slot, action in enumerate(actions):
-                for arrival in resolve_chance(game, game.apply(history.state, action)):
-                    next_level.append(_add(draft, arrival, history, action, slot))
-            draft.check_budget(count + len(next_level))
-        level = next_level
-        count += len(level)
-        depth += 1
-    return draft.assemble()
 
 
 def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
@@ -112,27 +67,6 @@ def draw_chance(game: Game[Any], state: Any, draws: Draws) -> Arrival:
         drawn = int(np.searchsorted(upto / upto[-1], draws.random(), side="right"))
         chance *= probabilities[drawn]
         state = game.apply(state, outcomes[drawn])
-
-
-def _add(draft: TreeDraft, arrival: Arrival, parent: _History, action: int, slot: int) -> _History:
-    """Returns the history at `arrival`, entered into the draft."""
-    over = arrival.actor == TERMINAL
-    # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
-    key = (parent.node, arrival.actor, arrival.public, action if over else NO_ACTION)
-    node = draft.find_node(key, parent.node, arrival.actor, slot, join_observations(arrival.public))
-    first, second = (
-        draft.rows[player].find(
-            node,
-            parent.rows[player],
-            action if parent.actor == player else NO_ACTION,
-            arrival.private[player],
-            join_observations(arrival.private[player]),
-        )
-        for player in (0, 1)
-    )
-    chance = arrival.chance * parent.chance
-    draft.add_history(node, (first, second), chance, float(draft.game.returns(arrival.state)[0]) if over else 0.0)
-    return _History(arrival.state, arrival.actor, node, (first, second), chance)
 
 
 def _extend(seen: tuple[str, ...], observation: str) -> tuple[str, ...]:

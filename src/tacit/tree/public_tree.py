@@ -9,7 +9,7 @@ Everything the solvers need is in four tables:
 - **payoffs**: which row of player 0 meets which row of player 1 at the end of the game, with the return of player 0 times
   chance. Chance appears nowhere else, so the players' reaches stay separate vectors and
   `cfv_i = payoffs @ reach_{-i}` is the only place where they meet.
-- **nodes**: the public states themselves, in breadth-first order. None where the player to act is not public: such a game
+- **nodes**: the public states themselves, parents before children. None where the player to act is not public: such a game
   can be solved in tables but has no public belief states.
 """
 
@@ -58,7 +58,11 @@ def split_observations(token: str) -> list[str]:
 def in_ranges(start: NDArray[Any], index: NDArray[Any]) -> NDArray[np.int64]:
     """Returns the numbers of all ranges `start[i]:start[i + 1]`, one range after the other, for i in `index`."""
     first = start[index].astype(np.int64)
-    counts: NDArray[np.int64] = start[index + 1] - first
+    return spread(first, start[index + 1] - first)
+
+
+def spread(first: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Returns `first[i], first[i] + 1, ...`, `counts[i]` numbers, for each i in turn."""
     skipped: NDArray[np.int64] = np.repeat(first - np.cumsum(counts) + counts, counts)
     return skipped + np.arange(len(skipped))
 
@@ -93,12 +97,15 @@ class PlayerRows:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The public states in breadth-first order, siblings next to each other in the order of their parents.
+    """The public states, parents before children and siblings next to each other.
+
+    A compiled game is in breadth-first order: a level holds the nodes of one depth, in the order of their parents. In a tree
+    that grew (`GrowingTree`) a level holds what one opening added.
 
     Attributes:
       parent: `[N]` the public state above, `NO_PARENT` at roots.
       actor: `[N]` 0, 1, `TERMINAL` or `LEAF`.
-      level_start: `[L + 1]` nodes of level l are `level_start[l]:level_start[l + 1]`.
+      level_start: `[L + 1]` nodes of level l are `level_start[l]:level_start[l + 1]`; their parents lie in earlier levels.
       row_start: for each player `[N + 1]`; the rows of node n are `row_start[n]:row_start[n + 1]`.
       joint_start: `[N + 1]`; the compatible pairs of rows at node n are `joint_start[n]:joint_start[n + 1]` of
       joint_rows: `[2, J]`, which together are reached by chance (and the beliefs' normaliser) with weight
@@ -124,13 +131,20 @@ class Nodes:
         return int(self.level_start[1])
 
     @cached_property
-    def first_child(self) -> NDArray[np.int64]:
-        """`[N + 1]`; the children of node n are `first_child[n]:first_child[n + 1]`."""
-        return self.num_roots + np.searchsorted(self.parent[self.num_roots :], np.arange(len(self) + 1))
+    def num_children(self) -> NDArray[np.int64]:
+        """`[N]` how many children each node has."""
+        return np.bincount(self.parent[self.num_roots :], minlength=len(self))
 
-    def children(self, node: int) -> NDArray[np.int64]:
-        """Returns the public states right below a node."""
-        return np.arange(self.first_child[node], self.first_child[node + 1])
+    @cached_property
+    def first_child(self) -> NDArray[np.int64]:
+        """`[N]` the first child of each node, 0 where there is none; the others follow it."""
+        first = np.zeros(len(self), np.int64)
+        first[self.parent[: self.num_roots - 1 : -1]] = np.arange(len(self) - 1, self.num_roots - 1, -1)  # the first is last
+        return first
+
+    def children(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
+        """Returns the children of all the given nodes, one node's after the other."""
+        return spread(self.first_child[nodes], self.num_children[nodes])
 
     @cached_property
     def of_row(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -278,7 +292,7 @@ class PublicTree:
             secret = np.zeros(len(rows), bool)
             if self.nodes is not None:
                 moved = rows.entry < self.num_entries
-                action = np.where(moved, self.entry_action[np.where(moved, rows.entry, 0)], -1)
+                action = np.append(self.entry_action, -1)[rows.entry]
                 first = action[self.nodes.row_start[player][:-1].clip(max=len(rows) - 1)]
                 node = self.nodes.of_row[player]
                 mixed = np.zeros(len(self.nodes), bool)
@@ -327,7 +341,7 @@ class PublicTree:
         """Returns the next public states that something is seen on arrival at, by what is seen."""
         nodes = self.require_nodes()
         named: dict[str, int] = {}
-        for below in range(nodes.num_roots) if node == NO_PARENT else nodes.children(node).tolist():
+        for below in range(nodes.num_roots) if node == NO_PARENT else nodes.children(np.array([node])).tolist():
             seen = self._step(below)
             named.update({seen: below} if seen else self._named_below(below))
         return named

@@ -39,6 +39,18 @@ class Subgame:
     entry_index: Index
 
 
+def check_depth_limit(depth: Depth) -> None:
+    """Refuses what is no depth of a subgame.
+
+    Raises:
+      TacitError: with what a depth can be.
+    """
+    if isinstance(depth, int) and depth < 1:
+        raise TacitError(f"the depth of a subgame is at least 1 action, not {depth}")
+    if isinstance(depth, str) and depth != ROUND:
+        raise TacitError(f"the depth of a subgame is a number of actions or {ROUND!r}, not {depth!r}")
+
+
 def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
     """Returns the subgame rooted at a public belief state, in time proportional to its size.
 
@@ -52,15 +64,11 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
     tree, nodes = pbs.tree, pbs.tree.require_nodes()
     if nodes.actor[pbs.node] in (TERMINAL, LEAF):
         raise TacitError("a subgame starts at a decision; the game is over at the given public state")
-    if isinstance(depth, int) and depth < 1:
-        raise TacitError(f"the depth of a subgame is at least 1 action, not {depth}")
-    if isinstance(depth, str) and depth != ROUND:
-        raise TacitError(f"the depth of a subgame is a number of actions or {ROUND!r}, not {depth!r}")
+    check_depth_limit(depth)
     pbs.require_possible()
-    levels = _levels_below(tree, pbs.node, depth)
-    node_index = np.concatenate(levels)
+    node_index, actions = _nodes_below(tree, pbs.node, depth)
     rows = in_ranges(nodes.row_start[0], node_index), in_ranges(nodes.row_start[1], node_index)
-    small_nodes = _cut_nodes(pbs, levels, rows, depth)
+    small_nodes = _cut_nodes(pbs, node_index, actions, rows, depth)
     infostates = np.sort(np.concatenate([_acting(tree, small_nodes, player, rows[player]) for player in (0, 1)]))
     entries, payoffs = in_ranges(tree.entry_start, infostates), in_ranges(tree.payoff_start, node_index)
     acting_row, second = tree.infostate_row[infostates], tree.infostate_player[infostates] == 1
@@ -82,28 +90,30 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
     return Subgame(small, node_index, rows, entries)
 
 
-def _levels_below(tree: PublicTree, root: int, depth: Depth) -> list[Index]:
-    """Returns for each number of actions from `root`, up to `depth`, the nodes so far below it."""
-    first_child = tree.require_nodes().first_child
+def _nodes_below(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Index]:
+    """Returns `[N]` the nodes up to `depth` actions below `root`, ascending, and `[N]` how many actions below it they lie."""
     levels, level = [], np.array([root])
     while len(level):
         levels.append(level)
         if len(levels) - 1 == depth:
             break
         goes_on = level if depth != ROUND or level[0] == root else level[~tree.begins_round[level]]
-        level = in_ranges(first_child, goes_on)
-    return levels
+        level = tree.require_nodes().children(goes_on)
+    index, actions = np.concatenate(levels), np.repeat(np.arange(len(levels)), [len(level) for level in levels])
+    order = np.argsort(index)
+    return index[order], actions[order]
 
 
-def _cut_nodes(pbs: PublicBeliefState, levels: list[Index], rows: tuple[Index, Index], depth: Depth) -> Nodes:
-    nodes, index = pbs.tree.require_nodes(), np.concatenate(levels)
-    level = np.repeat(np.arange(len(levels)), [len(level) for level in levels])
-    ends = pbs.tree.begins_round[index] & (level > 0) if depth == ROUND else level == depth
+def _cut_nodes(pbs: PublicBeliefState, index: Index, actions: Index, rows: tuple[Index, Index], depth: Depth) -> Nodes:
+    nodes = pbs.tree.require_nodes()
+    ends = pbs.tree.begins_round[index] & (actions > 0) if depth == ROUND else actions == depth
+    level = np.searchsorted(nodes.level_start, index, side="right")
+    level_end = np.append(np.flatnonzero(np.diff(level)) + 1, len(index))
     pairs = in_ranges(nodes.joint_start, index)
     return Nodes(
-        parent=np.where(level == 0, NO_PARENT, _renumber(index, nodes.parent[index])),
+        parent=np.where(index == pbs.node, NO_PARENT, _renumber(index, nodes.parent[index])),
         actor=np.where(ends & (nodes.actor[index] != TERMINAL), LEAF, nodes.actor[index]).astype(np.int8),
-        level_start=np.searchsorted(level, np.arange(len(levels) + 1)).astype(np.int32),
+        level_start=np.append(0, level_end).astype(np.int32),
         row_start=(_cut_starts(nodes.row_start[0], index), _cut_starts(nodes.row_start[1], index)),
         joint_start=_cut_starts(nodes.joint_start, index),
         joint_rows=np.stack([_renumber(rows[player], nodes.joint_rows[player, pairs]) for player in (0, 1)]),

@@ -1,0 +1,94 @@
+"""Whether the public keys of a game tell apart all that plays differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.games.base import CHANCE, TERMINAL, Game
+
+Moves = tuple[int, ...]
+
+
+@dataclass
+class _KeyedState:
+    """A public state with a key.
+
+    Attributes:
+      actor: who acts.
+      key: what `public_key` gave at its first history.
+      moves: that history.
+      histories: the numbers of all its histories.
+    """
+
+    actor: int
+    key: Hashable
+    moves: Moves
+    histories: list[int] = field(default_factory=list)
+
+
+def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
+    """Returns what is wrong with a game's public keys and a history that shows it, or None.
+
+    All histories are walked. Public states with one key must have the same futures: who acts, legal actions, chance,
+    observations and returns in all that can follow.
+    """
+    if type(game).public_key is Game.public_key:
+        return None
+    numbers: dict[Hashable, int] = {}
+
+    def number(what: Hashable) -> int:
+        return numbers.setdefault(what, len(numbers))
+
+    visits: list[tuple[int, Hashable, Hashable]] = []  # the history above, the way from there, and what happens here
+    public_states: dict[int, _KeyedState] = {}
+    stack: list[tuple[Any, int, int, float, int, tuple[str, ...], Moves]] = [(game.initial_state(), -1, -1, 1.0, 0, (), ())]
+    while stack:
+        state, above, move, chance, view, seen, moves = stack.pop()
+        actor, history = game.actor(state), len(visits)
+        observed = (game.public_observation(state), *(game.private_observation(state, player) for player in (0, 1)))
+        seen = (*seen, observed[0]) if observed[0] else seen
+        way = (move, round(chance, 12), observed)
+        if actor == TERMINAL:
+            visits.append((above, way, (actor, *game.returns(state))))
+            continue
+        outcomes = list(game.chance_outcomes(state)) if actor == CHANCE else [(a, 1.0) for a in game.legal_actions(state)]
+        visits.append((above, way, actor))
+        if actor != CHANCE:
+            view, seen = number((view, actor, seen)), ()
+            key = game.public_key(state)
+            if key is not None:
+                known = public_states.setdefault(view, _KeyedState(actor, key, moves))
+                if known.key != key:
+                    return f"public_key() gives {known.key!r} and {key!r} within one public state", moves
+                known.histories.append(history)
+        for outcome, probability in outcomes:
+            stack.append((game.apply(state, outcome), history, outcome, probability, view, seen, (*moves, outcome)))
+    return _different_futures(public_states, _futures(visits, number))
+
+
+def _futures(visits: list[tuple[int, Hashable, Hashable]], number: Callable[[Hashable], int]) -> list[int]:
+    """Returns a number for what follows each history: equal numbers for equal futures."""
+    futures = [0] * len(visits)
+    below: list[list[Hashable]] = [[] for _ in visits]
+    for history in range(len(visits) - 1, -1, -1):  # what follows comes later
+        above, way, here = visits[history]
+        futures[history] = number((here, tuple(below[history])))
+        if above >= 0:
+            below[above].append((way, futures[history]))
+    return futures
+
+
+def _different_futures(public_states: dict[int, _KeyedState], futures: list[int]) -> tuple[str, Moves] | None:
+    first: dict[Hashable, tuple[Moves, set[int]]] = {}
+    for public_state in public_states.values():
+        following = {futures[history] for history in public_state.histories}
+        moves, expected = first.setdefault((public_state.actor, public_state.key), (public_state.moves, following))
+        if following != expected:
+            shown = ", ".join(map(str, moves))
+            message = (
+                f"public_key() does not tell this public state from the one after [{shown}], where play goes on differently"
+            )
+            return message, public_state.moves
+    return None

@@ -1,0 +1,152 @@
+"""Trees that grow: any part of a game, expanded from its rules one public state at a time.
+
+A tree starts with the public states that open the game, or with a given one, as leaves. Opening a leaf walks its histories
+one action further, resolves chance, and groups what follows into public states and rows by what was observed. Opened breadth
+first to the end this is the generic compiler; opened where a search wants to look deeper it is a search tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.games.base import Game, InfostateGame, actions_problem
+from tacit.tree.assemble import NO_ACTION
+from tacit.tree.growth import Growth, grown_tree, join_growths
+from tacit.tree.observations import resolve_chance
+from tacit.tree.opening import Actions, Child, Histories, Leaf, Opening, PublicRoot, add_arrival
+from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
+
+
+class GrowingTree:
+    """A public tree whose leaves can be opened.
+
+    Numbers of nodes, rows, infostates and entries never change: an opening only appends. A level of the tree is what one call
+    of `open` added, so the parents of a level lie in earlier levels; siblings, the rows of a node and the entries of an
+    infostate are adjacent. Decisions that are not opened are leaves of `tree` (actor `LEAF`, no infostates).
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        root: PublicRoot | None = None,
+        root_reach: tuple[Floats, Floats] | None = None,
+        watch: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Starts at a public state, or at the start of the game.
+
+        Args:
+          game: any game that sends observations.
+          root: where to start; None for the start of the game, which may be several public states.
+          root_reach: each player's reach of its root rows; None for ones.
+          watch: called with the number of histories walked so far, for each history that is opened.
+
+        Raises:
+          TacitError: the game names its infostates instead of sending observations.
+        """
+        if isinstance(game, InfostateGame):
+            raise TacitError(f"{game} names its infostates instead of sending observations: its tree cannot grow, compile it")
+        self.game = game
+        self._root_reach = root_reach
+        self._watch = watch
+        self._num_histories = 0
+        self._leaves: dict[int, Leaf] = {}
+        self._num_nodes = self._num_entries = 0
+        self._num_rows = [0, 0]
+        self._parts: list[Growth] = []
+        self._tree: PublicTree | None = None
+        opening = Opening(0, (0, 0), 0)
+        if root is None:
+            below: dict[Any, Child] = {}
+            for arrival in resolve_chance(game, game.initial_state()):
+                add_arrival(game, below, arrival, (NO_PARENT, NO_PARENT), (NO_ACTION, NO_ACTION), 1.0, 0, NO_ACTION)
+            opening.add_children(NO_PARENT, below, (0, 0), {})
+        else:
+            opening.add_root(root)
+        self._append(opening)
+
+    @property
+    def num_nodes(self) -> int:
+        """`N`: nodes so far."""
+        return self._num_nodes
+
+    @property
+    def leaves(self) -> Collection[int]:
+        """The decisions that can be opened, in the order they were added."""
+        return self._leaves.keys()
+
+    @property
+    def tree(self) -> PublicTree:
+        """The tree as it stands now. Later openings do not change a tree that was shown before."""
+        if self._tree is None:
+            self._tree = grown_tree(self.game, self.growth, self._root_reach)
+        return self._tree
+
+    @property
+    def growth(self) -> Growth:
+        """All that was added so far, the roots included."""
+        if len(self._parts) > 1:
+            self._parts = [join_growths(self._parts)]
+        return self._parts[0]
+
+    def histories(self, leaf: int) -> Histories:
+        """Returns the histories of a leaf, which says who will act there."""
+        return self._leaves[leaf].histories
+
+    def open(self, *leaves: int) -> Growth:
+        """Opens leaves, as one level, and returns what was added: the children of each leaf, one leaf after the other.
+
+        Raises:
+          TacitError: the game breaks the rules that `check_game` explains.
+          KeyError: a node is no leaf.
+        """
+        opening = Opening(self._num_nodes, (self._num_rows[0], self._num_rows[1]), self._num_entries)
+        wanted = dict.fromkeys(leaves)  # once each
+        for node in wanted:
+            self._open(node, opening)
+        for node in wanted:
+            del self._leaves[node]
+        return self._append(opening)
+
+    def _open(self, node: int, opening: Opening) -> None:
+        game, leaf = self.game, self._leaves[node]
+        histories, actor = leaf.histories, leaf.histories.actor
+        legal: dict[int, Actions] = {}
+        below: dict[Any, Child] = {}
+        for state, first, second, chance in zip(histories.states, *histories.rows, histories.chance, strict=True):
+            actions = self._legal_actions(state, (first, second)[actor], legal)
+            for slot, action in enumerate(actions):
+                own = (action, NO_ACTION) if actor == 0 else (NO_ACTION, action)
+                for arrival in resolve_chance(game, game.apply(state, action)):
+                    add_arrival(game, below, arrival, (first, second), own, chance, slot, action)
+                    self._num_histories += 1
+            self._watch(self._num_histories)
+        entry = opening.add_infostates(actor, leaf.first_row[actor], [legal[row] for row in range(len(legal))])
+        opening.add_children(node, below, leaf.first_row, entry)
+
+    def _legal_actions(self, state: Any, row: int, legal: dict[int, Actions]) -> Actions:
+        """Returns the legal actions of a history, the same as those noted for its row."""
+        actions = tuple(self.game.legal_actions(state))
+        known = legal.get(row)
+        if known is None:
+            problem = actions_problem(actions)
+            if problem is not None:
+                raise TacitError(f"{self.game}: {problem}")
+            legal[row] = actions
+        elif known != actions:
+            raise TacitError(
+                f"{self.game}: legal actions differ within one infostate ({known} and {actions}); check_game() says where"
+            )
+        return actions
+
+    def _append(self, opening: Opening) -> Growth:
+        self._leaves.update(opening.leaves)
+        self._num_nodes += len(opening.parent)
+        self._num_entries += len(opening.entry_action)
+        for player, added in enumerate(opening.rows):
+            self._num_rows[player] += len(added.parent)
+        growth = opening.growth()
+        self._parts.append(growth)
+        self._tree = None
+        return growth

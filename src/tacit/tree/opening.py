@@ -1,0 +1,266 @@
+"""What one opening adds to a growing tree: public states and rows by what was seen on the way, in a fixed order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import numpy as np
+
+from tacit.games.base import TERMINAL, Game
+from tacit.tree.assemble import NO_ACTION
+from tacit.tree.growth import NO_ENTRY, Growth, RowGrowth
+from tacit.tree.observations import Arrival
+from tacit.tree.public_tree import NO_PARENT, Floats, Ints, join_observations
+
+Actions = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Histories:
+    """The histories of a decision's public state: all that the rules need to go on from there.
+
+    Attributes:
+      actor: the player to act.
+      states: `[W]` world states.
+      rows: for each player `[W]`, its private state in each history, counted from 0.
+      chance: `[W]` chance weights.
+    """
+
+    actor: int
+    states: list[Any]
+    rows: tuple[list[int], list[int]]
+    chance: list[float]
+
+
+@dataclass(frozen=True)
+class PublicRoot:
+    """A public state to grow a tree from.
+
+    Attributes:
+      histories: the histories of the public state.
+      labels: for each player `[H]`, what it knows in each of its private states.
+      label: what everyone knows.
+    """
+
+    histories: Histories
+    labels: tuple[list[str], list[str]]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The histories of an unopened node and the first row of each player there."""
+
+    histories: Histories
+    first_row: tuple[int, int]
+
+
+_SLOT, _PARENT_AND_ACTION = attrgetter("slot"), itemgetter(0, 1)
+RowKey = tuple[int, int, tuple[str, ...]]
+"""The parent row, counted from 0 in its node, the own action that led to a row, and what its player saw then."""
+
+
+@dataclass(slots=True)
+class Child:
+    """A public state below the one that is opened; rows are numbered as they are found.
+
+    Attributes:
+      slot: the place, among the legal actions, of the first one that leads here.
+      token: what everyone learnt on arrival.
+      found: for each player the rows by their keys.
+      histories: the histories, world states left out at the end of the game.
+      payoff: player 0's return in each history at the end of the game.
+    """
+
+    slot: int
+    token: str
+    found: tuple[dict[RowKey, int], dict[RowKey, int]]
+    histories: Histories
+    payoff: list[float]
+
+
+def add_arrival(
+    game: Game[Any],
+    below: dict[Any, Child],
+    arrival: Arrival,
+    above: tuple[int, int],
+    own: tuple[int, int],
+    chance: float,
+    slot: int,
+    action: int,
+) -> None:
+    """Enters a history into the public states below an opened one.
+
+    Args:
+      game: the rules.
+      below: the public states found so far, by what tells them apart.
+      arrival: the history.
+      above: each player's row in the opened node, counted from 0.
+      own: the action that each player took, or `NO_ACTION`.
+      chance: the weight of the history above.
+      slot: the place of the action among the legal ones.
+      action: the action that was taken, whoever took it.
+    """
+    over = arrival.actor == TERMINAL
+    # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
+    key = (arrival.actor, arrival.public, action if over else NO_ACTION)
+    child = below.get(key)
+    if child is None:
+        child = below[key] = Child(
+            slot, join_observations(arrival.public), ({}, {}), Histories(arrival.actor, [], ([], []), []), []
+        )
+    elif slot < child.slot:
+        child.slot = slot
+    histories = child.histories
+    for player in (0, 1):
+        found = child.found[player]
+        histories.rows[player].append(found.setdefault((above[player], own[player], arrival.private[player]), len(found)))
+    histories.chance.append(arrival.chance * chance)
+    if over:
+        child.payoff.append(float(game.returns(arrival.state)[0]))
+    else:
+        histories.states.append(arrival.state)
+
+
+class _RowLists:
+    def __init__(self) -> None:
+        self.count: list[int] = []
+        self.parent: list[int] = []
+        self.entry: list[int] = []
+        self.token: list[str] = []
+
+    def growth(self) -> RowGrowth:
+        return RowGrowth(_ints(self.count), _ints(self.parent), _ints(self.entry), self.token)
+
+
+class Opening:
+    """The growth of one call of `open`, in lists."""
+
+    def __init__(self, num_nodes: int, num_rows: tuple[int, int], num_entries: int) -> None:
+        self._num_nodes, self._num_rows, self._num_entries = num_nodes, num_rows, num_entries
+        self.leaves: dict[int, Leaf] = {}
+        self.parent: list[int] = []
+        self.rows = (_RowLists(), _RowLists())
+        self.entry_action: list[int] = []
+        self._actor: list[int] = []
+        self._token: list[str] = []
+        self._infostate_player: list[int] = []
+        self._infostate_row: list[int] = []
+        self._num_actions: list[int] = []
+        self._joint: tuple[list[int], list[int], list[float]] = ([], [], [])
+        self._ends: tuple[list[int], list[int], list[float]] = ([], [], [])
+        self._payoffs: list[float] = []
+
+    def add_infostates(self, player: int, first_row: int, legal: list[Actions]) -> dict[tuple[int, int], int]:
+        """Adds the infostates of an opened node and returns the entry of each (row, counted from 0, and action)."""
+        entry = {}
+        for row, actions in enumerate(legal):
+            for action in actions:
+                entry[row, action] = self._num_entries + len(self.entry_action)
+                self.entry_action.append(action)
+            self._infostate_player.append(player)
+            self._infostate_row.append(first_row + row)
+            self._num_actions.append(len(actions))
+        return entry
+
+    def add_root(self, root: PublicRoot) -> None:
+        """Adds a given public state."""
+        for rows, labels in zip(self.rows, root.labels, strict=True):
+            rows.count.append(len(labels))
+            rows.parent += [NO_PARENT] * len(labels)
+            rows.entry += [NO_ENTRY] * len(labels)
+            rows.token += labels
+        self._add_node(NO_PARENT, root.label, root.histories, (0, 0), [])
+
+    def add_children(
+        self, node: int, below: dict[Any, Child], above: tuple[int, int], entry: dict[tuple[int, int], int]
+    ) -> None:
+        """Adds the public states below a node, in the order of the actions that lead there.
+
+        Args:
+          node: the opened node.
+          below: the public states.
+          above: each player's first row at the opened node.
+          entry: entries by the actor's row, counted from 0, and action.
+        """
+        for child in sorted(below.values(), key=_SLOT):
+            first = (self._next_row(0), self._next_row(1))
+            for player in (0, 1):
+                self._add_rows(player, child, above[player], entry)
+            self._add_node(node, child.token, child.histories, first, child.payoff)
+
+    def _next_row(self, player: int) -> int:
+        return self._num_rows[player] + len(self.rows[player].parent)
+
+    def _add_rows(self, player: int, child: Child, first_above: int, entry: dict[tuple[int, int], int]) -> None:
+        """Adds a player's rows by parent and own action, so that private states keep their order; renumbers the histories."""
+        found = child.found[player]
+        keys = list(found)
+        if len(keys) > 1:
+            keys.sort(key=_PARENT_AND_ACTION)
+            rank = {found[key]: place for place, key in enumerate(keys)}
+            child.histories.rows[player][:] = [rank[row] for row in child.histories.rows[player]]
+        rows = self.rows[player]
+        rows.count.append(len(keys))
+        for above, action, seen in keys:
+            rows.parent.append(above + first_above if above != NO_PARENT else NO_PARENT)
+            rows.entry.append(entry[above, action] if action != NO_ACTION else NO_ENTRY)
+            rows.token.append(join_observations(seen))
+
+    def _add_node(
+        self, parent: int, token: str, histories: Histories, first_row: tuple[int, int], payoffs: list[float]
+    ) -> None:
+        pairs = self._joint
+        if histories.actor == TERMINAL:
+            pairs = self._ends
+            self._payoffs += payoffs
+        else:
+            self.leaves[self._num_nodes + len(self.parent)] = Leaf(histories, first_row)
+        for player in (0, 1):
+            first = first_row[player]
+            pairs[player].extend([first + row for row in histories.rows[player]])
+        pairs[2].extend(histories.chance)
+        self.parent.append(parent)
+        self._actor.append(histories.actor)
+        self._token.append(token)
+
+    def growth(self) -> Growth:
+        """Returns the lists as arrays; histories that share both rows are summed."""
+        joint_rows, (joint_chance,) = _summed(self._joint[:2], [np.array(self._joint[2])])
+        chance = np.array(self._ends[2])
+        payoff_rows, (payoff_chance, payoff) = _summed(self._ends[:2], [chance, chance * np.array(self._payoffs)])
+        node_of_row = np.repeat(np.arange(len(self.parent)), self.rows[0].count)
+        return Growth(
+            level_size=_ints([len(self.parent)]),
+            parent=_ints(self.parent),
+            actor=np.array(self._actor, np.int8),
+            token=self._token,
+            rows=(self.rows[0].growth(), self.rows[1].growth()),
+            infostate_player=np.array(self._infostate_player, np.int8),
+            infostate_row=_ints(self._infostate_row),
+            num_actions=_ints(self._num_actions),
+            entry_action=_ints(self.entry_action),
+            joint_count=np.bincount(node_of_row[joint_rows[0] - self._num_rows[0]], minlength=len(self.parent)).astype(
+                np.int32
+            ),
+            joint_rows=joint_rows,
+            joint_chance=joint_chance,
+            payoff_rows=payoff_rows,
+            payoff=payoff,
+            payoff_chance=payoff_chance,
+        )
+
+
+def _summed(rows: tuple[list[int], list[int]], weights: list[Floats]) -> tuple[Ints, list[Floats]]:
+    """Returns `[2, J]` the distinct pairs of rows, sorted, and the sums of each of the weights over equal pairs."""
+    first, second = np.array(rows, np.int64)
+    width = second.max(initial=0) + 1
+    pairs, index = np.unique(first * width + second, return_inverse=True)
+    totals = [np.bincount(index, weight, len(pairs)).astype(np.float64) for weight in weights]
+    return np.stack([pairs // width, pairs % width]).astype(np.int32), totals
+
+
+def _ints(values: list[int]) -> Ints:
+    return np.array(values, np.int32)

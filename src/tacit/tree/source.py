@@ -1,0 +1,298 @@
+"""Sources of subgames: from a class of public states and a depth to a subgame tree.
+
+A *class* is a set of public states that play alike, whatever came before (`tree.classes`). Self-play and a value network need
+no more of a game than its classes and the depth-limited subgame at each. Two sources provide them:
+
+- `TreeSource` cuts subgames out of a compiled tree and finds the classes by comparing what follows each public state.
+- `RuleSource` expands subgames from the rules when asked. Classes are the game's own `public_key`s; where the game gives none,
+  every public state is its own class. Nothing is compiled as a whole, so games far too large for that can be searched.
+
+Both number classes from 0 in the order they are found, and build the same subgames: unit reaches at the root, chance weights
+that sum to 1 there, breadth-first order, and at a leaf the private states in the order of its class's own root. Private states
+come in the order of the generic compiler (`compile_game(game, direct=False)`), which direct builders may not share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tacit.errors import TacitError
+from tacit.games.base import TERMINAL, Game
+from tacit.games.check import blame_rules
+from tacit.tree.beliefs import PublicBeliefState
+from tacit.tree.classes import public_classes
+from tacit.tree.growing import GrowingTree
+from tacit.tree.opening import Histories, PublicRoot
+from tacit.tree.public_tree import LEAF, Floats, Ints, PublicTree
+from tacit.tree.steps import Opened, Step, build_subgame
+from tacit.tree.subgame import ROUND, Depth, Subgame, check_depth_limit, extract_subgame
+
+NO_CLASS = -1
+"""Class of a terminal node."""
+
+
+class Roots(NamedTuple):
+    """The decisions that a game can start with.
+
+    Attributes:
+      classes: `[K]` their classes.
+      chances: `[K]` how likely each is.
+    """
+
+    classes: Ints
+    chances: Floats
+
+
+class SubgameSource(Protocol):
+    """Where search gets its trees.
+
+    Attributes:
+      game: the rules.
+      depth: actions a subgame looks ahead, `round` for the rest of the betting round, None for the rest of the game.
+      roots: the classes at the start of the game.
+    """
+
+    game: Game[Any]
+    depth: Depth
+    roots: Roots
+
+    def __len__(self) -> int:
+        """Returns how many classes are known so far: all of them after `explore_all`."""
+        ...
+
+    @property
+    def num_private_states(self) -> int:
+        """`H`: the most private states either player has in any class known so far."""
+        ...
+
+    def subgame(self, public_class: int) -> PublicTree:
+        """Returns the subgame at a class, from unit reaches; chance weights sum to 1 at the root."""
+        ...
+
+    def node_class(self, public_class: int) -> Ints:
+        """Returns `[N]` the class of each node of `subgame(public_class)`, `NO_CLASS` at terminal nodes."""
+        ...
+
+    def leaf_class(self, public_class: int) -> Ints:
+        """Returns `[leaves]` the class of each leaf of `subgame(public_class)`, in the order of its nodes."""
+        ...
+
+    def explore_all(self, limit: int) -> None:
+        """Finds all classes of the game.
+
+        Raises:
+          TacitError: there are more than `limit`.
+        """
+        ...
+
+
+class TreeSource:
+    """Subgames cut out of a compiled tree."""
+
+    def __init__(self, tree: PublicTree, depth: Depth) -> None:
+        check_depth_limit(depth)
+        self.game = tree.game
+        self.tree = tree
+        self.depth = depth
+        self.classes = public_classes(tree)
+        self._latest: tuple[int, Subgame] | None = None
+        nodes = tree.require_nodes()
+        roots = np.flatnonzero(nodes.actor[: nodes.num_roots] != TERMINAL)
+        self.roots = Roots(self.classes.of_node[roots], np.array([nodes.joint(int(root)).sum() for root in roots]))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @property
+    def num_private_states(self) -> int:
+        """`H`: the most private states either player has at any decision."""
+        nodes = self.tree.require_nodes()
+        return max(int(np.diff(start)[nodes.actor != TERMINAL].max()) for start in nodes.row_start)
+
+    def cut(self, node: int) -> Subgame:
+        """Returns the subgame at a decision of the tree, from unit reaches; its rows and entries lie as in its class's."""
+        first, second = (np.ones(int(start[node + 1] - start[node])) for start in self.tree.require_nodes().row_start)
+        return extract_subgame(PublicBeliefState(self.tree, node, (first, second)), self.depth)
+
+    def subgame(self, public_class: int) -> PublicTree:
+        return self._representative(public_class).tree
+
+    def node_class(self, public_class: int) -> Ints:
+        return self.classes.of_node[self._representative(public_class).node_index]
+
+    def leaf_class(self, public_class: int) -> Ints:
+        subgame = self._representative(public_class)
+        leaf_class: Ints = self.classes.of_node[subgame.node_index[subgame.tree.require_nodes().actor == LEAF]]
+        return leaf_class
+
+    def explore_all(self, limit: int) -> None:
+        _check_limit(self.game, len(self), limit)
+
+    def _representative(self, public_class: int) -> Subgame:
+        if self._latest is None or self._latest[0] != public_class:  # a class is asked about several times in a row
+            self._latest = public_class, self.cut(int(self.classes.representative[public_class]))
+        return self._latest[1]
+
+
+@dataclass
+class _RuleClass:
+    """A class found by following the rules.
+
+    Attributes:
+      root: the histories of the public state where it was found first, and what everyone knows there.
+      joint: `[H0, H1]` chance weights of the pairs of private states, summing to 1.
+      legal: `[H]` the legal actions of each private state of the player to act.
+      step: what follows one action later, once that is known.
+    """
+
+    root: PublicRoot
+    joint: Floats
+    legal: list[tuple[int, ...]]
+    step: Step | None = None
+
+
+class RuleSource:
+    """Subgames expanded from the rules, class by class.
+
+    A class is expanded by one action, once; subgames of any depth are put together from these steps.
+    """
+
+    def __init__(self, game: Game[Any], depth: Depth) -> None:
+        """Starts with the classes at the start of the game.
+
+        Raises:
+          TacitError: the game names its infostates instead of sending observations, or nobody ever decides anything.
+        """
+        check_depth_limit(depth)
+        self.game = game
+        self.depth = depth
+        self._classes: list[_RuleClass] = []
+        self._number: dict[Hashable, int] = {}
+        with blame_rules(game):
+            start = GrowingTree(game)
+            if not start.leaves:
+                raise TacitError(f"{game} has no decisions: there is nothing to solve")
+            nodes = start.tree.require_nodes()
+            classes = [self._find(start, node, NO_CLASS) for node in start.leaves]
+        self.roots = Roots(
+            np.array(classes, np.int32), np.array([nodes.joint(node).sum() for node in start.leaves], np.float64)
+        )
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    @property
+    def num_private_states(self) -> int:
+        """`H`: the most private states either player has in any class known so far."""
+        return max(len(labels) for known in self._classes for labels in known.root.labels)
+
+    def subgame(self, public_class: int) -> PublicTree:
+        return build_subgame(self.game, self._step(public_class).root, self._levels(public_class))
+
+    def node_class(self, public_class: int) -> Ints:
+        below = [child for level in self._levels(public_class) for _, step, _ in level for child in step.child_class]
+        return np.array([public_class, *below], np.int32)
+
+    def leaf_class(self, public_class: int) -> Ints:
+        node_class = self.node_class(public_class)
+        is_leaf = node_class != NO_CLASS
+        is_leaf[[node for level in self._levels(public_class) for node, _, _ in level]] = False
+        leaf_class: Ints = node_class[is_leaf]
+        return leaf_class
+
+    def explore_all(self, limit: int) -> None:
+        public_class = 0
+        while public_class < len(self._classes):
+            self._step(public_class)
+            _check_limit(self.game, len(self._classes), limit)
+            public_class += 1
+
+    def _levels(self, public_class: int) -> Iterator[list[Opened]]:
+        """Yields, level by level, the nodes of a subgame that have children, their steps, and the chance of being there."""
+        level, num_nodes, depth = [(0, public_class, 1.0)], 1, 0
+        while level and depth != self.depth:
+            opened = [Opened(node, self._step(number), scale) for node, number, scale in level]
+            level = []
+            for _, step, scale in opened:
+                for number, chance, begins in zip(step.child_class, step.child_chance, step.begins_round, strict=True):
+                    if number != NO_CLASS and not (begins and self.depth == ROUND):
+                        level.append((num_nodes, number, scale * chance))
+                    num_nodes += 1
+            depth += 1
+            yield opened
+
+    def _step(self, public_class: int) -> Step:
+        known = self._classes[public_class]
+        if known.step is None:
+            with blame_rules(self.game):
+                growing = GrowingTree(self.game, known.root)
+                root, growth = growing.growth, growing.open(0)
+                nodes = growing.tree.require_nodes()
+                children = range(1, len(nodes))
+                child_of_pair = np.repeat(np.arange(len(children)), growth.joint_count)
+                known.step = Step(
+                    root=root,
+                    growth=growth,
+                    child_class=[
+                        self._find(growing, node, public_class) if node in growing.leaves else NO_CLASS for node in children
+                    ],
+                    child_chance=np.bincount(child_of_pair, growth.joint_chance, len(children)).tolist(),
+                    begins_round=growing.tree.begins_round[1:].tolist(),
+                )
+            known.root.histories.states.clear()  # the step says all that follows
+        return known.step
+
+    def _find(self, growing: GrowingTree, leaf: int, above: int) -> int:
+        """Returns the class at a leaf, new or known, found one action below the class `above`."""
+        tree, histories = growing.tree, growing.histories(leaf)
+        nodes = tree.require_nodes()
+        keys = {self.game.public_key(state) for state in histories.states}
+        if len(keys) > 1:
+            raise TacitError(f"{self.game}: public_key() differs within one public state ({tree.public_label(leaf)!r})")
+        key = keys.pop()
+        name = (above, histories.actor, nodes.token[leaf]) if key is None else (histories.actor, key)
+        labels = [
+            [tree.private_label(player, row) for row in range(start[leaf], start[leaf + 1])]
+            for player, start in enumerate(nodes.row_start)
+        ]
+        joint = nodes.joint(leaf)
+        scale = 1.0 / joint.sum()
+        legal: dict[int, tuple[int, ...]] = {}
+        for row, state in zip(histories.rows[histories.actor], histories.states, strict=True):
+            if row not in legal:
+                legal[row] = tuple(self.game.legal_actions(state))
+        weighted = Histories(histories.actor, histories.states, histories.rows, [scale * c for c in histories.chance])
+        root = PublicRoot(weighted, (labels[0], labels[1]), tree.public_label(leaf))
+        found = _RuleClass(root, scale * joint, [legal[row] for row in range(len(legal))])
+        number = self._number.setdefault(name, len(self._classes))
+        if number == len(self._classes):
+            self._classes.append(found)
+        else:
+            self._check_alike(key, self._classes[number], found)
+        return number
+
+    def _check_alike(self, key: Any, known: _RuleClass, found: _RuleClass) -> None:
+        what = None
+        if known.root.labels != found.root.labels:
+            what = "private states"
+        elif not np.allclose(known.joint, found.joint, rtol=1e-9, atol=0.0):
+            what = "chance weights"
+        elif known.legal != found.legal:
+            what = "legal actions"
+        if what is not None:
+            raise TacitError(
+                f"{self.game}: public_key() is {key!r} both at {known.root.label!r} and at {found.root.label!r}, "
+                f"which have different {what}; tell them apart in the key"
+            )
+
+
+def _check_limit(game: Game[Any], num_classes: int, limit: int) -> None:
+    if num_classes > limit:
+        raise TacitError(
+            f"{game} has more than {limit:,} classes of public states: "
+            "choose smaller parameters, or give the game a public_key() that forgets more"
+        )

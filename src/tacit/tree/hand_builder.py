@@ -326,7 +326,7 @@ def _links(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _StreetRows:
     of_node: NDArray[np.int32]
     parent: NDArray[np.int32]
     entry: NDArray[np.int32]
@@ -336,7 +336,7 @@ class _Rows:
 
 def _rows(
     streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
-) -> _Rows:
+) -> _StreetRows:
     """Returns a player's rows: those of a block begin with what its beginnings inherit from the block before."""
     counts = np.array([len(street.row_parent[player]) for street in streets])[block_street]
     start = np.concatenate([[0], np.cumsum(counts)])
@@ -354,7 +354,7 @@ def _rows(
         entries.append(np.where(entry >= 0, entry + entry_start[block], -1))
     row_block = np.repeat(np.arange(len(block_street)), counts)
     widths = np.diff(blocks.lane_start)
-    return _Rows(
+    return _StreetRows(
         of_node=np.concatenate(of_node).astype(np.int32),
         parent=np.concatenate(parents).astype(np.int32),
         entry=np.concatenate(entries).astype(np.int32),

@@ -10,10 +10,10 @@ import pytest
 
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot
-from tacit.agents.registry import load_agent
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.aivat import Aivat, AivatEstimator, known_strategy, make_aivat
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game

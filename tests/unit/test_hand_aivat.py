@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Agent
-from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
+from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.holdem import HoldemAgent
-from tacit.agents.registry import HAND_POLICIES, load_agent
 from tacit.arena.hand_aivat import HandAivatEstimator, hand_estimate
 from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, tabulate_game
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.cards import hand_index
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate

@@ -9,21 +9,22 @@ import pytest
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
+from tacit.rebel.system import REBEL
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
 from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import max_searches
 from tacit.search.tables import SearchSpace
+from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tests.unit.test_search import space_of
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    folder = RunFolder(tmp_path_factory.mktemp("run"))
+    folder = RunFolder(tmp_path_factory.mktemp("run"), REBEL)
     train(open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "5"})), folder)
     return folder
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.agents.registry import HAND_POLICIES
+from tacit.agents.hand_policy import HAND_POLICIES
 from tacit.arena.hand_aivat import hand_estimate
 from tacit.arena.hand_values import CheckDown
 from tacit.arena.journal import read_journal

@@ -22,9 +22,8 @@ from itertools import groupby
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
+from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played, policy_of
 from tacit.agents.hand_search import HandSearch
-from tacit.agents.registry import policy_of
 from tacit.agents.table import Table
 from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, fits_tree, tabulate_game
 from tacit.arena.match import Estimator

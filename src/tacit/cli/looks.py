@@ -207,7 +207,7 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
     from tacit.games.holdem import is_full_limit_holdem
 
     if name == "rebel":
-        from tacit.rebel.folder import REBEL
+        from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
     if name == "nfsp" and is_full_limit_holdem(game):

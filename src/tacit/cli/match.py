@@ -6,19 +6,18 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start, watched
 
 if TYPE_CHECKING:
-    from tacit.agents.base import Agent
-    from tacit.arena.match import Deal, Estimator
+    from tacit.arena.match import Deal
     from tacit.tally import Tally
-    from tacit.tree.draft import Progress
 
 MOST_HANDS = 10**12
 
@@ -32,9 +31,11 @@ def match(
     aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
     solver: Annotated[
-        str | None, typer.Option(help="Search algorithm of agents with a network. [default: that of their training]")
+        str | None, typer.Option(help="Search algorithm of agents that search. [default: that of their training]")
     ] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Search iterations of agents with a network.")] = 512,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Search iterations of agents that search. [512; 100 in hold'em]")
+    ] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -54,25 +55,29 @@ def match(
     """
     import numpy as np
 
-    from tacit.agents.registry import SearchOptions, load_agent
+    from tacit import artifacts
+    from tacit.agents.options import SearchOptions
+    from tacit.arena.estimators import aivat_estimator
     from tacit.arena.match import play_deals
+    from tacit.artifacts.base import refuse_unused
     from tacit.games import load_game
     from tacit.tally import Tally
 
     start(seed)
-    rules = load_game(game)
-    options = SearchOptions(solver, iterations)
+    rules, options = load_game(game), SearchOptions(solver, iterations)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
-    agents = []
-    with progress_bar("histories") as progress:
-        task = progress.add_task("", total=None, rate="", note="compiling the game")
-        for name, generator in zip((first, second), own, strict=True):
-            progress.update(task, description=f"loading {name}", refresh=True)
-            agents.append(load_agent(name, rules, generator, options))
+    with watched() as watch:
+        found = [artifacts.open(name, rules, watch) for name in (first, second)]
+        refuse_unused(options, *found)
+        agents = [
+            artifact.agent(generator, options.only(artifact.search_options))
+            for artifact, generator in zip(found, own, strict=True)
+        ]
         estimator = None
         if aivat:
-            progress.update(task, description="AIVAT", refresh=True)
-            estimator = _aivat(rules, agents, lambda count: progress.update(task, completed=count))
+            prepare = partial(watch.step, "AIVAT", unit="histories", note="compiling the game")
+            prepare(0)
+            estimator = aivat_estimator(rules, agents, prepare)
     each = 2 if duplicate else 1
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
@@ -123,20 +128,6 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
         "interval": None if interval is None else [scale * end for end in interval],
         "deviation": None if deviation is None else scale * deviation,
     }
-
-
-def _aivat(rules: Any, agents: list[Agent], on_compile: Progress) -> Estimator:
-    from tacit.agents.tabular import TabularAgent
-    from tacit.arena.aivat import AivatEstimator
-    from tacit.arena.hand_aivat import HandAivatEstimator
-    from tacit.games.holdem import Holdem
-    from tacit.tree.compiler import compile_game
-
-    if isinstance(rules, Holdem):
-        return HandAivatEstimator(rules, agents)
-
-    solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
-    return AivatEstimator(solved or compile_game(rules, progress=on_compile), agents)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, printer, program, start
 from tacit.cli.looks import SYSTEMS, find_system
-from tacit.cli.solve import parse_seconds
+from tacit.cli.solve_checks import parse_seconds
 from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import numpy as np
 
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
-from tacit.rebel.folder import RunFolder
+from tacit.rebel.system import REBEL
 from tacit.rebel.trained import Trained, load_trained
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.tables import SearchSpace
+from tacit.training.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def last_networks(run: str | Path, count: int) -> list[Path]:
     Raises:
       TacitError: the run kept fewer.
     """
-    kept = list(RunFolder(run).kept_networks().values())
+    kept = list(RunFolder(run, REBEL).kept_networks().values())
     if len(kept) < count:
         raise TacitError(f"{run} keeps the networks of {len(kept)} evaluations, not of {count}")
     return kept[len(kept) - count :]

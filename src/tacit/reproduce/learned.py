@@ -18,19 +18,20 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
+from tacit.rebel.system import REBEL
+from tacit.rebel.train import Progress
 from tacit.rebel.trained import load_trained
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
 from tacit.search.tables import SearchSpace
-from tacit.training.folder import KEPT_NETWORKS
+from tacit.training.folder import KEPT_NETWORKS, RunFolder
 
 ROWS = tuple(PAPER_LEARNED)
 """`cfr-d` and `fp`."""
 
 
 @dataclass(frozen=True)
-class Scale:
+class LearnedScale:
     """How much is run.
 
     Attributes:
@@ -53,7 +54,7 @@ class Scale:
 
 
 SCALES = {
-    "smoke": Scale(
+    "smoke": LearnedScale(
         {"1x4f": 12},
         "smoke",
         {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
@@ -61,7 +62,7 @@ SCALES = {
         32,
         16,
     ),
-    "cpu": Scale(
+    "cpu": LearnedScale(
         {"1x4f": 100, "1x5f": 100},  # about four minutes on two cores for 1x4f, with the evaluation
         "cpu",
         {},
@@ -69,7 +70,7 @@ SCALES = {
         512,
         512,
     ),
-    "gpu": Scale(
+    "gpu": LearnedScale(
         {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
         "gpu",
         {},
@@ -88,7 +89,7 @@ class Job:
     variant: str
     row: str
     game: str
-    folder: RunFolder
+    folder: RunFolder[RebelConfig, Progress]
     config: RebelConfig
     protocol: EvaluationProtocol
     device: str
@@ -126,7 +127,7 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
                     variant=variant,
                     row=row,
                     game=VARIANTS[variant],
-                    folder=RunFolder(out / f"{variant}-{row}"),
+                    folder=RunFolder(out / f"{variant}-{row}", REBEL),
                     config=preset(how.preset).with_settings(settings),
                     protocol=EvaluationProtocol(judging, how.iterations, how.playthroughs, seed),
                     device=how.device,

@@ -55,7 +55,7 @@ VARIANTS = (
 
 
 @dataclass(frozen=True)
-class Scale:
+class FigureScale:
     """How much is run: a preset, its length, and which curves."""
 
     preset: str
@@ -64,9 +64,9 @@ class Scale:
 
 
 SCALES = {
-    "smoke": Scale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
-    "cpu": Scale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
-    "gpu": Scale("paper", {}, tuple(variant.name for variant in VARIANTS)),
+    "smoke": FigureScale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
+    "cpu": FigureScale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
+    "gpu": FigureScale("paper", {}, tuple(variant.name for variant in VARIANTS)),
 }
 """The largest scale has the paper's settings; like the others it runs on a CPU."""
 

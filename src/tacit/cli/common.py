@@ -26,6 +26,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random; tabular work is deterministic.")
 ]
+SearchSolverOption = Annotated[
+    str | None, typer.Option("--solver", help="Search algorithm of agents that search. [default: that of their training]")
+]
+SearchIterationsOption = Annotated[
+    int | None, typer.Option("--iterations", min=1, help="Search iterations of agents that search. [512; in hold'em 100]")
+]
 OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
 
 
@@ -76,7 +82,8 @@ def _in_words(value: Any) -> str:
     if isinstance(value, int | float):
         return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return (" to " if len(value) == 2 else ", ").join(_in_words(part) for part in value)
+        interval = len(value) == 2 and isinstance(value[0], float)
+        return (" to " if interval else ", ").join(_in_words(part) for part in value)
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {_in_words(part)}" for key, part in value.items() if part is not None)
     return str(value)

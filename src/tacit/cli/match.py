@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start, watched
+from tacit.cli.common import (
+    JsonOption,
+    SearchIterationsOption,
+    SearchSolverOption,
+    SeedOption,
+    logger,
+    print_json,
+    print_report,
+    progress_bar,
+    start,
+    watched,
+)
 
 if TYPE_CHECKING:
     from tacit.arena.match import Deal
@@ -30,12 +41,8 @@ def match(
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
     aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
-    solver: Annotated[
-        str | None, typer.Option(help="Search algorithm of agents that search. [default: that of their training]")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, help="Search iterations of agents that search. [512; 100 in hold'em]")
-    ] = None,
+    solver: SearchSolverOption = None,
+    iterations: SearchIterationsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -99,10 +106,7 @@ def match(
     report |= {"duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": seconds, "interrupted": interrupted}
     if aivat:
         report["without_aivat"] = _figures(rules, raw)
-    if as_json:
-        print_json(report)
-    else:
-        _print(report)
+    print_json(report) if as_json else print_report(report)
 
 
 def _report(rules: Any, names: tuple[str, str], tally: Tally, each: int) -> dict[str, Any]:
@@ -128,25 +132,6 @@ def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
         "interval": None if interval is None else [scale * end for end in interval],
         "deviation": None if deviation is None else scale * deviation,
     }
-
-
-def _print(report: dict[str, Any]) -> None:
-    console = printer()
-    name_a, name_b = report["agents"]
-    mean = report["mbb_per_hand"] if report["unit"] == "mbb" else report["mean"]
-    unit, form = (" mbb", ",.0f") if report["unit"] == "mbb" else ("", ".4g")
-    how = ", every deal in both seats" if report["duplicate"] else ""
-    console.print(f"{report['game']}: A = {name_a}, B = {name_b}", soft_wrap=True)
-    console.print(f"{report['hands']:,} hands{how}, {report['seconds']:.1f} s")
-    if mean is not None:
-        ends = report["interval"]
-        around = f"95 % interval {ends[0]:{form}} to {ends[1]:{form}}" if ends else "one deal has no interval"
-        console.print(f"A gets {mean:+{form}}{unit} per hand (sampled; {around})")
-    raw = report.get("without_aivat")
-    if raw and raw["deviation"] and report["deviation"] is not None:
-        was, now = raw["deviation"], report["deviation"]
-        console.print(f"AIVAT: standard deviation {now:{form}}, without it {was:{form}}")
-    console.print(report["verdict"])
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, print_json, start, watched
+from tacit.cli.common import JsonOption, SearchIterationsOption, SearchSolverOption, print_json, start, watched
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -36,12 +36,8 @@ def play(
     seat: Annotated[str, typer.Option(help="Where you sit: 0 (first), 1 or random.")] = "random",
     games: Annotated[int | None, typer.Option(min=1, help="How many games. [default: until you stop]")] = None,
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
-    solver: Annotated[
-        str | None, typer.Option(help="Search algorithm of an agent that searches. [default: that of its training]")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, help="Search iterations of an agent that searches. [512; 100 in hold'em]")
-    ] = None,
+    solver: SearchSolverOption = None,
+    iterations: SearchIterationsOption = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="A network's agent plays averages: easier to exploit.")] = False,
     as_json: JsonOption = False,
     seed: Annotated[

@@ -109,6 +109,29 @@ def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, s
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
+def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str, look: Look, paper: float | None) -> None:
+    """Trains a run to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+
+    Raises:
+      StoppedError: by Ctrl-C; everything is kept.
+    """
+    from tacit.cli.live import train_live
+    from tacit.training.run import opened_run
+
+    with opened_run(folder, game, config, device) as trainer:
+        if trainer.epoch >= config.epochs:
+            logger().print(f"trained before, {trainer.epoch} epochs")
+            return
+        note_session(folder, config.seed, device)
+        try:
+            _, stopped = train_live(trainer, folder, look, "training")
+        except KeyboardInterrupt:
+            raise StoppedError("at once; what was trained is kept: the same command goes on") from None
+        if stopped:
+            raise StoppedError(f"after epoch {trainer.epoch} of {config.epochs}, all kept: the same command goes on")
+        draw_curve(folder, look, game, paper)
+
+
 def note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
     """Writes down what was called, when, and with which code."""
     from tacit import __version__

@@ -23,8 +23,9 @@ from tacit.nfsp.limit.config import PRESETS as LIMIT_PRESETS
 from tacit.nfsp.limit.system import NFSP_LIMIT
 from tacit.nfsp.system import NFSP
 from tacit.rebel.config import preset
-from tacit.rebel.judge import EvaluationProtocol, judge
 from tacit.rebel.system import REBEL
+from tacit.rebel.trained import Trained, load_search
+from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.training.folder import RunFolder
@@ -158,8 +159,8 @@ def test_search_is_measured_by_the_protocol_asked_for(named: dict[str, str]) -> 
             seen.append((unit, done, total))
 
     found = tacit.open(named["rebel"], watch=Listener()).evaluate(solver="cfr+", iterations=8, playthroughs=3, seed=5)
-    expected = judge(named["rebel"], EvaluationProtocol("cfr+", 8, 3, 5))
-    assert (found.figure, found.kind, found.playthroughs) == (expected.quality.exploitability, "upper bound", 3)
+    expected = playthrough_quality(load_search(named["rebel"], "cfr+", 8), 3, rng(5))
+    assert (found.figure, found.kind, found.playthroughs) == (expected.exploitability, "upper bound", 3)
     searches = [(done, total) for unit, done, total in seen if unit == "searches"]
     assert searches
     assert all(total is not None and done <= total for done, total in searches)
@@ -261,8 +262,6 @@ def test_commands_refuse_options_that_nobody_obeys(named: dict[str, str], capsys
 
 
 def test_a_network_searches_as_long_as_it_is_told(named: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from tacit.rebel.trained import Trained
-
     asked: list[tuple[str, int]] = []
     search = Trained.search
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tacit import artifacts
 from tacit.rebel.config import preset
-from tacit.rebel.judge import EvaluationProtocol, judge
 from tacit.rebel.system import REBEL
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
@@ -71,7 +71,7 @@ def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
     # Eight steps of 64 games an epoch, each with two searches of openings: none is lost, none counted twice.
     assert report["examples"] == folder.history()[-1].examples == 8 * (64 + 2) * epochs
     # Four playthroughs say little: how the numbers round, and so how many threads there are, moves that by a third.
-    assert judge(folder.path, EvaluationProtocol(playthroughs=64)).quality.exploitability < 0.1  # uniform play: 0.458
+    assert artifacts.open(str(folder.path)).evaluate(playthroughs=64).figure < 0.1  # uniform play: 0.458
     assert not list(folder.path.rglob("*.tmp"))
     assert folder.curve.read_bytes().startswith(b"\x89PNG")
     assert len(list(folder.path.glob("events.out.tfevents.*"))) >= 2

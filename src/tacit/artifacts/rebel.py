@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,16 @@ from tacit.agents.base import Agent
 from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Watch, trained_game
+from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.nets.forward import forward_pass
-from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.network_error import network_error
-from tacit.rebel.trained import PRETRAINED, load_trained
+from tacit.rebel.system import REBEL
+from tacit.rebel.trained import PRETRAINED, Trained, load_trained
 from tacit.search.leaves import LeafEvaluator
+from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.tables import SearchSpace
+from tacit.training.folder import RunFolder
 
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
@@ -58,26 +61,38 @@ class RebelArtifact(Artifact):
         device: str = "cpu",
         seed: int = 0,
     ) -> Evaluation:
-        """Returns an upper bound on the exploitability of search with it (see `EvaluationProtocol`).
+        """Returns the exploitability of search: exact for the average policy of some playthroughs, so an upper bound.
 
-        With `last` it is the mean over so many networks that a run was evaluated with.
+        Args:
+          solver: the search algorithm.
+          iterations: search iterations; each updates both players, so the paper's 1,024 are 512.
+          playthroughs: policies averaged; more give a tighter bound.
+          last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
+          device: `cpu` or `cuda`.
+          seed: of the sampled iterations.
         """
-        protocol = EvaluationProtocol(solver, iterations, playthroughs, seed)
-        networks: Sequence[str | Path] = [self.name] if last is None else last_networks(self.name, last)
-        judged = []
-        for number, network in enumerate(networks, 1):
-
-            def show(done: int, most: int, what: str = f"evaluating network {number} of {len(networks)}") -> None:
-                self.watch.step(what, done, most, "searches", "at most: games that end early need fewer")
-
-            judged.append(judge(network, protocol, device, show, self._space))
-        known, quality = self.game.known_value(), [one.quality for one in judged]
+        networks = [self._trained] if last is None else self._last_networks(last)
+        most, quality = max_searches(self._space) * playthroughs, []
+        for number, trained in enumerate(networks, 1):
+            show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
+            search = trained.search(self._space, solver, iterations, device)
+            quality.append(playthrough_quality(search, playthroughs, np.random.default_rng(seed), show))
+        known, bounds = self.game.known_value(), [one.exploitability for one in quality]
         return self.evaluation(
-            "exploitability", float(np.mean([one.exploitability for one in quality])), "upper bound",
-            playthroughs=playthroughs, solver=solver, iterations=iterations,
-            value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
-            checkpoints=[{"epoch": one.epoch, "exploitability": one.quality.exploitability} for one in judged],
+            "exploitability", float(np.mean(bounds)), "upper bound", playthroughs=playthroughs, solver=solver,
+            iterations=iterations, value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
+            checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
         )  # fmt: skip
+
+    def _show_searches(self, what: str, most: int, done: int) -> None:
+        self.watch.step(what, done, most, "searches", "at most: games that end early need fewer")
+
+    def _last_networks(self, count: int) -> list[Trained]:
+        """Returns the networks of the last evaluations of a run, oldest first."""
+        kept = list(RunFolder(self.name, REBEL).kept_networks().values())
+        if len(kept) < count:
+            raise TacitError(f"{self.name} keeps the networks of {len(kept)} evaluations, not of {count}")
+        return [load_trained(file) for file in kept[-count:]]
 
     def network_error(self, *, samples: int = 200, seed: int = 0) -> Evaluation:
         """Returns the mean absolute error of infostate values against exact ones, over belief states of self-play."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli.common import logger, progress_bar
+from tacit.cli.common import logger, watched
 from tacit.cli.looks import RebelLook
 from tacit.cli.train import finish_run
 
@@ -21,21 +21,16 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from tacit.reproduce.learned import judge_run
+
     cells = []
     for number, job in enumerate(jobs, 1):
         logger().print(f"{job.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        finish_run(job.folder, job.game, job.config, job.device, RebelLook(), job.paper)
-        cells.append(_judge(job))
+        finish_run(job.folder, job.game, job.config, job.device, RebelLook())
+        with watched() as watch:
+            cells.append(judge_run(job, watch))
     _draw(cells, picture)
     return cells
-
-
-def _judge(job: Job) -> LearnedCell:
-    from tacit.reproduce.learned import judge_run
-
-    with progress_bar("searches") as bars:
-        task = bars.add_task("judging the last three checkpoints", total=None, rate="", note="")
-        return judge_run(job, lambda done, most: bars.update(task, completed=done, total=most))
 
 
 def _draw(cells: list[LearnedCell], picture: Path) -> None:
@@ -65,7 +60,7 @@ def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]
         line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in here.items()})
         protocol = next(iter(here.values())).job.protocol
         notes.append(
-            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol.playthroughs:,} "
-            f"playthroughs (an upper bound), searched with {protocol.solver}, {protocol.iterations} iterations of both players"
+            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol['playthroughs']:,} "
+            f"playthroughs (an upper bound), searched with {protocol['solver']}, {protocol['iterations']} iterations each"
         )
     return notes

@@ -24,8 +24,7 @@ def reproduce_nfsp(scale: str, folder: Path, picture: Path, seed: int) -> tuple[
     jobs = nfsp_jobs(scale, folder, seed)
     for number, job in enumerate(jobs, 1):
         logger().print(f"{job.variant.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        look = find_system(job.variant.system, load_game(GAME))[1]
-        finish_run(job.folder, GAME, job.config, "cpu", look, None)
+        finish_run(job.folder, GAME, job.config, "cpu", find_system(job.variant.system, load_game(GAME))[1])
     convergence_panels(curves(jobs), "", picture, "decisions in self-play")
     results = [summary(job) for job in jobs]
 

@@ -9,13 +9,14 @@ the same; in other games the outcomes stay as alike as the rules allow, and each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.agents.base import Agent
 from tacit.agents.table import Table, play_game
 from tacit.games import AnyGame
+from tacit.tally import Tally
 
 Seats = tuple[int, ...]
 
@@ -104,3 +105,14 @@ def play_deals(
             estimates.append(estimator.estimate(payoffs[-1]))
         yield Deal(number, seats, tuple(payoffs), tuple(estimates))
         number += 1
+
+
+def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:
+    """Returns the mean per hand with its interval, and the deviation of what is averaged; in mbb where the game has them."""
+    in_mbb = game.in_units(1.0).get("mbb")
+    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
+    return {
+        mean: scale * tally.mean if tally.count else None,
+        "interval": None if tally.interval is None else tuple(scale * end for end in tally.interval),
+        "deviation": None if tally.deviation is None else scale * tally.deviation,
+    }

@@ -155,7 +155,7 @@ class Artifact(ABC):
         if measure is None:
             raise TacitError(f"unknown metric {metric!r} for {self.name}: choose one of {', '.join(known)}")
         taken = {name: value for name, value in options.items() if name in signature(measure).parameters}
-        for name in options.keys() - taken.keys() - set(ANYWHERE):
+        for name in sorted(options.keys() - taken.keys() - set(ANYWHERE)):
             raise TacitError(f"--{name} has no effect on the {metric or next(iter(known))} of {self.name}")
         return replace(measure(**taken), seconds=clock() - began)
 

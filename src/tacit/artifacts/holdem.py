@@ -38,7 +38,7 @@ def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "r
     """
     from tacit.agents.hand_policy import HandAgent
     from tacit.arena.lbr import LocalBestResponse
-    from tacit.arena.match import play_deals
+    from tacit.arena.match import figures, play_deals
 
     rules, policy, name, watch = require_holdem(artifact.game, "lbr"), artifact.policy(), artifact.name, artifact.watch
     chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
@@ -51,12 +51,12 @@ def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "r
     except KeyboardInterrupt:
         watch.say("stopped early")
         interrupted = True
-    if tally.interval is None:
+    if tally.count < 2:
         raise TacitError("stopped before two deals were played: there is no figure yet")
-    mbb = rules.in_units(1.0)["mbb"]
+    won = figures(rules, tally)
     return artifact.evaluation(
-        "lbr", mbb * tally.mean, "lower bound", interval=[mbb * end for end in tally.interval], unit="mbb",
-        hands=2 * tally.count, setting=lbr, interrupted=interrupted,
+        "lbr", won["mbb_per_hand"], "lower bound", interval=won["interval"], unit="mbb", hands=2 * tally.count, setting=lbr,
+        interrupted=interrupted,
     )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def aivat(artifact: Artifact, *, results: Path | None = None, player: str | None
     """
     from tacit.arena.hand_aivat import hand_estimate
     from tacit.arena.hand_values import CheckDown
+    from tacit.arena.match import figures
     from tacit.arena.results import public_end, read_results
     from tacit.cards.hands import hand_index
 
@@ -85,12 +86,10 @@ def aivat(artifact: Artifact, *, results: Path | None = None, player: str | None
         less.add(estimate if hand.seat == 0 else -estimate)
         raw.add(hand.winnings)
         artifact.watch.step(f"aivat of {played.player}", less.count, len(played.hands), "hands", f"mean {less.mean:+.4g}")
-    if less.interval is None or raw.interval is None or less.deviation is None or raw.deviation is None:
+    if less.count < 2:
         raise TacitError(f"{results} has {less.count} finished hands: it takes two at least")
-    mbb = rules.in_units(1.0)["mbb"]
-    intervals = [[mbb * end for end in tally.interval or ()] for tally in (less, raw)]
+    won = figures(rules, less)
     return artifact.evaluation(
-        "aivat", mbb * less.mean, "sampled", interval=intervals[0], unit="mbb", player=played.player, hands=less.count,
-        deviation=mbb * less.deviation, verdict=less.verdict(1),
-        without_aivat={"mbb_per_hand": mbb * raw.mean, "interval": intervals[1], "deviation": mbb * raw.deviation},
+        "aivat", won["mbb_per_hand"], "sampled", interval=won["interval"], unit="mbb", player=played.player,
+        hands=less.count, deviation=won["deviation"], verdict=less.verdict(1), without_aivat=figures(rules, raw),
     )  # fmt: skip

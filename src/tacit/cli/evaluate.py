@@ -80,7 +80,8 @@ def evaluate(
     from tacit import artifacts
     from tacit.kernels import check_backend
 
-    check_backend("torch", device)
+    if device != "cpu":
+        check_backend("torch", device)
     start(seed)
     options: dict[str, Any] = {
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "last": last, "samples": samples,

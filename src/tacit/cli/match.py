@@ -28,7 +28,6 @@ from tacit.cli.common import (
 
 if TYPE_CHECKING:
     from tacit.arena.match import Deal
-    from tacit.tally import Tally
 
 MOST_HANDS = 10**12
 
@@ -64,8 +63,7 @@ def match(
 
     from tacit import artifacts
     from tacit.agents.options import SearchOptions
-    from tacit.arena.estimators import aivat_estimator
-    from tacit.arena.match import play_deals
+    from tacit.arena.match import figures, play_deals
     from tacit.artifacts.base import refuse_unused
     from tacit.games import load_game
     from tacit.tally import Tally
@@ -82,6 +80,8 @@ def match(
         ]
         estimator = None
         if aivat:
+            from tacit.arena.estimators import aivat_estimator
+
             prepare = partial(watch.step, "AIVAT", unit="histories", note="compiling the game")
             prepare(0)
             estimator = aivat_estimator(rules, agents, prepare)
@@ -101,37 +101,16 @@ def match(
             interrupted = True
     if interrupted:
         logger().print("stopped early" + (f"; what was played is kept in {save}" if save else ""), soft_wrap=True)
-    seconds = time.perf_counter() - began
-    report = _report(rules, (first, second), tally, each)
-    report |= {"duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": seconds, "interrupted": interrupted}
-    if aivat:
-        report["without_aivat"] = _figures(rules, raw)
-    print_json(report) if as_json else print_report(report)
-
-
-def _report(rules: Any, names: tuple[str, str], tally: Tally, each: int) -> dict[str, Any]:
-    """Returns the figures, those of hold'em in thousandths of a big blind."""
-    return {
-        "game": str(rules),
-        "agents": list(names),
-        "hands": each * tally.count,
-        **_figures(rules, tally),
-        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff",
-        "kind": "sampled",
-        "verdict": tally.verdict(each),
-    }
-
-
-def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
-    """Returns mean, interval, and the standard deviation of what is averaged: deals, or hands without duplicates."""
-    in_mbb = rules.in_units(1.0).get("mbb")
-    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
-    interval, deviation = tally.interval, tally.deviation
-    return {
-        mean: scale * tally.mean if tally.count else None,
-        "interval": None if interval is None else [scale * end for end in interval],
-        "deviation": None if deviation is None else scale * deviation,
-    }
+    report: dict[str, Any] = {
+        "game": str(rules), "agents": [first, second], "hands": each * tally.count, **figures(rules, tally),
+        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff", "kind": "sampled", "verdict": tally.verdict(each),
+        "duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": time.perf_counter() - began,
+        "interrupted": interrupted, **({"without_aivat": figures(rules, raw)} if aivat else {}),
+    }  # fmt: skip
+    if as_json:
+        print_json(report)
+    else:
+        print_report({**report, "agents": f"A = {first}, B = {second}"})
 
 
 @contextmanager

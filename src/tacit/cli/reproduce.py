@@ -69,7 +69,7 @@ def reproduce(
     for option, given in (("--rows", rows), ("--games", games)):
         if given is not None and name != "rebel-table2":
             raise TacitError(f"{option} is for rebel-table2, not for {name}")
-    chosen, folder = _rows(rows or "all"), Path(out)
+    chosen, folder = _rows("all" if rows is None else rows), Path(out)
     if games is not None and chosen == ("tabular",):
         raise TacitError("--games is for the learned rows: --rows tabular makes none")
     picture = folder / f"{name}.png"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tacit.cli import solve_checks as checks
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, start, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,29 +112,21 @@ def solve(
 
 
 def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | None, **options: Any) -> SolveResult:
-    """Returns the solve of a whole game, shown as it goes on.
-
-    Args:
-      rules: the game.
-      save: where the solve is kept on the way.
-      resume: where an earlier one is that goes on.
-      at: a spot of hold'em that has to exist.
-      **options: of `tacit.solve`.
-    """
+    """Returns a solve of the whole game by options of `tacit.solve`, shown and saved on the way; `at` has to exist in it."""
     from tacit.cli.strategy_grid import who_acts
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
 
-    with progress_bar("iterations") as progress:
-        what = f"{options['solver']} on {rules}"
-        task = progress.add_task(what, total=options["iterations"], rate="", note="compiling the game")
+    what = f"{options['solver']} on {rules}"
+    with watched() as watch:
+        watch.step(what, 0, note="compiling the game")
         return run(
             rules,
             **options,
             resume=None if resume is None else load_result(resume, rules),
-            on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
+            on_compile=lambda count: watch.step(what, 0, note=f"compiling the game: {count:,} histories"),
             on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
-            on_check=_Autosave(progress, task, save),
+            on_check=_Autosave(partial(watch.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
 
@@ -144,8 +137,9 @@ def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: 
     from tacit.search.solve import solve_by_search
 
     checks.check_leaf(leaf, rules)
-    with progress_bar("searches") as progress:
-        task = progress.add_task(f"{config.solver} on {rules}", total=None, rate="", note="compiling the game")
+    what = f"{config.solver} on {rules}"
+    with watched() as watch:
+        watch.step(what, 0, note="compiling the game")
         return solve_by_search(
             rules,
             config,
@@ -153,24 +147,19 @@ def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: 
             load_network=lambda name, space: artifacts.open(name, rules).leaf(space, device),
             device=device,
             seed=seed,
-            progress=lambda done: progress.update(task, completed=done, note=""),
+            progress=lambda done: watch.step(what, done, unit="searches"),
         )
 
 
 class _Autosave:
     """Shows every evaluation and saves now and then."""
 
-    def __init__(self, progress: Any, task: Any, save: Path | None) -> None:
-        self._progress, self._task, self._save = progress, task, save
-        self._next_save = time.monotonic() + AUTOSAVE_SECONDS
+    def __init__(self, show: Callable[..., None], save: Path | None) -> None:
+        self._show, self._save, self._next_save = show, save, time.monotonic() + AUTOSAVE_SECONDS
 
     def __call__(self, point: Point, result: Callable[[], SolveResult]) -> None:
-        self._progress.update(
-            self._task,
-            completed=point.iteration,
-            rate=f"{point.iteration / point.seconds:,.3g}/s" if point.seconds else "",
-            note=f"exploitability {point.exploitability:.3g}",
-        )
+        rate = f"{point.iteration / point.seconds:,.3g}/s  " if point.seconds else ""
+        self._show(point.iteration, note=f"{rate}exploitability {point.exploitability:.3g}")
         began = time.monotonic()
         if self._save is not None and began > self._next_save:
             result().save(self._save)

@@ -10,7 +10,7 @@ import pytest
 import tacit
 from tacit.agents.hand_policy import HAND_POLICIES
 from tacit.agents.table import Table
-from tacit.artifacts.base import Artifact, Watch
+from tacit.artifacts.base import Artifact, Monitor
 from tacit.cli.main import main
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -154,11 +154,11 @@ def test_a_bot_in_an_endgame_is_measured_like_its_table() -> None:
 def test_search_is_measured_by_the_protocol_asked_for(named: dict[str, str]) -> None:
     seen: list[tuple[str, int, int | None]] = []
 
-    class Listener(Watch):
+    class Listener(Monitor):
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             seen.append((unit, done, total))
 
-    found = tacit.open(named["rebel"], watch=Listener()).evaluate(solver="cfr+", iterations=8, playthroughs=3, seed=5)
+    found = tacit.open(named["rebel"], monitor=Listener()).evaluate(solver="cfr+", iterations=8, playthroughs=3, seed=5)
     expected = playthrough_quality(load_search(named["rebel"], "cfr+", 8), 3, rng(5))
     assert (found.figure, found.kind, found.playthroughs) == (expected.exploitability, "upper bound", 3)
     searches = [(done, total) for unit, done, total in seen if unit == "searches"]
@@ -187,7 +187,7 @@ def test_networks_value_leaves_for_searches_of_their_game(named: dict[str, str])
 def test_the_default_solves_once_says_so_and_takes_the_solver_s_name() -> None:
     told: list[str] = []
 
-    class Listener(Watch):
+    class Listener(Monitor):
         def say(self, line: str) -> None:
             told.append(line)
 

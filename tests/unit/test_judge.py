@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit import artifacts
-from tacit.artifacts.base import Watch
+from tacit.artifacts.base import Monitor
 from tacit.artifacts.rebel import RebelArtifact
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
@@ -55,12 +55,12 @@ def test_the_most_searches_are_the_public_states_where_searches_start(name: str,
     assert max_searches(space_of(name, None)) == nodes.num_roots
     seen: list[tuple[int, int]] = []
 
-    class Listener(Watch):
+    class Listener(Monitor):
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             if unit == "searches" and total is not None:
                 seen.append((done, total))
 
-    artifacts.open(str(run.path), watch=Listener()).evaluate(iterations=4, playthroughs=8)
+    artifacts.open(str(run.path), monitor=Listener()).evaluate(iterations=4, playthroughs=8)
     assert max(done for done, _ in seen) <= seen[0][1] == 8 * max_searches(space_of("kuhn_poker", 2))
 
 

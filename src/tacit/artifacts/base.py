@@ -62,7 +62,7 @@ class Evaluation:
         }  # fmt: skip
 
 
-class Watch:
+class Monitor:
     """Hears how far slow work is; this one does not listen."""
 
     def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
@@ -78,14 +78,14 @@ class Artifact(ABC):
     Attributes:
       name: What the user called it.
       given: The game it is of or the user named; None where the name alone has to tell, or cannot.
-      watch: Hears how far slow work is.
+      monitor: Hears how far slow work is.
       search_options: The `SearchOptions` that its agents obey.
     """
 
     search_options: tuple[str, ...] = ()
 
-    def __init__(self, name: str, game: AnyGame | None = None, watch: Watch | None = None) -> None:
-        self.name, self.given, self.watch = name, game, watch or Watch()
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self.name, self.given, self.monitor = name, game, monitor or Monitor()
 
     @property
     def game(self) -> AnyGame:
@@ -114,7 +114,7 @@ class Artifact(ABC):
           TacitError: it cannot play its game, or an option has no effect on it.
         """
         refuse_unused(options, self)
-        self.watch.step(f"loading {self.name}", 0, note="compiling the game")
+        self.monitor.step(f"loading {self.name}", 0, note="compiling the game")
         return self.make_agent(generator, options)
 
     def policy(self) -> HandPolicy:
@@ -131,7 +131,7 @@ class Artifact(ABC):
 
     def on(self, game: AnyGame) -> Artifact:
         """Returns what the same name stands for in a game."""
-        return type(self)(self.name, game, self.watch)
+        return type(self)(self.name, game, self.monitor)
 
     def evaluate(
         self, metric: str | None = None, *, clock: Callable[[], float] = time.perf_counter, **options: Any
@@ -147,7 +147,7 @@ class Artifact(ABC):
           TacitError: it has no such metric, or the metric no such option.
         """
         began = clock()
-        self.watch.step(f"loading {self.name}", 0, note="compiling the game")
+        self.monitor.step(f"loading {self.name}", 0, note="compiling the game")
         known = self.measures()
         if not known:
             raise TacitError(f"{self.name} cannot be measured on {self.game}: see how it plays with `tacit match`")

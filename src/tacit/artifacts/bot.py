@@ -10,7 +10,7 @@ from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
 from tacit.agents.options import SearchOptions
-from tacit.artifacts.base import Artifact, Evaluation, Watch
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import hand_measures, require_holdem
 from tacit.games import AnyGame
 from tacit.games.holdem import Holdem
@@ -23,8 +23,8 @@ BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING)
 class BotArtifact(Artifact):
     """A bot. In hold'em it says what it does with every hand, and what that is worth in a turn or river endgame."""
 
-    def __init__(self, name: str, game: AnyGame | None = None, watch: Watch | None = None) -> None:
-        super().__init__(name, game, watch)
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        super().__init__(name, game, monitor)
         self.search_options = ("solver", "iterations") if name == SEARCHING else ()
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
@@ -65,6 +65,6 @@ class BotArtifact(Artifact):
         return exact_exploitability(self)
 
 
-def find(name: str, game: AnyGame | None, watch: Watch | None) -> BotArtifact | None:
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BotArtifact | None:
     """Returns the bot of that name, if there is one."""
-    return BotArtifact(name, game, watch) if name in BOTS else None
+    return BotArtifact(name, game, monitor) if name in BOTS else None

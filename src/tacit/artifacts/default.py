@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from tacit.artifacts.base import Artifact, Watch
+from tacit.artifacts.base import Artifact, Monitor
 from tacit.artifacts.bot import SEARCHING, BotArtifact
 from tacit.artifacts.table import TableArtifact
 from tacit.errors import TacitError
@@ -23,33 +23,33 @@ QUICK_SECONDS = 30.0
 class QuickSolve(TableArtifact):
     """Solves a game when that is first needed; its name is then that of the solver."""
 
-    def __init__(self, name: str, game: AnyGame, watch: Watch | None = None) -> None:
+    def __init__(self, name: str, game: AnyGame, monitor: Monitor | None = None) -> None:
         memory_budget(game, has_direct_builder(game))  # refuses what is too large before anything is announced
-        super().__init__(name, game, watch)
+        super().__init__(name, game, monitor)
 
     def strategy(self) -> Strategy:
         return self._strategy
 
     @cached_property
     def _strategy(self) -> Strategy:
-        watch, game = self.watch, self.given
+        monitor, game = self.monitor, self.given
         assert game is not None
-        watch.say(f"nothing is pretrained for {game}: solving it first")
+        monitor.say(f"nothing is pretrained for {game}: solving it first")
         result = solve(
             game,
             iterations=QUICK_ITERATIONS,
             time_limit=QUICK_SECONDS,
-            on_compile=lambda count: watch.step(str(game), 0, note=f"compiling the game: {count:,} histories"),
-            on_check=lambda point, _: watch.step(
+            on_compile=lambda count: monitor.step(str(game), 0, note=f"compiling the game: {count:,} histories"),
+            on_check=lambda point, _: monitor.step(
                 str(game), point.iteration, QUICK_ITERATIONS, "iterations", f"exploitability {point.exploitability:.3g}"
             ),
         )
         self.name = f"{result.solver}, {result.iterations} iterations"
-        watch.say(f"solved by {self.name} in {result.seconds:.1f} s: exploitability {result.exploitability:.2g} (exact)")
+        monitor.say(f"solved by {self.name} in {result.seconds:.1f} s: exploitability {result.exploitability:.2g} (exact)")
         return result.strategy
 
 
-def find(name: str, game: AnyGame | None, watch: Watch | None) -> Artifact | None:
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
     """Returns for `default` the pretrained network of a game, else in hold'em search, else a quick solve."""
     if name != "default":
         return None
@@ -60,5 +60,5 @@ def find(name: str, game: AnyGame | None, watch: Watch | None) -> Artifact | Non
 
     pretrained = pretrained_for(game)
     if pretrained is not None:
-        return RebelArtifact(pretrained, game, watch)
-    return BotArtifact(SEARCHING, game, watch) if isinstance(game, Holdem) else QuickSolve(name, game, watch)
+        return RebelArtifact(pretrained, game, monitor)
+    return BotArtifact(SEARCHING, game, monitor) if isinstance(game, Holdem) else QuickSolve(name, game, monitor)

@@ -40,16 +40,16 @@ def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "r
     from tacit.arena.lbr import LocalBestResponse
     from tacit.arena.match import figures, play_deals
 
-    rules, policy, name, watch = require_holdem(artifact.game, "lbr"), artifact.policy(), artifact.name, artifact.watch
+    rules, policy, name, monitor = require_holdem(artifact.game, "lbr"), artifact.policy(), artifact.name, artifact.monitor
     chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
     agents = (LocalBestResponse(rules, policy, lbr), HandAgent(rules, policy, other, name))
     tally, deals, interrupted = Tally(), -(-hands // 2), False
     try:
         for deal in islice(play_deals(rules, agents, chance), deals):
             tally.add(deal.result)
-            watch.step(f"lbr against {name}", 2 * tally.count, 2 * deals, "hands", f"mean {tally.mean:+.4g}")
+            monitor.step(f"lbr against {name}", 2 * tally.count, 2 * deals, "hands", f"mean {tally.mean:+.4g}")
     except KeyboardInterrupt:
-        watch.say("stopped early")
+        monitor.say("stopped early")
         interrupted = True
     if tally.count < 2:
         raise TacitError("stopped before two deals were played: there is no figure yet")
@@ -85,7 +85,7 @@ def aivat(artifact: Artifact, *, results: Path | None = None, player: str | None
         estimate = hand_estimate(public_end(rules, hand.record), held, policies, values)
         less.add(estimate if hand.seat == 0 else -estimate)
         raw.add(hand.winnings)
-        artifact.watch.step(f"aivat of {played.player}", less.count, len(played.hands), "hands", f"mean {less.mean:+.4g}")
+        artifact.monitor.step(f"aivat of {played.player}", less.count, len(played.hands), "hands", f"mean {less.mean:+.4g}")
     if less.count < 2:
         raise TacitError(f"{results} has {less.count} finished hands: it takes two at least")
     won = figures(rules, less)

@@ -15,7 +15,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.limit import LimitAgent
 from tacit.agents.options import SearchOptions
-from tacit.artifacts.base import Artifact, Evaluation, Watch, trained_game
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.artifacts.holdem import hand_measures, require_holdem
 from tacit.artifacts.table import TableArtifact
 from tacit.evaluation import evaluate
@@ -34,9 +34,9 @@ from tacit.tree.strategy import Strategy
 class NfspArtifact(TableArtifact):
     """Networks as the table that they play."""
 
-    def __init__(self, name: str, game: AnyGame | None = None, watch: Watch | None = None) -> None:
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_nfsp(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), watch)
+        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
 
     @cached_property
     def _strategies(self) -> dict[str, Strategy]:
@@ -56,9 +56,9 @@ class NfspArtifact(TableArtifact):
 class LimitArtifact(Artifact):
     """Networks of limit hold'em, which say what they do with every hand."""
 
-    def __init__(self, name: str, game: AnyGame | None = None, watch: Watch | None = None) -> None:
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._policy = load_limit_policy(name)
-        super().__init__(name, trained_game(name, self._policy.game, game), watch)
+        super().__init__(name, trained_game(name, self._policy.game, game), monitor)
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         return LimitAgent(require_holdem(self.game, self.name), self._policy, generator, self.name)
@@ -78,14 +78,14 @@ class LimitArtifact(Artifact):
         rates: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
         matches = [(strategy, bot) for strategy in STRATEGIES for bot in judge.bots]
         for number, (strategy, bot) in enumerate(matches):
-            self.watch.step("playing", number, len(matches), "matches", f"{strategy} against {bot}")
+            self.monitor.step("playing", number, len(matches), "matches", f"{strategy} against {bot}")
             rate = judge.win_rate(layers, strategy, bot)
             rates[strategy][bot] = {"mbb_per_hand": rate.mbb, "interval": (rate.mbb - rate.half, rate.mbb + rate.half)}
         return self.evaluation("win-rates", rates, "sampled", unit="mbb", hands=2 * deals, epoch=policy.epoch)
 
 
-def find(name: str, game: AnyGame | None, watch: Watch | None) -> Artifact | None:
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
     """Returns what was trained in a folder or file, if NFSP or DQN trained it."""
     if is_limit_nfsp(name):
-        return LimitArtifact(name, game, watch)
-    return NfspArtifact(name, game, watch) if is_nfsp(name) else None
+        return LimitArtifact(name, game, monitor)
+    return NfspArtifact(name, game, monitor) if is_nfsp(name) else None

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
-from tacit.artifacts.base import Artifact, Evaluation, Watch, trained_game
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.nets.forward import forward_pass
@@ -32,9 +32,9 @@ class RebelArtifact(Artifact):
 
     search_options = ("solver", "iterations", "safe")
 
-    def __init__(self, name: str, game: AnyGame | None = None, watch: Watch | None = None) -> None:
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_trained(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), watch)
+        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
 
     @cached_property
     def _space(self) -> SearchSpace:
@@ -85,7 +85,7 @@ class RebelArtifact(Artifact):
         )  # fmt: skip
 
     def _show_searches(self, what: str, most: int, done: int) -> None:
-        self.watch.step(what, done, most, "searches", "at most: games that end early need fewer")
+        self.monitor.step(what, done, most, "searches", "at most: games that end early need fewer")
 
     def _last_networks(self, count: int) -> list[Trained]:
         """Returns the networks of the last evaluations of a run, oldest first."""
@@ -102,7 +102,7 @@ class RebelArtifact(Artifact):
             self._trained.config,
             samples,
             np.random.default_rng(seed),
-            lambda done: self.watch.step("solving exactly", done, samples, "belief states"),
+            lambda done: self.monitor.step("solving exactly", done, samples, "belief states"),
         )
         return self.evaluation(
             "network-error", error.absolute, "sampled", interval=error.interval, rms=error.rms, value_error=error.value,
@@ -110,6 +110,6 @@ class RebelArtifact(Artifact):
         )  # fmt: skip
 
 
-def find(name: str, game: AnyGame | None, watch: Watch | None) -> RebelArtifact | None:
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> RebelArtifact | None:
     """Returns what was trained there. This kind is asked last: of anything else at a path, loading says what is wrong."""
-    return RebelArtifact(name, game, watch) if name.startswith(PRETRAINED) or Path(name).exists() else None
+    return RebelArtifact(name, game, monitor) if name.startswith(PRETRAINED) or Path(name).exists() else None

@@ -12,7 +12,7 @@ from tacit.agents.base import Agent
 from tacit.agents.hand_policy import HandAgent, SolvedPolicy
 from tacit.agents.options import SearchOptions
 from tacit.agents.tabular import TabularAgent
-from tacit.artifacts.base import Artifact, Evaluation, Watch
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import hand_measures, require_holdem
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -74,6 +74,6 @@ def exact_exploitability(artifact: Artifact) -> Evaluation:
     )  # fmt: skip
 
 
-def find(name: str, game: AnyGame | None, watch: Watch | None) -> SolveArtifact | None:
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SolveArtifact | None:
     """Returns the saved solve in the file of that name, if it is one."""
-    return SolveArtifact(name, game, watch) if Path(name).is_file() and is_saved_solve(name) else None
+    return SolveArtifact(name, game, monitor) if Path(name).is_file() and is_saved_solve(name) else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task
     from rich.text import Text
 
-    from tacit.artifacts.base import Watch
+    from tacit.artifacts.base import Monitor
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
 SeedOption = Annotated[
@@ -154,11 +154,11 @@ def progress_bar(unit: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def watched() -> Iterator[Watch]:
+def progress_monitor() -> Iterator[Monitor]:
     """Yields what shows the progress of opening, preparing and measuring what a user names."""
-    from tacit.artifacts.base import Watch
+    from tacit.artifacts.base import Monitor
 
-    class Bar(Watch):
+    class Bar(Monitor):
         shown = ""
 
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, print_report, start, watched
+from tacit.cli.common import JsonOption, SeedOption, print_json, print_report, progress_monitor, start
 
 MOST = 10**9
 """Larger numbers are a mistake."""
@@ -87,7 +87,7 @@ def evaluate(
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "last": last, "samples": samples,
         "hands": hands, "lbr": lbr, "results": results, "player": player, "device": device, "seed": seed,
     }  # fmt: skip
-    with watched() as watch:
+    with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}
-        report = artifacts.open(run, game, watch).evaluate(metric, **given).as_dict()
+        report = artifacts.open(run, game, monitor).evaluate(metric, **given).as_dict()
     print_json(report) if as_json else print_report(report)

@@ -22,8 +22,8 @@ from tacit.cli.common import (
     print_json,
     print_report,
     progress_bar,
+    progress_monitor,
     start,
-    watched,
 )
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def match(
     start(seed)
     rules, options = load_game(game), SearchOptions(solver, iterations)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
-    with watched() as watch:
-        found = [artifacts.open(name, rules, watch) for name in (first, second)]
+    with progress_monitor() as monitor:
+        found = [artifacts.open(name, rules, monitor) for name in (first, second)]
         refuse_unused(options, *found)
         agents = [
             artifact.agent(generator, options.only(artifact.search_options))
@@ -82,7 +82,7 @@ def match(
         if aivat:
             from tacit.arena.estimators import aivat_estimator
 
-            prepare = partial(watch.step, "AIVAT", unit="histories", note="compiling the game")
+            prepare = partial(monitor.step, "AIVAT", unit="histories", note="compiling the game")
             prepare(0)
             estimator = aivat_estimator(rules, agents, prepare)
     each = 2 if duplicate else 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SearchIterationsOption, SearchSolverOption, print_json, start, watched
+from tacit.cli.common import JsonOption, SearchIterationsOption, SearchSolverOption, print_json, progress_monitor, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def play(
     start(seed)
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
-    with watched() as watch:
-        opponent = artifacts.open(agent, rules, watch).agent(own, SearchOptions(solver, iterations, safe=not unsafe))
+    with progress_monitor() as monitor:
+        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safe=not unsafe))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     screen.say(f"{rules} against {opponent.name}; q stops")
     results: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import solve_checks as checks
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, start, watched
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_monitor, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,15 +118,15 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
     from tacit.solvers import solve as run
 
     what = f"{options['solver']} on {rules}"
-    with watched() as watch:
-        watch.step(what, 0, note="compiling the game")
+    with progress_monitor() as monitor:
+        monitor.step(what, 0, note="compiling the game")
         return run(
             rules,
             **options,
             resume=None if resume is None else load_result(resume, rules),
-            on_compile=lambda count: watch.step(what, 0, note=f"compiling the game: {count:,} histories"),
+            on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
             on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
-            on_check=_Autosave(partial(watch.step, what, total=options["iterations"], unit="iterations"), save),
+            on_check=_Autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
 
@@ -138,8 +138,8 @@ def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: 
 
     checks.check_leaf(leaf, rules)
     what = f"{config.solver} on {rules}"
-    with watched() as watch:
-        watch.step(what, 0, note="compiling the game")
+    with progress_monitor() as monitor:
+        monitor.step(what, 0, note="compiling the game")
         return solve_by_search(
             rules,
             config,
@@ -147,7 +147,7 @@ def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: 
             load_network=lambda name, space: artifacts.open(name, rules).leaf(space, device),
             device=device,
             seed=seed,
-            progress=lambda done: watch.step(what, done, unit="searches"),
+            progress=lambda done: monitor.step(what, done, unit="searches"),
         )
 
 

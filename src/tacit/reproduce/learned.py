@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit import artifacts
-from tacit.artifacts.base import Watch
+from tacit.artifacts.base import Monitor
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
@@ -169,13 +169,13 @@ class LearnedCell:
         }  # fmt: skip
 
 
-def judge_run(job: Job, watch: Watch | None = None) -> LearnedCell:
+def judge_run(job: Job, monitor: Monitor | None = None) -> LearnedCell:
     """Returns what a trained run reached. Each checkpoint's figure is kept in the run's folder and not computed twice."""
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
     known, networks = _read(kept, job.protocol), job.folder.kept_networks()
     for epoch, network in networks.items():
         if epoch not in known:
-            known[epoch] = artifacts.open(str(network), job.game, watch).evaluate(**job.protocol, device=job.device).figure
+            known[epoch] = artifacts.open(str(network), job.game, monitor).evaluate(**job.protocol, device=job.device).figure
             write_whole(kept, json.dumps({**job.protocol, "exploitability": known}, indent=1).encode())
     curve = [(epoch.seconds, epoch.exploitability) for epoch in history if epoch.exploitability is not None]
     found = {epoch: known[epoch] for epoch in networks}

@@ -69,11 +69,11 @@ def print_json(data: dict[str, Any]) -> None:
 
 def print_report(report: dict[str, Any]) -> None:
     """Prints what `print_json` would for people: a line for each figure."""
-    width = max(len(key) for key in report)
-    for key, value in report.items():
+    words = {("95 % interval" if key == "interval" else key.replace("_", " ")): value for key, value in report.items()}
+    width = max(map(len, words))
+    for name, value in words.items():
         if value is not None:
-            words = "95 % interval" if key == "interval" else key.replace("_", " ")
-            printer().print(f"{words:<{width}}  {_in_words(value)}", soft_wrap=True)
+            printer().print(f"{name:<{width}}  {_in_words(value)}", soft_wrap=True)
 
 
 def _in_words(value: Any) -> str:

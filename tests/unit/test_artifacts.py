@@ -230,7 +230,7 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (lambda named: tacit.open(named["nfsp"]).leaf(None), "has no value network"),  # type: ignore[arg-type]
     (
         lambda named: tacit.load_agent(named["kuhn"], "kuhn_poker", rng(), tacit.SearchOptions("cfr", 5, safe=False)),
-        "--solver, --iterations, --unsafe cannot be used with .*: only agents that search obey",
+        "--solver, --iterations, --unsafe cannot be used with .*: it would have no effect",
     ),
     (
         lambda _: tacit.load_agent("holdem-search", RIVER, rng(), tacit.SearchOptions(safe=False)),
@@ -248,7 +248,7 @@ def test_what_is_wrong_gets_one_clear_line(
     assert "\n" not in str(refused.value)
 
 
-def test_commands_refuse_options_that_nobody_obeys(named: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_refuse_options_that_nobody_uses(named: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     refused = "cannot be used with random"
     assert_refused(["play", "kuhn_poker", "--agent", "random", "--unsafe"], f"--unsafe {refused}", capsys)
     assert_refused(
@@ -256,7 +256,7 @@ def test_commands_refuse_options_that_nobody_obeys(named: dict[str, str], capsys
     )
     assert_refused(["evaluate", named["nfsp"], "--solver", "cfr"], "--solver has no effect on the exploitability", capsys)
     assert_refused(["solve", "kuhn_poker", "--depth", "2", "--leaf", named["kuhn"]], "has no value network", capsys)
-    with pytest.raises(SystemExit) as done:  # one of the two obeys it
+    with pytest.raises(SystemExit) as done:  # one of the two uses it
         main(["match", named["rebel"], "random", "--game", "kuhn_poker", "--iterations", "4", "--hands", "4", "--json"])
     assert done.value.code in (0, None)
 

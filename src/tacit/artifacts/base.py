@@ -77,9 +77,9 @@ class Artifact(ABC):
 
     Attributes:
       name: What the user called it.
-      given: The game it is of or the user named; None where the name alone has to tell, or cannot.
+      given: The game it was trained on or the user named; None where neither is known yet.
       monitor: Hears how far slow work is.
-      search_options: The `SearchOptions` that its agents obey.
+      search_options: The names of the `SearchOptions` that its agents use.
     """
 
     search_options: tuple[str, ...] = ()
@@ -166,11 +166,11 @@ class Artifact(ABC):
 
 
 def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
-    """Raises a `TacitError` if an option is given that none of some artifacts obeys."""
+    """Raises a `TacitError` if an option is given that none of the artifacts uses."""
     unused = [_FLAGS[name] for name in options.given() if not any(name in one.search_options for one in artifacts)]
     if unused:
         names = " and ".join(dict.fromkeys(one.name for one in artifacts))
-        raise TacitError(f"{', '.join(unused)} cannot be used with {names}: only agents that search obey it")
+        raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")
 
 
 def trained_game(name: str, trained_on: str, given: AnyGame | None) -> AnyGame:

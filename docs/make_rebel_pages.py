@@ -15,8 +15,8 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from tacit.agents.registry import load_agent
 from tacit.agents.table import Table
+from tacit.artifacts import load_agent
 from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes

@@ -11,11 +11,11 @@ import pytest
 
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot
-from tacit.agents.registry import load_agent
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.aivat import AivatEstimator, estimate
 from tacit.arena.aivat_cases import known_strategy, make_estimator, pair_values, row_estimator, row_line
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game

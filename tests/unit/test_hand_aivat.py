@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Agent
-from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
+from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.holdem import HoldemAgent
-from tacit.agents.registry import HAND_POLICIES, load_agent
 from tacit.arena.aivat import AivatEstimator, Values, estimate
 from tacit.arena.aivat_cases import hand_line, make_estimator
 from tacit.arena.hand_values import check_down, self_play, tabulate_game
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.cards import hand_index, parse_cards
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate

@@ -11,10 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from tacit import artifacts
 from tacit.agents.hand_policy import PotOddsPolicy
-from tacit.agents.registry import load_agent, load_hand_policy
 from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.cards import hand_index, parse_cards
 from tacit.cards.equity import random_hand_equities
 from tacit.errors import TacitError
@@ -217,7 +218,7 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
         name = f"{run.path}{suffix}"
         assert is_limit_nfsp(name)
         assert is_nfsp(name)
-        found = load_hand_policy(name, game).probabilities(public)
+        found = artifacts.open(name, game).policy().probabilities(public)
         assert found.shape == (3, 1_326)
         np.testing.assert_allclose(found.sum(0), 1.0, rtol=1e-6)
         scores = networks[2 + kind](encode_all_hands(public)[hand]).detach()  # player 1 faces a bet
@@ -235,7 +236,7 @@ def test_local_best_response_answers_what_was_trained(run: RunFolder) -> None:  
     assert isinstance(game, LimitHoldem)
     generators = [np.random.default_rng([2, stream]) for stream in range(3)]
     agents = (
-        LocalBestResponse(game, load_hand_policy(str(run.path), game), "c/c/fcp/fcp"),
+        LocalBestResponse(game, artifacts.open(str(run.path), game).policy(), "c/c/fcp/fcp"),
         load_agent(str(run.path), game, generators[1]),
     )
     results = [deal.result for deal in islice(play_deals(game, agents, generators[2]), 30)]
@@ -271,13 +272,13 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
         assert set(bots) == {"always-call", "random", "always-fold", "pot-odds"}
         assert all(rate["interval"][0] < rate["mbb_per_hand"] < rate["interval"][1] for rate in bots.values())
     assert list(rates["win_rates"]) == ["average", "best-response", "greedy-average"]
-    too_large = "limit_holdem is too large for that: choose --metric win-rates, or --metric lbr"
+    too_large = f"unknown metric 'exploitability' for {run}: choose one of win-rates, lbr, aivat"
     assert_refused(["evaluate", run, "--metric", "exploitability"], too_large, capsys)
     other = str(tmp_path / "other")
     blinds = "limit_holdem(small_blind=1,big_blind=2)"
     assert tacit("train", "nfsp", blinds, "--run", other, "--preset", "smoke", *settings).returncode == 0
     assert json.loads(tacit("evaluate", other, "--hands", "40", "--json").stdout)["game"] == str(load_game(blinds))
-    not_there = "win-rates are of what NFSP trained on limit_holdem, not of pot-odds"
+    not_there = "unknown metric 'win-rates' for pot-odds: choose one of exploitability, lbr, aivat"
     assert_refused(["evaluate", "pot-odds", "--metric", "win-rates"], not_there, capsys)
 
 

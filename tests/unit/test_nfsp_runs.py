@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.agents.registry import load_agent
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game

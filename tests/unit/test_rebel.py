@@ -13,11 +13,11 @@ from tacit.kernels import make_passes
 from tacit.leaves.evaluators import ZeroLeaves
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.examples import ValueExamples, quantise, unquantise
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
@@ -29,6 +29,7 @@ from tacit.search.tables import search_space
 from tacit.search.warm import follow_policy
 from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
+from tacit.training.folder import RunFolder
 from tacit.training.run import train
 from tacit.tree.compiler import compile_game
 from tests.random_games import RandomGame
@@ -95,7 +96,7 @@ def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
     trainer = RebelTrainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
-    train(trainer, RunFolder(tmp_path))
+    train(trainer, RunFolder(tmp_path, REBEL))
     found = trainer.evaluate(64)
     tree = trainer.space.tree
     uniform = evaluate(make_passes(tree), tree.uniform_strategy()).exploitability
@@ -181,7 +182,7 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
     trainer = RebelTrainer(load_game("kuhn_poker"), config)
-    last = train(trainer, RunFolder(tmp_path))
+    last = train(trainer, RunFolder(tmp_path, REBEL))
     assert trainer.search.policy is not None
     assert last.policy_loss is not None
     assert last.policy_loss < 0.02

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.agents.registry import HAND_POLICIES
+from tacit.agents.hand_policy import HAND_POLICIES
 from tacit.arena.aivat import estimate
 from tacit.arena.aivat_cases import hand_line
 from tacit.arena.hand_values import check_down

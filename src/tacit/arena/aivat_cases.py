@@ -14,8 +14,7 @@ import numpy as np
 
 from tacit.agents.base import Agent
 from tacit.agents.bots import PokerBot, RandomBot
-from tacit.agents.hand_policy import HandPolicy, played
-from tacit.agents.registry import policy_of
+from tacit.agents.hand_policy import HandPolicy, played, policy_of
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.aivat import AivatEstimator, Branch, Reaches, Step, Values
 from tacit.arena.hand_values import hand_values
@@ -44,7 +43,10 @@ def make_estimator(game: AnyGame, agents: Sequence[Agent], on_compile: Progress 
     """
     tree = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
     if tree is None and isinstance(game, Holdem):
-        return hand_estimator(game, agents)
+        policies = [policy_of(agent) for agent in agents]
+        if policies == [None, None]:
+            raise _unknown(agents)
+        return hand_estimator(game, policies)
     return row_estimator(tree or compile_game(game, progress=on_compile), agents)
 
 
@@ -124,11 +126,8 @@ def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
     return strategy
 
 
-def hand_estimator(game: Holdem, agents: Sequence[Agent]) -> AivatEstimator:
-    """Returns the estimator for hold'em. With one agent its opponent is unknown."""
-    policies = [*(policy_of(agent) for agent in agents), None][:2]
-    if policies == [None, None]:
-        raise _unknown(agents)
+def hand_estimator(game: Holdem, policies: Sequence[HandPolicy | None]) -> AivatEstimator:
+    """Returns the estimator for hold'em, given both players' policies, None where one is unknown."""
 
     def line(sights: Sights) -> Iterator[Step]:
         words = (word for seen in sights for word in seen[0].public)

@@ -16,6 +16,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.table import play_game
 from tacit.games import AnyGame
+from tacit.tally import Tally
 
 Seats = tuple[int, ...]
 Sights = Sequence[tuple[Any, Any]]
@@ -100,3 +101,14 @@ def play_deals(
 def _play(game: AnyGame, players: Sequence[Agent], draws: RecordedDraws) -> tuple[tuple[float, float], Sights]:
     sights: list[tuple[Any, Any]] = []
     return play_game(game, players, draws, lambda table: sights.append(table.sights)), sights
+
+
+def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:
+    """Returns the mean per hand with its interval, and the deviation of what is averaged; in mbb where the game has them."""
+    in_mbb = game.in_units(1.0).get("mbb")
+    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
+    return {
+        mean: scale * tally.mean if tally.count else None,
+        "interval": None if tally.interval is None else tuple(scale * end for end in tally.interval),
+        "deviation": None if tally.deviation is None else scale * tally.deviation,
+    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.agents.base import Agent
+from tacit.agents.hand_policy import HandPolicy
 from tacit.arena.acpc import read_state
 from tacit.arena.aivat_cases import hand_estimator, hand_line
 from tacit.arena.hands import HandRecord, full_game, states
@@ -80,13 +80,13 @@ def read_results(path: str | Path, player: str) -> Results:
     return Results(game, player if "players" in head else str(head["agent"]), hands)
 
 
-def estimates(results: Results, agent: Agent) -> Iterator[float]:
-    """Yields what each hand was worth by AIVAT, in chips, to the player who is judged and plays as an agent does.
+def estimates(results: Results, policy: HandPolicy) -> Iterator[float]:
+    """Yields what each hand was worth by AIVAT, in chips, to the player who is judged and plays by a policy.
 
     Raises:
-      TacitError: What the agent does with every hand is unknown, or the player made a move that it never makes.
+      TacitError: The player made a move that its policy never makes.
     """
-    estimator = hand_estimator(results.game, [agent])
+    estimator = hand_estimator(results.game, (policy, None))
     for hand in results.hands:
         cards = hand.record.hands
         held = hand_index(*cards[:2]), hand_index(*cards[2:])

@@ -150,7 +150,7 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
     NFSP on limit hold'em from the blinds on, which is too large to compile, is a system of its own.
     """
     if name == "rebel":
-        from tacit.rebel.folder import REBEL
+        from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
     from tacit.cli.nfsp_looks import LimitLook, NfspLook

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from tacit.games import load_game
+from tacit.nets.encoders import ClassEncoder
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.selfplay import SelfPlay
@@ -35,7 +36,7 @@ def best(work, rounds=3):
 def probe(name: str, games: int) -> None:
     space = search_space(compile_game(load_game(name)), 2)
     H = space.tables.num_private_states
-    net = ValueNet(len(space.classes), H)
+    net = ValueNet(ClassEncoder(space.num_classes), H)
     short, timed = (BatchSearch(space, NumbaValueNet(net), SearchConfig("linear-cfr", n, 2)) for n in (4, TIMED))
     play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
     started = 0
@@ -56,7 +57,7 @@ def probe(name: str, games: int) -> None:
             flush=True,
         )
     rows = 8_192
-    classes, beliefs = torch.randint(0, len(space.classes), (rows,)), torch.rand(2 * H, rows)
+    classes, beliefs = torch.randint(0, space.num_classes, (rows,)), torch.rand(2 * H, rows)
     ours, theirs = best(lambda: timed.evaluator.evaluate(classes, beliefs), 9), best(lambda: net.evaluate(classes, beliefs), 9)
     square, weight = torch.rand(rows, 256), torch.rand(256, 256)
     product = best(lambda: torch.mm(square, weight), 9)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from tacit.games import load_game
+from tacit.nets.encoders import ClassEncoder
 from tacit.nets.triton_mlp import FusedValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.selfplay import SelfPlay
@@ -23,7 +24,7 @@ from tacit.tree.compiler import compile_game
 def speed(name: str, games: int, iterations: int) -> None:
     space = search_space(compile_game(load_game(name)), 2)
     H = space.tables.num_private_states
-    fused = FusedValueNet(ValueNet(len(space.classes), H).cuda())
+    fused = FusedValueNet(ValueNet(ClassEncoder(space.num_classes), H).cuda())
     short, full = (BatchSearch(space, fused, SearchConfig("linear-cfr", n, 2), "cuda") for n in (16, iterations))
     play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
     started = 0

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tacit.games import load_game
+from tacit.nets.encoders import ClassEncoder
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import preset
 from tacit.rebel.train import RebelTrainer
@@ -34,13 +35,13 @@ DICE, LEDUC, GOOFSPIEL = "liars_dice(dice=1,faces=4)", "leduc_poker", "goofspiel
 )
 def test_triton_searches_like_numba(name: str, config: SearchConfig, warm: bool) -> None:
     space = search_space(compile_game(load_game(name)), config.depth)
-    H, C = space.tables.num_private_states, len(space.classes)
+    H, C = space.tables.num_private_states, space.num_classes
     generator = np.random.default_rng(0)
     torch.manual_seed(0)
-    net = ValueNet(C, H)
+    net = ValueNet(ClassEncoder(C), H)
     with torch.no_grad():
         net.out.weight.mul_(100)
-    policy = PolicyNet(C, H, int(space.tables.num_entry_actions.max())) if warm else None
+    policy = PolicyNet(ClassEncoder(C), H, int(space.tables.num_entry_actions.max())) if warm else None
     classes, sample = generator.integers(0, C, 300), generator.integers(1, config.iterations + 1, 300)
     counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
     reaches = torch.rand(300, 2, H) * (torch.arange(H) < counts[:, :, None])
@@ -76,8 +77,8 @@ def test_the_fused_network_is_the_network(name: str, hidden: int) -> None:
     from tacit.nets.triton_mlp import FusedValueNet
 
     space = search_space(compile_game(load_game(name)), 2)
-    H, C = space.tables.num_private_states, len(space.classes)
-    net = ValueNet(C, H, hidden, scale=3.0).cuda()
+    H, C = space.tables.num_private_states, space.num_classes
+    net = ValueNet(ClassEncoder(C, hidden), H, scale=3.0).cuda()
     beliefs = torch.rand(2 * H, 1_024, device="cuda")
     classes = torch.randint(0, C, (16,), device="cuda").repeat_interleave(64)
     exact, fused = net.evaluate(classes, beliefs), FusedValueNet(net).evaluate(classes, beliefs)

@@ -7,6 +7,7 @@ from numba import njit
 
 from tacit.games import load_game
 from tacit.kernels.simd import load_some, store_some, width
+from tacit.nets.encoders import ClassEncoder
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.search.config import SearchConfig
@@ -37,7 +38,7 @@ def test_some_lanes_are_read_and_written(count: int) -> None:
 def test_a_game_does_not_depend_on_the_others_of_its_batch(solver: str, games: int) -> None:
     space = search_space(compile_game(load_game("liars_dice(dice=1,faces=3)")), 2)
     torch.manual_seed(0)
-    net = ValueNet(len(space.classes), 3, 16, scale=100.0)
+    net = ValueNet(ClassEncoder(space.num_classes, 16), 3, scale=100.0)
     search = BatchSearch(space, NumbaValueNet(net), SearchConfig(solver, 10, 2))
     rng = np.random.default_rng(0)
     classes = np.concatenate([np.zeros(games, int), rng.integers(0, 4, 5)])

@@ -9,6 +9,7 @@ from tacit.compiled import for_one_and_all
 from tacit.kernels.simd import load, store
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product
 from tacit.nets import numba_mlp
+from tacit.nets.encoders import ClassEncoder
 from tacit.nets.numba_mlp import FEW, NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.threads import one_thread
@@ -18,7 +19,7 @@ KINDS = [False, pytest.param(True, marks=pytest.mark.skipif(not HAS_PAIRS, reaso
 
 def random_net(hidden: int, layers: int) -> ValueNet:
     torch.manual_seed(0)
-    net = ValueNet(5, 3, hidden, layers, scale=7.0)
+    net = ValueNet(ClassEncoder(5, hidden), 3, layers, scale=7.0)
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.add_(0.3 * torch.randn(parameter.shape))

@@ -21,7 +21,7 @@ class FoldedWeights(NamedTuple):
     """Weights whose layers before a LayerNorm have their mean over units taken off, so that the norm finds means of zero.
 
     Attributes:
-      public: `[C, width]` the embedding of each class with the first layer's bias.
+      public: `[C, width]` the encoding of each class with the first layer's bias.
       first: `[2 * H, width]` for beliefs that sum to 1.
       hidden: for each further layer its weights `[width, width]` and bias `[width]`.
       norms: one after each of these.
@@ -42,9 +42,9 @@ def fold(net: ValueNet) -> FoldedWeights:
     """Returns the present weights of a network, folded."""
     layers: list[Any] = list(net.rest)
     norms: list[Any] = [net.first[0], *(layer[1] for layer in layers)]
-    first, bias = _centred(net.private.weight, net.private.bias)
+    (first, bias), encodings = _centred(net.private.weight, net.private.bias), net.public.table()
     return FoldedWeights(
-        public=net.public.weight - net.public.weight.mean(1, keepdim=True) + bias,
+        public=encodings - encodings.mean(1, keepdim=True) + bias,
         first=first * net.num_private_states,
         hidden=[_centred(layer[0].weight, layer[0].bias) for layer in layers],
         norms=[Norm(norm.weight.clone(), norm.bias.clone()) for norm in norms],

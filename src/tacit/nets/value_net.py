@@ -1,7 +1,7 @@
 """The networks of ReBeL (appendix G): MLPs from a public belief state to infostate values, and to a policy.
 
-Input: the class of the public state (for Liar's Dice its last bid and acting player, as in the paper) and both players'
-beliefs. The value network returns both players' values at once, so that one training example serves both.
+Input: an encoding of the class of the public state (for Liar's Dice its last bid and acting player, as in the paper) and both
+players' beliefs. The value network returns both players' values at once, so that one training example serves both.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from tacit.nets.encoders import PublicEncoder
+
 
 class BeliefNet(nn.Module):
     """Hidden layers of linear, LayerNorm and GeLU over a public belief state; near-zero outputs at the start."""
 
-    def __init__(self, num_classes: int, num_private_states: int, outputs: int, hidden: int, layers: int) -> None:
+    def __init__(self, encoder: PublicEncoder, num_private_states: int, outputs: int, layers: int) -> None:
         super().__init__()
-        self.num_classes, self.num_private_states = num_classes, num_private_states
-        self.public = nn.Embedding(num_classes, hidden)  # a one-hot input through a linear layer
+        hidden, self.num_private_states = encoder.width, num_private_states
+        self.public = encoder
         self.private = nn.Linear(2 * num_private_states, hidden)
-        nn.init.normal_(self.public.weight, std=0.5)
+        encoder.initialise()
         self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
         self.rest = nn.Sequential(
             *(
@@ -46,10 +48,8 @@ class ValueNet(BeliefNet):
     scale: Tensor
     counterfactual = False
 
-    def __init__(
-        self, num_classes: int, num_private_states: int, hidden: int = 256, layers: int = 2, scale: float = 1.0
-    ) -> None:
-        super().__init__(num_classes, num_private_states, 2 * num_private_states, hidden, layers)
+    def __init__(self, encoder: PublicEncoder, num_private_states: int, layers: int = 2, scale: float = 1.0) -> None:
+        super().__init__(encoder, num_private_states, 2 * num_private_states, layers)
         self.register_buffer("scale", torch.tensor(scale))
 
     def forward(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
@@ -69,8 +69,8 @@ class ValueNet(BeliefNet):
 class PolicyNet(BeliefNet):
     """Probabilities of the acting player's actions in each of its private states."""
 
-    def __init__(self, num_classes: int, num_private_states: int, num_actions: int, hidden: int = 256, layers: int = 2) -> None:
-        super().__init__(num_classes, num_private_states, num_private_states * num_actions, hidden, layers)
+    def __init__(self, encoder: PublicEncoder, num_private_states: int, num_actions: int, layers: int = 2) -> None:
+        super().__init__(encoder, num_private_states, num_private_states * num_actions, layers)
         self.num_actions = num_actions
 
     def forward(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from tacit.training.settings import Settings, find_preset
 from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
+ENCODERS = ("classes", "features")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class RebelConfig(Settings):
       beliefs: where training states come from: `self-play`, or `random` beliefs for comparison.
       games: games of self-play that advance in step.
       exploration: how often the exploring player plays at random.
+      encoder: what networks see of a public state: its class, or `features` made of public observations (`nets/encoders.py`).
       hidden: width of the network's hidden layers.
       layers: their number.
       learning_rate: of Adam at the start.
@@ -52,6 +54,7 @@ class RebelConfig(Settings):
     beliefs: str = "self-play"
     games: int = 256
     exploration: float = 0.25
+    encoder: str = "classes"
     hidden: int = 256
     layers: int = 2
     learning_rate: float = 3e-4
@@ -75,6 +78,7 @@ class RebelConfig(Settings):
 
     def __post_init__(self) -> None:
         self.require_choice("beliefs", BELIEFS)
+        self.require_choice("encoder", ENCODERS)
         self.require_at_least(
             1, "games", "hidden", "layers", "batch_size", "replay_size", "epoch_examples", "epochs", "playthroughs"
         )

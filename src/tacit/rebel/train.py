@@ -20,10 +20,11 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.forward import forward_pass
-from tacit.nets.value_net import PolicyNet, ValueNet
+from tacit.nets.value_net import PolicyNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.examples import PolicyExamples
 from tacit.rebel.learner import NetworkLearner, policy_learner, value_learner
+from tacit.rebel.networks import make_policy_net, make_value_net
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.selfplay import SelfPlay
@@ -73,17 +74,15 @@ class RebelTrainer:
     def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
         self.game, self.config, self.device = game, config, device
         self.space = game_space(game, config.depth)
-        C, H = self.space.num_classes, self.space.tables.num_private_states
         torch.manual_seed(config.seed)
-        scale = typical_return(self.space)
-        net = ValueNet(C, H, config.hidden, config.layers, scale).to(device)
+        net = make_value_net(self.space, config, typical_return(self.space)).to(device)
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
         self.search = BatchSearch(self.space, self._forward, config.search(), device)
         self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None
         if config.warm_start_at:
             decisions = self.search.decisions
-            policy = PolicyNet(C, H, decisions.num_actions, config.hidden, config.layers).to(device)
+            policy = make_policy_net(self.space, config, decisions.num_actions).to(device)
             self.policies = policy_learner(policy, decisions, config, device)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)

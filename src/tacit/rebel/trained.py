@@ -13,6 +13,7 @@ from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
+from tacit.rebel.networks import make_policy_net, make_value_net
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, game_space
 from tacit.search.warm import WARM_ITERATIONS
@@ -65,7 +66,7 @@ class Trained:
         fits = isinstance(space.depth, int) and isinstance(depth, int) and space.depth % depth == 0
         if space.depth not in (None, depth) and not fits:
             raise TacitError(f"{self.name} was trained with searches of depth {depth}: --depth must be a multiple of that")
-        net = ValueNet(space.num_classes, space.tables.num_private_states, self.config.hidden, self.config.layers)
+        net = make_value_net(space, self.config)
         self._fill(net, {name: tensor for name, tensor in self.tensors.items() if not name.startswith("policy.")})
         return net.to(device).eval()
 
@@ -74,8 +75,7 @@ class Trained:
         weights = unprefixed("policy", self.tensors)
         if not weights:
             return None
-        config = self.config
-        net = PolicyNet(space.num_classes, space.tables.num_private_states, num_actions, config.hidden, config.layers)
+        net = make_policy_net(space, self.config, num_actions)
         self._fill(net, weights)
         return net.to(device).eval()
 

@@ -1,0 +1,105 @@
+"""Encoders: what a network sees of a public state, as the input of its first hidden layer.
+
+Every encoder is a table with a row for each class of public states, so forward passes look rows up whatever the encoder is. A
+class may have a row of its own to learn, or a row made of features it shares with other classes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+SPREAD = 0.5
+"""The standard deviation of an encoder's outputs at the start."""
+
+
+class PublicEncoder(nn.Module, ABC):
+    """From classes of public states to `width` numbers, a linear function of some features."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+    @abstractmethod
+    def table(self) -> Tensor:
+        """Returns `[C, width]` the encodings of all classes."""
+
+    @abstractmethod
+    def initialise(self) -> None:
+        """Draws new weights."""
+
+    @abstractmethod
+    def forward(self, public_class: Tensor) -> Tensor:
+        """Returns `[B, width]` the encodings of classes `[B]`."""
+
+
+class ClassEncoder(PublicEncoder):
+    """An embedding: every class has weights of its own."""
+
+    def __init__(self, num_classes: int, width: int = 256) -> None:
+        super().__init__(width)
+        self.weight = nn.Parameter(nn.init.normal_(torch.empty(num_classes, width)))
+
+    def table(self) -> Tensor:
+        return self.weight
+
+    def initialise(self) -> None:
+        nn.init.normal_(self.weight, std=SPREAD)
+
+    def forward(self, public_class: Tensor) -> Tensor:
+        return functional.embedding(public_class, self.weight)
+
+
+class FeatureEncoder(PublicEncoder):
+    """A linear layer over features of the classes, so that classes that look alike share what is learnt.
+
+    Args:
+      features: `[C, F]`; they come from the game, and are not kept with the weights.
+      width: the outputs.
+    """
+
+    features: Tensor
+
+    def __init__(self, features: Tensor, width: int = 256) -> None:
+        super().__init__(width)
+        self.register_buffer("features", features, persistent=False)
+        self.weight = nn.Parameter(torch.empty(features.shape[1], width))
+        self.initialise()
+
+    def table(self) -> Tensor:
+        return self.features @ self.weight
+
+    def initialise(self) -> None:
+        size = float(self.features.square().sum(1).mean())
+        nn.init.normal_(self.weight, std=SPREAD / size**0.5)
+
+    def forward(self, public_class: Tensor) -> Tensor:
+        return self.features[public_class] @ self.weight
+
+
+def observation_features(actors: Sequence[int], observations: Sequence[Sequence[str]]) -> Tensor:
+    """Returns `[C, F]` one-hot features of public states: who acts, and each public observation by how recent it is.
+
+    No two rows are equal: public states that these features do not tell apart get features of their own.
+
+    Args:
+      actors: `[C]` who acts.
+      observations: `[C]` what everyone has seen, in order.
+    """
+    seen: list[list[object]] = []
+    for actor, words in zip(actors, observations, strict=True):
+        seen.append([("actor", actor), *((age, word) for age, word in enumerate(reversed(words)))])
+    known: dict[tuple[object, ...], int] = {}
+    for row, names in enumerate(seen):
+        if known.setdefault(tuple(names), row) != row:
+            names.append(("twin", row))
+    column: dict[object, int] = {}
+    index = [[column.setdefault(name, len(column)) for name in names] for names in seen]
+    features = torch.zeros(len(seen), len(column))
+    for row, columns in enumerate(index):
+        features[row, columns] = 1.0
+    return features

@@ -9,8 +9,8 @@ import numpy as np
 from tacit.cards.deck import NUM_CARDS, card_name
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.solvers.learner import Learner, make_learner
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree
@@ -46,14 +46,13 @@ def finish() -> None:
         torch.cuda.synchronize()
 
 
-def seconds_an_iteration(learner: Learner, rounds: int) -> list[float]:
+def seconds_an_iteration(driver: TabularDriver, rounds: int) -> list[float]:
     """Returns the seconds of an iteration, in windows of a few: a GPU is given the next while it works on one."""
     window, seconds = (1, []) if DEVICE == "cpu" else (10, [])
     for _ in range(rounds):
         finish()
         start = time.perf_counter()
-        for _ in range(window):
-            learner.step()
+        driver.run(window)
         finish()
         seconds.append((time.perf_counter() - start) / window)
     return seconds
@@ -61,11 +60,11 @@ def seconds_an_iteration(learner: Learner, rounds: int) -> list[float]:
 
 for name, (make, rounds) in ENDGAMES.items():
     endgame = make()
-    learner = make_learner(make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE), find_schedule("dcfr"))
-    learner.step()
-    seconds = seconds_an_iteration(learner, rounds)
-    arrays = {id(a): a for a in (*learner._strategies, learner._average, learner._regret, *learner._reaches)}
-    megabytes = sum(array.nbytes for array in arrays.values()) / 1e6
+    passes = make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE)
+    driver = TabularDriver(passes, find_schedule("dcfr"))
+    driver.run(2)
+    seconds = seconds_an_iteration(driver, rounds)
+    megabytes = sum(array.nbytes for array in (driver.strategy, driver.average, driver.regret, *driver.reaches)) / 1e6
     print(
         f"{name}: {1e3 * min(seconds):.3f} ms an iteration (median {1e3 * np.median(seconds):.3f}), "
         f"{len(endgame):,} nodes, {endgame.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
@@ -75,6 +74,6 @@ for name, (make, rounds) in ENDGAMES.items():
         import torch
 
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-            seconds_an_iteration(learner, 1)
+            seconds_an_iteration(driver, 1)
         kernels = {e.key: e.self_device_time_total / 10 for e in profile.key_averages() if e.self_device_time_total > 10}
         print("   us an iteration by kernel:", {key: round(value) for key, value in kernels.items()}, flush=True)

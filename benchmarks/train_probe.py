@@ -15,10 +15,11 @@ import torch
 from tacit.games import load_game
 from tacit.nets.forward import forward_pass
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
+from tacit.training.folder import RunFolder
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for number, job in enumerate(sys.argv[1:]):
@@ -39,7 +40,7 @@ for number, job in enumerate(sys.argv[1:]):
                 f"loss {progress.loss:.5f} exploitability({playthroughs}) {found:.4f}",
                 flush=True,
             )
-    RunFolder(Path(os.environ.get("OUT", "out")) / f"job{number}").save_network(trainer, keep=False)
+    RunFolder(Path(os.environ.get("OUT", "out")) / f"job{number}", REBEL).save_network(trainer, keep=False)
     for test in filter(None, grid.split("+")):
         solver, iterations, count = test.split(":")
         other = config.with_settings({"solver": solver, "iterations": iterations})

@@ -15,14 +15,15 @@ import torch
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
-from tacit.agents.registry import load_agent
 from tacit.agents.table import Table
+from tacit.artifacts import load_agent
 from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves, exact_values
 from tacit.plots import house_pyplot, save_figure
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves, exact_values
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace, search_space

@@ -17,7 +17,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Agent",
+    "Artifact",
+    "Evaluation",
     "Game",
+    "SearchOptions",
     "SolveResult",
     "Strategy",
     "TacitError",
@@ -26,6 +29,7 @@ __all__ = [
     "load_agent",
     "load_game",
     "load_result",
+    "open",
     "play_game",
     "register_game",
     "solve",
@@ -33,26 +37,32 @@ __all__ = [
 
 if TYPE_CHECKING:
     from tacit.agents.base import Agent
-    from tacit.agents.registry import load_agent
+    from tacit.agents.options import SearchOptions
     from tacit.agents.table import play_game
+    from tacit.artifacts import load_agent, open
+    from tacit.artifacts.base import Artifact, Evaluation
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
     from tacit.solvers import SolveResult, load_result, solve
+    from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
-    from tacit.tree.strategy import Strategy
 
 _HOMES = {
     "Agent": "tacit.agents.base",
+    "Artifact": "tacit.artifacts.base",
+    "Evaluation": "tacit.artifacts.base",
     "Game": "tacit.games",
+    "SearchOptions": "tacit.agents.options",
     "SolveResult": "tacit.solvers",
-    "Strategy": "tacit.tree.strategy",
+    "Strategy": "tacit.tree.base",
     "TacitError": "tacit.errors",
     "check_game": "tacit.games.check",
     "compile_game": "tacit.tree.compiler",
-    "load_agent": "tacit.agents.registry",
+    "load_agent": "tacit.artifacts",
     "load_game": "tacit.games",
     "load_result": "tacit.solvers",
+    "open": "tacit.artifacts",
     "play_game": "tacit.agents.table",
     "register_game": "tacit.games",
     "solve": "tacit.solvers",

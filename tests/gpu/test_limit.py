@@ -10,12 +10,12 @@ from tacit.cards.torch_strength import tensor_tables
 from tacit.games import load_game
 from tacit.games.holdem import LimitHoldem
 from tacit.games.limit_batch import LimitRules, deal
-from tacit.nfsp.limit.config import PRESETS
+from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.limit.encoding import Encoder
+from tacit.nfsp.limit.engine import WARM_UP, _tensor_cores
 from tacit.nfsp.limit.judge import Judge
-from tacit.nfsp.limit.rounds import WARM_UP, _tensor_cores
-from tacit.nfsp.limit.train import LimitTrainer
-from tacit.nfsp.players import AVERAGE
+from tacit.nfsp.strategies import AVERAGE
+from tacit.nfsp.system import NFSP_LIMIT
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
 
@@ -57,16 +57,16 @@ def test_a_captured_round_is_the_round() -> None:
     round changes, and no reason for another action in a few hundred decisions.
     """
     changes = {"learning_rate": "0.1", "policy_learning_rate": "0.1", "refit_every": "7"}
-    config = PRESETS["smoke"].with_settings({**SMALL, **changes})
-    graph, plain = (LimitTrainer(load_game("limit_holdem"), config, "cuda") for _ in range(2))
-    graph.rounds.play(WARM_UP + 100)  # captured after the first few; memories overflow
+    config = LIMIT_PRESETS["smoke"].with_settings({**SMALL, **changes})
+    graph, plain = (NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda") for _ in range(2))
+    graph.engine.play(0, WARM_UP + 100)  # captured after the first few; memories overflow
     refits = []
     for _ in range(8):
         state = graph.state()
         plain.restore(*state)
-        graph.rounds.play(1)
+        graph.engine.play(0, 1)
         with _tensor_cores():
-            plain.rounds.play_one()
+            plain.engine.play_one()
         before, replayed, played = state[0], graph.state()[0], plain.state()[0]
         assert replayed.keys() == played.keys()
         for name, tensor in played.items():
@@ -77,29 +77,31 @@ def test_a_captured_round_is_the_round() -> None:
         for name in ("0.weight", "0.bias", "1.weight", "1.bias"):
             assert (abs(replayed[name] - before[name]).amax((1, 2)) > 2e-4).all(), name  # all four networks learn
         refits.append(not torch.equal(replayed["target.1.bias"], before["target.1.bias"]))
-    assert int(graph.rounds.counters.rounds) == WARM_UP + 100 + 8
-    assert (graph.rounds.transitions.offered > config.transitions).all()
+    assert int(graph.engine.rounds) == WARM_UP + 100 + 8
+    assert (graph.engine.transitions.offered > config.transitions).all()
     assert 0 < sum(refits) < 8  # every fourth round or so
 
 
 def test_a_run_on_the_gpu_learns_and_goes_on() -> None:
-    config = PRESETS["cpu"].with_settings({"epoch_rounds": "1000", "deals": "10000"})
-    trainer = LimitTrainer(load_game("limit_holdem"), config, "cuda")
+    config = LIMIT_PRESETS["cpu"].with_settings({"epoch_rounds": "1000", "deals": "10000"})
+    trainer = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")
     for _ in range(4):
         trainer.run_epoch()
-    judge = Judge(trainer.rounds.selfplay.rules, 10_000, 1)
-    call = judge.win_rate(trainer.rounds.layers, AVERAGE, "always-call")
+    judge = Judge(trainer.engine.selfplay.rules, 10_000, 1)
+    call = judge.win_rate(trainer.engine.layers, AVERAGE, "always-call")
     assert call.mbb - call.half > 30.0
-    again = LimitTrainer(load_game("limit_holdem"), config, "cuda")
+    again = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")
     again.restore(*trainer.state())
     assert again.epoch == 4
-    assert judge.win_rate(again.rounds.layers, AVERAGE, "always-call") == call
+    assert judge.win_rate(again.engine.layers, AVERAGE, "always-call") == call
     again.run_epoch()
-    assert int(again.rounds.counters.rounds) == 5_000
+    assert int(again.engine.rounds) == 5_000
 
 
 def test_the_papers_settings_fit() -> None:
-    trainer = LimitTrainer(load_game("limit_holdem"), PRESETS["paper"].with_settings({"epoch_rounds": "300"}), "cuda")
+    trainer = NFSP_LIMIT.trainer(
+        load_game("limit_holdem"), LIMIT_PRESETS["paper"].with_settings({"epoch_rounds": "300"}), "cuda"
+    )
     progress = trainer.run_epoch()
     assert np.isfinite(progress.loss)
     assert torch.cuda.max_memory_allocated() < 16 * 2**30

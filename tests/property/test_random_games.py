@@ -1,25 +1,24 @@
 """Properties that hold in every game, on random ones."""
 
-from unittest.mock import patch
-
 import numpy as np
 import pytest
+import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacit.evaluation import evaluate, infostate_values
 from tacit.games import TERMINAL, Game
 from tacit.games.check import check_game
-from tacit.kernels import RegretStep, make_passes
-from tacit.kernels.base import Passes
+from tacit.kernels import AnyTreePasses, RegretStep, make_passes
+from tacit.kernels.base import LeafValues, Passes
+from tacit.kernels.clock import OneStep
 from tacit.kernels.numba_rows import RowPasses
 from tacit.kernels.torch_rows import TorchPasses
-from tacit.solvers.learner import make_learner
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.schedules import SCHEDULES
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
-from tacit.tree.forest import plant_forest
 from tacit.tree.growing import GrowingTree
 from tacit.tree.lanes import lane_layout
 from tacit.tree.public_tree import LEAF, PublicTree
@@ -143,26 +142,38 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
     tree = compile_game(game)
     rng = np.random.default_rng(seed)
     strategy, regret, average = random_strategy(tree, seed), rng.normal(size=tree.num_entries), rng.random(tree.num_entries)
-    step = RegretStep(0.7, 0.4, -0.3, 0.5, 2.0)
+    clock = OneStep(RegretStep(0.7, 0.4, -0.3, 0.5, 2.0), 0.3).clock()
     results = []
     for passes in all_passes(tree):
         layout = passes.entries(strategy)
         reaches = [passes.reach(player, layout) for player in (0, 1)]
-        out = [passes.rows_to_numpy(player, reaches[player]) for player in (0, 1)]
+        out = [passes.rows_to_numpy(player, reaches[player]).copy() for player in (0, 1)]
         for player in (0, 1):
-            out.append(passes.rows_to_numpy(player, passes.values(player, layout, reaches[1 - player])))
+            out += [passes.values(player, layout, reaches[1 - player]), passes.row_values(player)]
             cfv, response = passes.best_response(player, reaches[1 - player])
+            into = passes.entries(strategy)
+            passes.best_response(player, reaches[1 - player], out=into)
             mine = tree.entry_player == player
-            out += [passes.rows_to_numpy(player, cfv), passes.to_numpy(response)[mine]]
+            out += [cfv, passes.row_values(player), passes.to_numpy(response)[mine]]
+            np.testing.assert_array_equal(passes.to_numpy(into), np.where(mine, passes.to_numpy(response), strategy))
             sums = passes.entries(average)
-            passes.reach_and_average(player, layout, sums, 0.3)
+            passes.reach_and_average(player, layout, sums, clock)
             new_strategy, new_regret, new_average = (passes.entries(x) for x in (strategy, regret, average))
-            passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, step)
+            passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, clock)
+            out += [passes.root_cfv(player), passes.get_roots(player, reaches[player])]
+            passes.set_roots(player, reaches[player], 0.5 * passes.get_roots(player, reaches[player]))
+            out.append(passes.rows_to_numpy(player, passes.reach(player, layout, out=reaches[player])).copy())
+            reaches[player] = passes.reach(player, layout)
             out += [passes.to_numpy(x)[mine] for x in (sums, new_strategy, new_regret, new_average)]
         results.append(out)
     for other in results[1:]:
         for mine, theirs in zip(results[0], other, strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
+def some_values(passes: AnyTreePasses, seed: int) -> LeafValues:
+    generator = torch.Generator().manual_seed(seed)
+    return LeafValues(torch.randn(passes.new_beliefs().shape, generator=generator, dtype=torch.float64))
 
 
 @few
@@ -177,13 +188,21 @@ def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
         layout = passes.entries(strategy)
         for player in (0, 1):
             reach = passes.reach(1 - player, layout)
-            with patch("numpy.empty", lambda shape, dtype=float: np.full(shape, 7, dtype)):  # what memory may hold
-                cfvs = [passes.values(player, layout, reach), passes.best_response(player, reach)[0]]
+            values = []
+            for leaves in (
+                None,
+                some_values(passes, seed) if passes.leaf_states is not None else None,
+                None,
+            ):  # what was written before must not stay
+                passes.values(player, layout, reach, leaves)
+                values.append(passes.row_values(player))
+            passes.best_response(player, reach)
+            values.append(passes.row_values(player))
             at_leaf = np.repeat(nodes.actor == LEAF, np.diff(nodes.row_start[player]))
-            values = [passes.rows_to_numpy(player, cfv) for cfv in cfvs]
+            results.append(values.pop(1))
             assert not any(value[at_leaf].any() for value in values)
             results.append(np.concatenate(values))
-    for mine, theirs in zip(results[2:], results, strict=False):
+    for mine, theirs in zip(results[4:], results, strict=False):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
@@ -216,64 +235,31 @@ def test_beliefs_equal_enumeration(game: Game, seed: int) -> None:
 @few
 @given(GAMES, st.integers(0, 1000))
 def test_subgames_continue_the_game(game: Game, seed: int) -> None:
-    """A subgame's root value is the mean of the infostate values at its root; a forest of subgames has the same values."""
+    """A subgame's root value is the mean of the infostate values at its root."""
     tree = compile_game(game)
     strategy = random_strategy(tree, seed)
-    values = infostate_values(make_passes(tree), strategy, 0)
     subgames, expected = [], []
     for node in decision_nodes(tree)[:8]:
         pbs = belief_state(tree, strategy, int(node))
-        start = tree.require_nodes().row_start[0]
-        expected.append(float(pbs.beliefs[0] @ values[start[node] : start[node + 1]]))
+        expected.append(float(pbs.beliefs[0] @ infostate_values(make_passes(tree), strategy, 0, int(node))))
         subgames.append(extract_subgame(pbs))
         small = evaluate(make_passes(subgames[-1].tree), strategy[subgames[-1].entry_index])
         assert small.value == pytest.approx(expected[-1], abs=1e-12)
-    forest = plant_forest([subgame.tree for subgame in subgames])
-    together = np.concatenate([strategy[subgame.entry_index] for subgame in subgames])
-    for passes in all_passes(forest.tree):
-        layout = passes.entries(together)
-        cfv = passes.values(0, layout, passes.reach(1, layout))
-        by_tree = forest.values_by_tree(0, passes.root_values(0, cfv))
-        np.testing.assert_allclose(by_tree, expected, atol=1e-12)
 
 
 @few
 @given(GAMES, st.integers(0, 1000), st.sampled_from([1, 2, None, "round"]))
-def test_a_subgame_within_a_subgame_or_a_forest_is_the_subgame(game: Game, seed: int, depth: int | str | None) -> None:
+def test_a_subgame_within_a_subgame_is_the_subgame(game: Game, seed: int, depth: int | str | None) -> None:
     tree = compile_game(game)
     strategy = random_strategy(tree, seed)
     outer = extract_subgame(belief_state(tree, strategy, int(decision_nodes(tree)[0])))
-    forest = plant_forest([outer.tree, outer.tree])
     node = int(decision_nodes(outer.tree)[-1])
     direct = extract_subgame(belief_state(tree, strategy, int(outer.node_index[node])), depth)
     inner = extract_subgame(belief_state(outer.tree, strategy[outer.entry_index], node), depth)
     np.testing.assert_array_equal(outer.node_index[inner.node_index], direct.node_index)
     np.testing.assert_array_equal(outer.entry_index[inner.entry_index], direct.entry_index)
-    twice = np.tile(strategy[outer.entry_index], 2)
-    last = int(decision_nodes(forest.tree)[-1])  # the same node, in the second of the two trees
-    planted = extract_subgame(belief_state(forest.tree, twice, last), depth)
-    np.testing.assert_array_equal(planted.entry_index - outer.tree.num_entries, inner.entry_index)
     value = evaluate(make_passes(direct.tree), strategy[direct.entry_index]).value
-    for subgame in (inner.tree, planted.tree):
-        assert evaluate(make_passes(subgame), strategy[direct.entry_index]).value == pytest.approx(value, abs=1e-12)
-
-
-@settings(max_examples=10, deadline=None)
-@given(GAMES, st.integers(0, 1000))
-def test_solving_a_forest_equals_solving_each_tree(game: Game, seed: int) -> None:
-    tree = compile_game(game)
-    strategy = random_strategy(tree, seed)
-    trees = [extract_subgame(belief_state(tree, strategy, int(n))).tree for n in decision_nodes(tree)[:4]]
-    forest = plant_forest(trees)
-    for name in ("linear-cfr", "flop"):
-        for make in (make_passes, RowPasses, TorchPasses):
-            together = make_learner(make(forest.tree), SCHEDULES[name])
-            alone = [make_learner(make(one), SCHEDULES[name]) for one in trees]
-            for learner in (together, *alone):
-                for _ in range(4):
-                    learner.step()
-            averages = np.concatenate([learner.average_strategy() for learner in alone])
-            np.testing.assert_allclose(together.average_strategy(), averages, atol=1e-10)
+    assert evaluate(make_passes(inner.tree), strategy[direct.entry_index]).value == pytest.approx(value, abs=1e-12)
 
 
 @settings(max_examples=15, deadline=None)
@@ -284,7 +270,7 @@ def test_cfr_reaches_the_value_of_the_linear_program(game: Game) -> None:
     equilibrium, value = solve_lp(tree)
     passes = make_passes(tree)
     assert evaluate(passes, equilibrium).exploitability < 1e-8
-    learner = make_learner(passes, SCHEDULES["cfr+"])
+    learner = TabularDriver(passes, SCHEDULES["cfr+"])
     for _ in range(300):
         learner.step()
     quality = evaluate(passes, learner.average_strategy())

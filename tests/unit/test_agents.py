@@ -6,27 +6,30 @@ import numpy as np
 import pytest
 import torch
 
+import tacit
 from tacit.agents.base import Sight
 from tacit.agents.bots import RandomBot
-from tacit.agents.registry import SearchOptions, default_agent, load_agent
+from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.evaluation.exact import infostate_values
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.search.values import values_in_subgame
 from tacit.solvers import solve
+from tacit.training.folder import RunFolder
 from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
 from tests.oracles import public_posterior
@@ -189,16 +192,15 @@ def test_values_inside_a_searched_subgame(depth: int | None) -> None:
     """
     strategy = solve("kuhn_poker", solver="cfr+", iterations=3_000).strategy.probabilities
     search = search_of("kuhn_poker", depth, "cfr+", 2)
-    tree, nodes = search.space.tree, search.space.tree.require_nodes()
-    whole = [infostate_values(make_passes(tree), strategy, player) for player in (0, 1)]
+    tree = search.space.tree
     for node in search.space.subgame_at(0).node_index[: 1 if depth == 1 else 3]:
         pbs = belief_state(tree, strategy, int(node)).rescaled()
         found = values_in_subgame(search, 0, pbs, strategy)
         for player in (0, 1):
-            rows = slice(nodes.row_start[player][node], nodes.row_start[player][node + 1])
+            whole = infostate_values(make_passes(tree), strategy, player, int(node))
             if depth is None:
-                np.testing.assert_allclose(found[player], whole[player][rows], atol=1e-9)
-            mean = pbs.beliefs[player] @ whole[player][rows]
+                np.testing.assert_allclose(found[player], whole, atol=1e-9)
+            mean = pbs.beliefs[player] @ whole
             assert pbs.beliefs[player] @ found[player] == pytest.approx(mean, abs=1e-3)
 
 
@@ -258,10 +260,11 @@ def test_openspiel_games_are_played(name: str) -> None:
 def test_agents_by_name(tmp_path: Path) -> None:
     kuhn, leduc = load_game("kuhn_poker"), load_game("leduc_poker")
     solve(kuhn, solver="cfr+", iterations=10).save(tmp_path / "kuhn.tacit")
-    RunFolder(tmp_path / "run").save_network(RebelTrainer(kuhn, preset("smoke")), keep=False)
+    RunFolder(tmp_path / "run", REBEL).save_network(RebelTrainer(kuhn, preset("smoke")), keep=False)
     options = SearchOptions(solver="cfr+", iterations=4)
-    for name in ("random", str(tmp_path / "kuhn.tacit"), str(tmp_path / "run"), str(RunFolder(tmp_path / "run").network)):
-        agent = load_agent(name, kuhn, rng(), options)
+    network = RunFolder(tmp_path / "run", REBEL).network
+    for name in ("random", str(tmp_path / "kuhn.tacit"), str(tmp_path / "run"), str(network)):
+        agent = load_agent(name, kuhn, rng(), options.only(tacit.open(name, kuhn).search_options))
         assert agent.name == name
         play_game(kuhn, (agent, RandomBot(rng())), rng())
     content = (tmp_path / "kuhn.tacit").read_bytes()
@@ -278,11 +281,7 @@ def test_agents_by_name(tmp_path: Path) -> None:
     }
     for name, message in wrong.items():
         with pytest.raises(TacitError, match=message):
-            load_agent(name, leduc, rng(), options)
-    told: list[str] = []
-    assert default_agent(leduc, rng(), options, told.append).name.startswith("dcfr")
-    assert "exploitability" in told[-1]
-    assert default_agent(load_game("liars_dice(dice=1,faces=4)"), rng(), options).name == "pretrained:liars_dice_1x4f"
+            load_agent(name, leduc, rng())
 
 
 def test_a_pretrained_agent_thinks_aloud() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot
-from tacit.agents.registry import load_agent
 from tacit.agents.tabular import TabularAgent
-from tacit.arena.aivat import Aivat, AivatEstimator, known_strategy, make_aivat
+from tacit.arena.aivat import AivatEstimator, estimate
+from tacit.arena.aivat_cases import known_strategy, make_estimator, pair_values, row_estimator, row_line
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
@@ -25,7 +27,6 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance
 from tacit.tree.public_tree import Floats, PublicTree
-from tacit.tree.strategy import Strategy
 from tests.random_games import RandomGame
 from tests.unit.test_arena import assert_refused, rng, tacit
 
@@ -61,10 +62,23 @@ def all_ends(tree: PublicTree, profile: Floats) -> list[tuple[Place, float, floa
     return ends
 
 
-def moments(ends: list[tuple[Place, float, float]], aivat: Aivat | None) -> tuple[float, float]:
+def aivat_of(tree: PublicTree, known: Sequence[Floats | None], value_strategy: Floats) -> Callable[[Place], float]:
+    """Returns what estimates a game by where it ended: all it may depend on is the public state and what an unknown held."""
+    values, kept = pair_values(tree, value_strategy), dict[tuple[int, ...], float]()
+
+    def at(end: Place) -> float:
+        key = (end.node, *(row for row, strategy in zip(end.rows, known, strict=True) if strategy is None))
+        if key not in kept:
+            kept[key] = estimate(row_line(tree, end), known, values)
+        return kept[key]
+
+    return at
+
+
+def moments(ends: list[tuple[Place, float, float]], aivat: Callable[[Place], float] | None) -> tuple[float, float]:
     """Returns the exact mean and standard deviation of the payoffs, or of their estimates."""
     likely = np.array([chance for _, chance, _ in ends])
-    worth = np.array([payoff if aivat is None else aivat.at(place) for place, _, payoff in ends])
+    worth = np.array([payoff if aivat is None else aivat(place) for place, _, payoff in ends])
     assert likely.sum() == pytest.approx(1.0)
     mean = float(likely @ worth)
     return mean, math.sqrt(max(0.0, float(likely @ (worth - mean) ** 2)))
@@ -97,17 +111,17 @@ def test_exactly_unbiased_over_all_histories(name: str) -> None:
     assert moments(ends, None)[0] == pytest.approx(exact, abs=1e-9)
     for known in ((first, second), (first, None), (None, second)):
         for value_strategy in (values, tree.uniform_strategy(), profile):
-            aivat = make_aivat(tree, known, value_strategy)
+            aivat = aivat_of(tree, known, value_strategy)
             assert moments(ends, aivat)[0] == pytest.approx(exact, abs=1e-9)
     # With both known and their own value function nothing is left to luck.
-    assert moments(ends, make_aivat(tree, (first, second), profile)) == pytest.approx((exact, 0.0), abs=1e-7)
+    assert moments(ends, aivat_of(tree, (first, second), profile)) == pytest.approx((exact, 0.0), abs=1e-7)
 
 
 def test_it_is_the_formula_of_the_paper_on_kuhn_poker() -> None:
     """Player 0 holds the queen, checks, and calls a bet: base and corrections by hand, player 1 unknown with the jack."""
     tree = compile_game(load_game("kuhn_poker"))
     uniform = tree.uniform_strategy()
-    aivat = make_aivat(tree, (uniform, None), uniform)
+    aivat = aivat_of(tree, (uniform, None), uniform)
     ends = {}
     for place, _, payoff in all_ends(tree, uniform):
         ends[tree.public_label(place.node), tree.private_label(0, place.rows[0]), tree.private_label(1, place.rows[1])] = (
@@ -126,15 +140,17 @@ def test_it_is_the_formula_of_the_paper_on_kuhn_poker() -> None:
     dealt = np.mean([deals["J"], deals["Q"], deals["K"]]) - deals["J"]  # the luck of player 1's card
     own_check = deals["J"] - check  # player 0's first choice
     own_call = 0.5 * (-1 + 2) - 2  # and its second one; player 1's bet is not corrected
-    assert aivat.at(place) == pytest.approx(2.0 + dealt + own_check + own_call)
+    assert aivat(place) == pytest.approx(2.0 + dealt + own_check + own_call)
     # A king in its place would have done the same: imaginary observations make no difference between the two.
-    assert aivat.at(ends["check bet call", "K", "J"][0]) == aivat.at(place)
+    king, queen = (row_line(tree, ends["check bet call", held, "J"][0]) for held in "KQ")
+    values = pair_values(tree, uniform)
+    assert estimate(king, (uniform, None), values) == estimate(queen, (uniform, None), values)
 
 
 def factor(tree: PublicTree, first: Floats, second: Floats, known: tuple[bool, bool], values: Floats) -> float:
     profile = np.where(tree.entry_player == 0, first, second)
     ends = all_ends(tree, profile)
-    aivat = make_aivat(tree, [s if k else None for s, k in zip((first, second), known, strict=True)], values)
+    aivat = aivat_of(tree, [s if k else None for s, k in zip((first, second), known, strict=True)], values)
     (raw_mean, raw), (mean, deviation) = moments(ends, None), moments(ends, aivat)
     assert mean == pytest.approx(raw_mean, abs=1e-9)
     return raw / deviation
@@ -168,8 +184,8 @@ def test_sampled_games_have_the_exact_value(name: str, both: bool) -> None:
     exact = 0.0
     for seat, sign in ((0, 0.5), (1, -0.5)):
         exact += sign * evaluate(make_passes(tree), np.where(tree.entry_player == seat, first, second)).value
-    agents: list[Agent] = [TabularAgent(Strategy(tree, first), rng(1)), TabularAgent(Strategy(tree, second), rng(2))]
-    estimator = AivatEstimator(tree, agents if both else [agents[0], Stranger(agents[1])])
+    agents: list[Agent] = [TabularAgent(tree.strategy(first), rng(1)), TabularAgent(tree.strategy(second), rng(2))]
+    estimator = row_estimator(tree, agents if both else [agents[0], Stranger(agents[1])])
     raw, less = played(game, agents, estimator, 1_500)
     for tally in (raw, less):
         assert tally.deviation is not None
@@ -218,7 +234,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert_refused(["match", "random", "random", "--game", "openspiel:kuhn_poker", "--aivat"], "names infostates", capsys)
 
 
-def test_somebody_has_to_be_known() -> None:
-    tree = compile_game(load_game("kuhn_poker"))
-    with pytest.raises(TacitError, match="needs the strategy of one player"):
-        make_aivat(tree, (None, None), tree.uniform_strategy())
+def test_somebody_has_to_be_known_and_to_play_as_it_says() -> None:
+    game = load_game("kuhn_poker")
+    tree = compile_game(game)
+    with pytest.raises(TacitError, match="strategy that is known: what it or it plays"):
+        make_estimator(game, [Stranger(RandomBot(rng())), Stranger(RandomBot(rng()))])
+    uniform = tree.uniform_strategy()
+    passive = np.where(tree.entry_action == 0, 1.0, 0.0)  # checks and folds
+    end = next(place for place, _, _ in all_ends(tree, uniform) if tree.public_label(place.node) == "bet fold")
+    with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
+        estimate(row_line(tree, end), (passive, None), pair_values(tree, uniform))

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Agent, Sight
-from tacit.agents.hand_policy import PotOddsPolicy
-from tacit.agents.registry import BOTS, HAND_POLICIES, load_agent
+from tacit.agents.hand_policy import HAND_POLICIES, PotOddsPolicy
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
 from tacit.arena.match import RecordedDraws, play_deals
+from tacit.artifacts import load_agent
+from tacit.artifacts.bot import BOTS
 from tacit.cards import HANDS, hand_index, hand_strengths, parse_cards
 from tacit.cards.equity import random_hand_equities, win_chances
 from tacit.cards.hands import possible_hands

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tacit.search.leaves import RandomLeaves, ZeroLeaves
 
 from tacit.errors import TacitError
 from tacit.evaluation import Quality, evaluate
@@ -12,7 +13,6 @@ from tacit.rebel.trained import load_search
 from tacit.search import best_response
 from tacit.search.best_response import best_response_bound
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import RandomLeaves, ZeroLeaves
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.responder import NOT_OPENED, ResponseStage, plan_response
 from tacit.search.search import BatchSearch

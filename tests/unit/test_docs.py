@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.search.leaves import OracleLeaves, ZeroLeaves
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)

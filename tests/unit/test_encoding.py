@@ -8,7 +8,7 @@ import pytest
 
 from tacit.games import CHANCE, TERMINAL, Game, load_game
 from tacit.games.one_card_poker import CALL, FOLD, RAISE, OneCardPoker, PokerState
-from tacit.nfsp.encoding import encode_infostates
+from tacit.nfsp.tabular.encoding import encode_infostates
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import PublicTree, split_observations
 from tests.random_games import RandomGame

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 import torch
 
+from tacit import artifacts
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import EvaluationProtocol, judge, judge_by_response
 from tacit.rebel.network_error import network_error
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer, typical_return
 from tacit.search import tables
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.search.tables import game_space, search_space
+from tacit.training.folder import RunFolder
 from tacit.training.run import load_trainer, open_run, train
 from tacit.tree.compiler import compile_game, has_direct_builder
 from tacit.tree.estimate import can_expand, fits_memory
@@ -65,14 +66,14 @@ def test_training_from_the_rules_is_training_from_the_tree(beliefs: str, request
 
 
 def test_a_run_from_the_rules_is_judged_by_a_lower_bound_and_goes_on(no_room: None, tmp_path: Path) -> None:
-    config, whole = preset("smoke").with_settings({"epochs": "2"}), RunFolder(tmp_path / "whole")
+    config, whole = preset("smoke").with_settings({"epochs": "2"}), RunFolder(tmp_path / "whole", REBEL)
     train(open_run(whole, DICE, config), whole)
     lines = [json.loads(line) for line in whole.metrics.read_text().splitlines()]
     assert [line["kind"] for line in lines] == ["lower bound"] * 2
     assert all(line["margin"] > 0 for line in lines)
     assert lines[-1]["playthroughs"] == config.playthroughs
 
-    halved = RunFolder(tmp_path / "halved")
+    halved = RunFolder(tmp_path / "halved", REBEL)
     stops = iter([True, False])
     train(open_run(halved, DICE, config), halved, should_stop=lambda: next(stops))
     again = load_trainer(halved)
@@ -81,13 +82,13 @@ def test_a_run_from_the_rules_is_judged_by_a_lower_bound_and_goes_on(no_room: No
     assert halved.network.read_bytes()[-1000:] == whole.network.read_bytes()[-1000:]
     assert [e.exploitability for e in halved.history()] == [e.exploitability for e in whole.history()]
 
-    protocol = EvaluationProtocol("dcfr", config.iterations, config.playthroughs)
-    asked: list[tuple[int, int]] = []
-    bound = judge_by_response(whole.path, protocol, on_search=lambda *counts: asked.append(counts))
-    assert bound.exploitability == pytest.approx(lines[-1]["exploitability"], abs=1e-6)
-    assert max(done for done, _ in asked) <= asked[0][1]
-    with pytest.raises(TacitError, match="too large to be compiled as a whole, so no exact figures"):
-        judge(whole.path, protocol)
+    trained = artifacts.open(str(whole.path))
+    assert trained.metrics == ("best-response",)
+    bound = trained.evaluate(iterations=config.iterations, playthroughs=config.playthroughs)
+    assert bound.figure == pytest.approx(lines[-1]["exploitability"], abs=1e-6)
+    assert bound.kind == "lower bound"
+    with pytest.raises(TacitError, match="exploitability"):
+        trained.evaluate("exploitability")
 
 
 def test_exact_figures_are_refused(no_room: None) -> None:

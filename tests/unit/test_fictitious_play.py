@@ -12,20 +12,19 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.kernels.numba_hands import HandPasses
 from tacit.search.config import SearchConfig
-from tacit.search.state import average_weights
 from tacit.solvers import solve
+from tacit.solvers.driver import DriverOptions
 from tacit.solvers.export import openspiel_policy
-from tacit.solvers.learner import FORCING, Learner, make_learner
-from tacit.solvers.schedules import find_schedule, plain_schedule
+from tacit.solvers.schedules import average_weights, find_schedule, plain_schedule
+from tacit.solvers.tabular import FORCING, TabularDriver
 from tacit.tree.compiler import compile_for_solving, compile_game
 from tacit.tree.public_tree import PublicTree
-from tacit.tree.strategy import Strategy
 from tests.oracles import best_response_value, expected_value
 
 
-def learner_of(name: str, solver: str, backend: str = "numba", seed: int = 0) -> tuple[PublicTree, Learner]:
+def learner_of(name: str, solver: str, backend: str = "numba", seed: int = 0) -> tuple[PublicTree, TabularDriver]:
     tree = compile_game(load_game(name))
-    return tree, make_learner(make_passes(tree, backend), find_schedule(solver), seed)
+    return tree, TabularDriver(make_passes(tree, backend), find_schedule(solver), DriverOptions(seed=seed))
 
 
 def own_reach(tree: PublicTree, strategy: np.ndarray) -> np.ndarray:
@@ -40,7 +39,7 @@ def own_reach(tree: PublicTree, strategy: np.ndarray) -> np.ndarray:
 
 
 def largest_difference(tree: PublicTree, strategy: np.ndarray, theirs: list[dict]) -> float:
-    ours = openspiel_policy(Strategy(tree, strategy)).policy_table()
+    ours = openspiel_policy(tree.strategy(strategy)).policy_table()
     found = [abs(dict(ours[key])[a] - p) for table in theirs for key, actions in table.items() for a, p in actions.items()]
     assert len(found) == tree.num_entries
     return max(found)
@@ -59,7 +58,7 @@ def test_xfp_is_openspiels_on_leduc() -> None:
         theirs.iteration()
         assert largest_difference(tree, learner.average_strategy(), theirs.average_policy_tables()) < 1e-9
     quality = evaluate(learner.passes, learner.average_strategy())
-    found = pyspiel.nash_conv(twin, openspiel_policy(Strategy(tree, learner.average_strategy())))
+    found = pyspiel.nash_conv(twin, openspiel_policy(tree.strategy(learner.average_strategy())))
     assert quality.nash_conv == pytest.approx(found, abs=1e-9)
 
 
@@ -76,7 +75,7 @@ def test_xfp_is_openspiels_on_kuhn_but_for_ties() -> None:
         average = learner.average_strategy()
         learner.step()
         response = learner.current_strategy()
-        table = openspiel_policy(Strategy(tree, response)).policy_table()
+        table = openspiel_policy(tree.strategy(response)).policy_table()
         for player in (0, 1):
             best = exploitability.best_response(twin, theirs.average_policy().to_tabular(), player)["best_response_value"]
             answered = expected_value(tree, np.where(tree.entry_player == player, response, average))

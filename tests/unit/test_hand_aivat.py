@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Agent
-from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
+from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.holdem import HoldemAgent
-from tacit.agents.registry import HAND_POLICIES, load_agent
-from tacit.arena.hand_aivat import HandAivatEstimator, hand_estimate
-from tacit.arena.hand_values import CheckDown, HandValues, TreeValues, tabulate_game
+from tacit.arena.aivat import AivatEstimator, Values, estimate
+from tacit.arena.aivat_cases import hand_line, make_estimator
+from tacit.arena.hand_values import check_down, self_play, tabulate_game
 from tacit.arena.match import play_deals
-from tacit.cards import hand_index
+from tacit.artifacts import load_agent
+from tacit.cards import hand_index, parse_cards
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
@@ -88,14 +89,14 @@ def test_exactly_unbiased_over_all_histories_of_a_turn_endgame(known: tuple[bool
     assert math.fsum(likely * payoff for _, _, likely, payoff in ends) == pytest.approx(exact, abs=1e-9)
     told = [policy if says else None for policy, says in zip(policies, known, strict=True)]
     seat = known.index(True)
-    functions: list[HandValues] = [CheckDown(), TreeValues(tree, (first, second)[seat], seat)]
+    functions: list[Values] = [check_down, self_play(tree, (first, second)[seat], seat)]
     for values in functions:
         estimates: dict[tuple[object, ...], float] = {}
         total = []
         for public, hands, likely, _ in ends:
             key = (public.path, *(hand for hand, says in zip(hands, known, strict=True) if not says))  # all it may depend on
             if key not in estimates:
-                estimates[key] = hand_estimate(public, hands, told, values)
+                estimates[key] = estimate(hand_line(public, hands), told, values)
             total.append(likely * estimates[key])
         assert math.fsum(total) == pytest.approx(exact, abs=1e-9)
 
@@ -104,12 +105,12 @@ def test_players_who_are_both_known_with_their_own_values_leave_nothing_to_luck(
     game, tree = endgame(SMALL)
     strategy = some_strategy(tree, 1)
     policy = SolvedPolicy(HandStrategy(tree, strategy))
-    values, exact = TreeValues(tree, strategy, 0), value_of(tree, strategy, strategy)
+    values, exact = self_play(tree, strategy, 0), value_of(tree, strategy, strategy)
     for public, hands, _, _ in Ends(game, (policy, policy)).found[::97]:
-        assert hand_estimate(public, hands, (policy, policy), values) == pytest.approx(exact, abs=1e-9)
+        assert estimate(hand_line(public, hands), (policy, policy), values) == pytest.approx(exact, abs=1e-9)
 
 
-def played(game: Holdem, agents: list[Agent], estimator: HandAivatEstimator, number: int) -> tuple[Tally, Tally]:
+def played(game: Holdem, agents: list[Agent], estimator: AivatEstimator, number: int) -> tuple[Tally, Tally]:
     raw, less = Tally(), Tally()
     for deal in islice(play_deals(game, agents, rng(5), duplicate=False, estimator=estimator), number):
         raw.add(deal.payoffs[0])
@@ -136,8 +137,8 @@ def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float)
         HandAgent(game, SolvedPolicy(solved), rng(1), "A"),
         HandAgent(game, SolvedPolicy(rough), rng(2), "B"),
     ]
-    estimator = HandAivatEstimator(game, agents if both else [agents[0], Stranger(agents[1])])
-    assert estimator.values_by == "self-play of A"
+    estimator = make_estimator(game, agents if both else [agents[0], Stranger(agents[1])])
+    assert estimator.values[0] is not check_down
     raw, less = played(game, agents, estimator, 400)
     assert_means(exact, raw, less)
     assert raw.deviation is not None
@@ -151,8 +152,8 @@ def test_the_full_game_from_before_the_flop(both: bool) -> None:
     game = load_game("no_limit_holdem")
     assert isinstance(game, Holdem)
     agents = [load_agent(name, game, rng(seed)) for seed, name in enumerate(("random", "always-call"))]
-    estimator = HandAivatEstimator(game, agents if both else [agents[0], Stranger(agents[1])])
-    assert estimator.values_by == "checking down"
+    estimator = make_estimator(game, agents if both else [agents[0], Stranger(agents[1])])
+    assert estimator.values[0] is check_down
     raw, less = played(game, agents, estimator, 60)
     assert raw.deviation is not None
     assert less.deviation is not None
@@ -165,8 +166,8 @@ def test_it_takes_what_a_search_says_of_all_hands() -> None:
     game, _ = endgame(TURN)
     agent = HoldemAgent(game, rng(0), iterations=5)
     agents: list[Agent] = [agent, load_agent("always-call", game, rng(1))]
-    estimator = HandAivatEstimator(game, agents)
-    assert estimator.values_by == "self-play of always-call"
+    estimator = make_estimator(game, agents)
+    assert estimator.values[0] is not check_down  # self-play of always-call: a search is too slow to tabulate
     raw, less = played(game, agents, estimator, 60)
     assert agent.search.searches == 1
     assert raw.deviation is not None
@@ -178,13 +179,16 @@ def test_it_takes_what_a_search_says_of_all_hands() -> None:
 def test_one_player_has_to_be_known_and_to_play_as_it_says() -> None:
     game, tree = endgame(SMALL)
     strangers = [Stranger(load_agent("random", game, rng(0))) for _ in range(2)]
-    with pytest.raises(TacitError, match="neither it nor it can say"):
-        HandAivatEstimator(game, strangers)
+    with pytest.raises(TacitError, match="what it or it plays"):
+        make_estimator(game, strangers)
     end = PublicHand.start(game).dealt(game.known_board).after(3_000).after(0)
-    with pytest.raises(TacitError, match="needs what one player does"):
-        hand_estimate(end, (0, 0), (None, None), CheckDown())
-    with pytest.raises(TacitError, match="that its policy never makes"):
-        hand_estimate(end, (0, 0), (HAND_POLICIES["always-call"], None), CheckDown())
+    held = hand_index(*parse_cards("QhQd")), hand_index(*parse_cards("JhJd"))
+    with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
+        estimate(hand_line(end, held), (HAND_POLICIES["always-call"], None), check_down)
+    off_menu = PublicHand.start(game).dealt(game.known_board).after(2_000).after(0)
+    with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
+        estimate(hand_line(off_menu, held), (HAND_POLICIES["random"], None), check_down)
+    assert estimate(hand_line(off_menu, held), (None, HAND_POLICIES["random"]), check_down) > 0  # an unknown player may
     asked, played = tabulate_game(HAND_POLICIES["random"], game)
     assert asked.num_entries == tree.num_entries
     np.testing.assert_allclose(played, tree.uniform_strategy())

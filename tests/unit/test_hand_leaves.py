@@ -13,12 +13,15 @@ from tacit.cards.ranges import parse_range
 from tacit.cards.run_outs import PREFLOP_FILE, compute_preflop_margins, run_out_margins
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
+from tacit.evaluation.exact import leaf_values
 from tacit.games.betting import ALL_IN, CALL, FLOP, FOLD, PREFLOP, TURN, Betting, NoLimitBetting, parse_menu
-from tacit.kernels.hand_leaves import CheckDownLeaves, HandLeafEvaluator
+from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.numba_hands import HandPasses
-from tacit.solvers.hand_leaves import SolvedHandLeaves
-from tacit.solvers.learner import make_learner
+from tacit.leaves.check_down import CheckDownLeaves
+from tacit.leaves.solved_hands import SolvedHandLeaves
+from tacit.solvers.driver import DriverOptions
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_tree import DEALS, FOLDS, LEAF, RUNS_OUT, HandTree
 from tacit.tree.public_tree import Floats
@@ -42,12 +45,11 @@ def ranges_on(board: tuple[int, ...], first: str = "random", second: str = "rand
     return parse_range(first) * possible, parse_range(second) * possible
 
 
-def solved(tree: HandTree, iterations: int, leaves: HandLeafEvaluator | None) -> tuple[HandPasses, Floats]:
-    passes = HandPasses(tree, leaves=leaves)
-    learner = make_learner(passes, find_schedule("dcfr"))
-    for _ in range(iterations):
-        learner.step()
-    return passes, learner.average_strategy()
+def solved(tree: HandTree, iterations: int, leaves: LeafEvaluator | None) -> tuple[HandPasses, Floats]:
+    passes = HandPasses(tree)
+    driver = TabularDriver(passes, find_schedule("dcfr"), DriverOptions(leaves))
+    driver.run(iterations)
+    return passes, driver.average_strategy()
 
 
 def hand(text: str) -> int:
@@ -117,10 +119,12 @@ def test_checking_down_is_what_the_full_tree_gives(board: tuple[int, ...]) -> No
     start = cut.normalise(np.random.default_rng(0).random(cut.num_entries))
     checks = np.repeat(full.entry_action == CALL, np.diff(full.entry_offset)).astype(float)
     checks[: cut.num_entries] = start
-    whole, limited = HandPasses(full, np.float64), HandPasses(cut, np.float64, leaves=CheckDownLeaves())
+    whole, limited = HandPasses(full, np.float64), HandPasses(cut, np.float64)
+    reaches = [limited.reach(player, start) for player in (0, 1)]
     for player in (0, 1):
         expected = whole.values(player, checks, whole.reach(1 - player, checks))
-        found = limited.values(player, start, limited.reach(1 - player, start))
+        leaves = leaf_values(limited, CheckDownLeaves(), reaches, player)
+        found = limited.values(player, start, reaches[1 - player], leaves)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
 
@@ -129,9 +133,10 @@ def test_leaves_are_worth_nothing_without_an_evaluator_but_all_in_hands_are_run_
     strategy = cut.uniform_strategy()
     found = {}
     for name, leaves in (("zero", None), ("equity", CheckDownLeaves())):
-        passes = HandPasses(cut, np.float64, leaves=leaves)
-        passes.values(0, strategy, passes.reach(1, strategy))
-        found[name] = [passes.node_values(node).copy() for node in range(len(cut))]
+        passes = HandPasses(cut, np.float64)
+        reaches = [passes.reach(player, strategy) for player in (0, 1)]
+        passes.values(0, strategy, reaches[1], leaf_values(passes, leaves, reaches, 0))
+        found[name] = [passes.node_values(0, node) for node in range(len(cut))]
     for node in np.flatnonzero(cut.kind != LEAF):
         if cut.kind[node] in (RUNS_OUT, FOLDS):
             np.testing.assert_array_equal(found["zero"][node], found["equity"][node])
@@ -149,10 +154,10 @@ def test_a_solution_stays_one_when_solved_leaves_stand_for_the_river() -> None:
     exact = evaluate(passes, strategy)
     assert exact.exploitability < 0.3  # chips, of a pot of 400
     start = strategy[: cut.num_entries]
-    found = evaluate(HandPasses(cut, leaves=SolvedHandLeaves(SHORT_TURN, 200)), start)
+    found = evaluate(HandPasses(cut), start, SolvedHandLeaves(SHORT_TURN, 200))
     assert found.value == pytest.approx(exact.value, abs=1.0)
     assert found.exploitability < 1.0
-    guessed = evaluate(HandPasses(cut, leaves=CheckDownLeaves()), start)
+    guessed = evaluate(HandPasses(cut), start, CheckDownLeaves())
     assert abs(guessed.value - exact.value) > 2.0  # so that the river matters
 
 
@@ -162,14 +167,16 @@ def test_a_turn_is_solved_with_solved_leaves_to_the_value_of_the_full_tree() -> 
     full, cut = (build_hand_tree(None, SHORT_TURN, TURN_BOARD, ranges, depth=depth) for depth in (None, ROUND))
     passes, strategy = solved(full, 200, None)
     limited, start = solved(cut, 60, SolvedHandLeaves(SHORT_TURN, 40))
-    assert evaluate(limited, start).value == pytest.approx(evaluate(passes, strategy).value, abs=4.0)
+    assert evaluate(limited, start, SolvedHandLeaves(SHORT_TURN, 40)).value == pytest.approx(
+        evaluate(passes, strategy).value, abs=4.0
+    )
 
 
 def test_jam_or_fold_with_ten_big_blinds() -> None:
     """The known equilibrium: the button jams about 58 % of hands, the big blind calls with about 37 %."""
     tree = build_hand_tree(None, JamOrFold(1_000, 50, 100), (), ranges_on(()), depth=ROUND)
     assert len(tree) == 5
-    early, late = (evaluate(*solved(tree, iterations, CheckDownLeaves())) for iterations in (10, 300))
+    early, late = (evaluate(*solved(tree, iterations, CheckDownLeaves()), CheckDownLeaves()) for iterations in (10, 300))
     assert late.exploitability < min(0.1, 0.2 * early.exploitability)  # chips: 0.1 is 1 mbb
     _, strategy = solved(tree, 300, CheckDownLeaves())
     jams = tree.decision(strategy, 0)[1]

@@ -17,11 +17,11 @@ from tacit.games.betting import DEAL, FLOP, FOLDED, RIVER, SHOWDOWN, TURN, Betti
 from tacit.kernels import make_passes
 from tacit.kernels.card_removal import LANES, NUM_CARDS, fold_values, showdown_values
 from tacit.kernels.numba_hands import HandPasses
-from tacit.solvers.learner import make_learner
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_game
-from tacit.tree.hand_builder import build_hand_tree, total_meeting
+from tacit.tree.hand_builder import build_hand_tree, meeting_weight
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import Floats, PublicTree
@@ -114,7 +114,7 @@ SECOND[hand_index(*parse_cards("JcJd"))] = 0.25
 
 def solved(tree: HandTree, iterations: int, solver: str = "dcfr", dtype: type = np.float64) -> tuple[HandPasses, Floats]:
     passes = HandPasses(tree, dtype)
-    learner = make_learner(passes, find_schedule(solver))
+    learner = TabularDriver(passes, find_schedule(solver))
     for _ in range(iterations):
         learner.step()
     return passes, learner.average_strategy()
@@ -157,7 +157,7 @@ def test_the_weight_of_all_pairs() -> None:
     generator = np.random.default_rng(1)
     first, second = generator.random((2, NUM_HANDS))
     pairs = ~(HANDS[:, None, :, None] == HANDS[None, :, None, :]).any((2, 3))
-    assert total_meeting(HANDS, first, second) == pytest.approx(first @ pairs @ second, rel=1e-12)
+    assert meeting_weight(first, second, np.arange(len(HANDS))) == pytest.approx(first @ pairs @ second, rel=1e-12)
 
 
 @pytest.mark.parametrize(("rules", "board"), [(ONE_BET, RIVER_BOARD), (SHORT_TURN, TURN_BOARD), (TINY_FLOP, TURN_BOARD[:3])])
@@ -206,7 +206,7 @@ def test_the_trees_of_a_forest_are_solved_as_if_alone(solver: str) -> None:
         build_hand_tree(None, ONE_BET, RIVER_BOARD, full),
         build_hand_tree(None, replace(SHORT_TURN, stack=800), parse_cards("2s2hTcKs"), full),
     ]
-    alone, together = ([make_learner(HandPasses(tree, np.float64), find_schedule(solver)) for tree in part]
+    alone, together = ([TabularDriver(HandPasses(tree, np.float64), find_schedule(solver)) for tree in part]
                        for part in (trees, [join_hand_trees(trees)]))  # fmt: skip
     for learner in (*alone, *together):
         for _ in range(3):

@@ -6,36 +6,43 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tacit import artifacts
+from tacit.artifacts.base import Monitor
+from tacit.artifacts.rebel import RebelArtifact
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
 from tacit.rebel.network_error import NetworkError, network_error
+from tacit.rebel.system import REBEL
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
-from tacit.search.leaves import LeafEvaluator, OracleLeaves, ZeroLeaves
 from tacit.search.playthroughs import max_searches
 from tacit.search.tables import SearchSpace
+from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tests.unit.test_search import space_of
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    folder = RunFolder(tmp_path_factory.mktemp("run"))
+    folder = RunFolder(tmp_path_factory.mktemp("run"), REBEL)
     train(open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "5"})), folder)
     return folder
 
 
 def test_the_last_networks_are_judged_one_by_one(run: RunFolder) -> None:
-    judged = [judge(network, EvaluationProtocol("dcfr", 8, 16)) for network in last_networks(run.path, 3)]
-    assert [one.epoch for one in judged] == [3, 4, 5]
-    assert len({one.quality.exploitability for one in judged}) == 3
-    latest = judge(run.path, EvaluationProtocol("dcfr", 8, 16))
-    assert latest.quality.exploitability == pytest.approx(judged[-1].quality.exploitability, abs=1e-9)
+    artifact, protocol = artifacts.open(str(run.path)), {"solver": "dcfr", "iterations": 8, "playthroughs": 16}
+    judged = artifact.evaluate(last=3, **protocol)
+    checkpoints = judged.details["checkpoints"]
+    assert [one["epoch"] for one in checkpoints] == [3, 4, 5]
+    bounds = [one["exploitability"] for one in checkpoints]
+    assert len(set(bounds)) == 3
+    assert judged.figure == pytest.approx(np.mean(bounds))
+    assert artifact.evaluate(**protocol).figure == pytest.approx(bounds[-1], abs=1e-9)
     with pytest.raises(TacitError, match="keeps the networks of 3 evaluations, not of 4"):
-        last_networks(run.path, 4)
+        artifact.evaluate(last=4)
 
 
 @pytest.mark.parametrize(("name", "depth"), [("kuhn_poker", 1), ("leduc_poker", 2), ("liars_dice(dice=1,faces=4)", 3)])
@@ -48,7 +55,13 @@ def test_the_most_searches_are_the_public_states_where_searches_start(name: str,
     assert max_searches(space) == len(starts)
     assert max_searches(space_of(name, None)) == nodes.num_roots
     seen: list[tuple[int, int]] = []
-    judge(run.path, EvaluationProtocol("dcfr", 4, 8), on_search=lambda done, most: seen.append((done, most)))
+
+    class Listener(Monitor):
+        def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+            if unit == "searches" and total is not None:
+                seen.append((done, total))
+
+    artifacts.open(str(run.path), monitor=Listener()).evaluate(iterations=4, playthroughs=8)
     assert max(done for done, _ in seen) <= seen[0][1] == 8 * max_searches(space_of("kuhn_poker", 2))
 
 
@@ -86,15 +99,16 @@ def test_a_shipped_network_is_close_to_the_truth() -> None:
 def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = learned.jobs("smoke", ("cfr-d",), ("1x4f",), tmp_path, seed=3)[0]
     config = replace(job.config, epochs=3, evaluate_every=1, games=32, epoch_examples=32, iterations=2, playthroughs=1)
-    job = replace(job, config=config, protocol=EvaluationProtocol("dcfr", 2, 2, 3))
+    protocol = {"solver": "dcfr", "iterations": 2, "playthroughs": 2, "seed": 3}
+    job = replace(job, config=config, protocol=protocol)
     train(open_run(job.folder, job.game, job.config), job.folder)
     first = learned.judge_run(job)
     assert list(first.exploitability) == [1, 2, 3]
     assert first.mean == pytest.approx(np.mean(list(first.exploitability.values())))
     with monkeypatch.context() as patch:
-        patch.setattr(learned, "judge", lambda *_: pytest.fail("computed again"))
+        patch.setattr(RebelArtifact, "exploitability", lambda *_, **__: pytest.fail("computed again"))
         assert learned.judge_run(job) == first
-    other = learned.judge_run(replace(job, protocol=EvaluationProtocol("dcfr", 3, 2, 3)))
+    other = learned.judge_run(replace(job, protocol={**protocol, "iterations": 3}))
     assert other.exploitability != first.exploitability
 
 

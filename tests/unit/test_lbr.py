@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Sight
-from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
-from tacit.agents.registry import HAND_POLICIES
+from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
 from tacit.arena.lbr import LocalBestResponse, parse_setting
 from tacit.arena.match import Deal, play_deals
 from tacit.cards import NUM_HANDS, hand_index, parse_cards
@@ -176,9 +175,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )  # fmt: skip
     assert json.loads(solved.stdout)["metric"] == "lbr"
     for arguments, message in (
-        (("random",), "lbr needs a game"),
-        (("random", "--game", "leduc_poker"), "lbr is for hold'em"),
-        (("nobody", "--game", "no_limit_holdem"), "is not known: give random"),
+        (("random",), "random plays more than one game: name one"),
+        (("random", "--game", "leduc_poker"), "random cannot be measured on leduc_poker"),
+        (("nobody", "--game", "no_limit_holdem"), "no agent 'nobody'"),
         (("random", "--game", "no_limit_holdem", "--lbr", "x"), "cannot read the setting"),
     ):
         assert_refused(["evaluate", *arguments, "--metric", "lbr"], message, capsys)

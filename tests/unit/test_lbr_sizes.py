@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Sight
-from tacit.agents.hand_policy import HandPolicy, SolvedPolicy, played
-from tacit.agents.registry import HAND_POLICIES
+from tacit.agents.hand_policy import HAND_POLICIES, HandPolicy, SolvedPolicy, played
 from tacit.agents.table import Table
 from tacit.arena.lbr import MANY_SIZES, LocalBestResponse, parse_setting
 from tacit.cards.hands import HANDS, NUM_HANDS, hand_name, possible_hands

@@ -11,10 +11,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from tacit import artifacts
 from tacit.agents.hand_policy import PotOddsPolicy
-from tacit.agents.registry import load_agent, load_hand_policy
 from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import play_deals
+from tacit.artifacts import load_agent
 from tacit.cards import hand_index, parse_cards
 from tacit.cards.equity import random_hand_equities
 from tacit.errors import TacitError
@@ -23,15 +24,14 @@ from tacit.games.betting import BOARD_CARDS, CALL, FOLD
 from tacit.games.holdem import LimitHoldem
 from tacit.games.limit_batch import RAISE, LimitRules
 from tacit.games.public_hand import PublicHand
-from tacit.nfsp.limit.config import PRESETS
+from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.limit.encoding import encode_all_hands
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.networks import POLICY, Layers, Q, make_layers
-from tacit.nfsp.limit.system import NFSP_LIMIT
-from tacit.nfsp.limit.train import LimitTrainer
-from tacit.nfsp.limit.trained import is_limit_nfsp
-from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
-from tacit.nfsp.trained import is_nfsp
+from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+from tacit.nfsp.system import NFSP_LIMIT
+from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.trained import is_limit_nfsp, is_nfsp
 from tacit.tally import Tally
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
@@ -53,9 +53,9 @@ def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> No
     straight, folder = (RunFolder(tmp_path / name, NFSP_LIMIT) for name in ("straight", "stopped"))
     whole = open_run(straight, GAME, config)
     train(whole, straight)
-    assert isinstance(whole, LimitTrainer)
-    assert (whole.rounds.transitions.offered > config.transitions).all()
-    assert (whole.rounds.behaviour.offered > config.behaviour).all()
+    assert isinstance(whole, NfspTrainer)
+    assert (whole.engine.transitions.offered > config.transitions).all()
+    assert (whole.engine.behaviour.offered > config.behaviour).all()
     for stop in (1, 2):
         train(open_run(folder, GAME, config), folder, should_stop=stop_after(stop))
     last = open_run(folder, GAME, config)
@@ -71,12 +71,24 @@ def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> No
         )  # fmt: skip
 
 
+def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
+    straight, other = (NFSP_LIMIT.trainer(load_game(GAME), small(seed=seed), "cpu") for seed in ("0", "1"))
+    straight.run_epoch()
+    other.run_epoch()
+    other.restore(*straight.state())
+    straight.run_epoch()
+    other.run_epoch()
+    ours, theirs = other.state()[0], straight.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
+
+
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run", NFSP_LIMIT)
     trainer = open_run(folder, GAME, small())
     train(trainer, folder, should_stop=stop_after(2))
-    assert isinstance(trainer, LimitTrainer)
-    trainer.rounds.layers[0].weight[2] = torch.nan
+    assert isinstance(trainer, NfspTrainer)
+    trainer.engine.layers[0].weight[2] = torch.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(trainer, folder)
     kept = open_run(folder, GAME, small())
@@ -87,11 +99,11 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
 
 def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() -> None:
     """Players who never follow their best response give the policies nothing to learn from."""
-    trainer = LimitTrainer(load_game(GAME), small(anticipation="0"))
+    trainer = NFSP_LIMIT.trainer(load_game(GAME), small(anticipation="0"), "cpu")
     progress = trainer.run_epoch()
     assert np.isfinite(progress.loss)
     assert np.isnan(progress.policy_loss)  # nothing was learnt
-    trainer.rounds.layers[0].weight[Q] = torch.nan
+    trainer.engine.layers[0].weight[Q] = torch.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate"):
         trainer.run_epoch()
 
@@ -102,14 +114,15 @@ def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() 
         ({"hidden": "64,64"}, "hidden is units with dashes between them, like 256-128, not '64,64'"),
         ({"optimizer": "momentum"}, "unknown optimizer 'momentum': choose one of sgd, adam"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1"),
-        ({"transitions": "100"}, "transitions must be at least 768, for a round and a batch, not 100"),
+        ({"transitions": "100"}, "transitions must be at least 256, a batch, not 100"),
+        ({"transitions": "700"}, "transitions must be at least 768, for a round, not 700"),
         ({"reward_unit": "0"}, "reward_unit must be positive"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),
     ],
 )
 def test_settings_that_make_no_sense_get_one_line(settings: dict[str, str], message: str) -> None:
     with pytest.raises(TacitError, match=message):
-        PRESETS["paper"].with_settings(settings)
+        LIMIT_PRESETS["paper"].with_settings(settings)
 
 
 def always(action: int) -> Layers:
@@ -198,21 +211,21 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
     game = load_game(GAME)
     assert isinstance(game, LimitHoldem)
     trainer = open_run(run, str(game), small(epochs="2"))
-    networks = torch_networks(trainer.rounds.layers)  # type: ignore[attr-defined]
+    networks = torch_networks(trainer.engine.layers)  # type: ignore[attr-defined]
     public = PublicHand.start(game).hear("call").hear("check").hear("3s7hTd").hear("bet to 20")
     hand = hand_index(*parse_cards("AhKd"))
     for suffix, kind in (("", POLICY), (":greedy-average", POLICY), (":best-response", Q)):
         name = f"{run.path}{suffix}"
         assert is_limit_nfsp(name)
-        assert not is_nfsp(name)
-        found = load_hand_policy(name, game).probabilities(public)
+        assert is_nfsp(name)
+        found = artifacts.open(name, game).policy().probabilities(public)
         assert found.shape == (3, 1_326)
         np.testing.assert_allclose(found.sum(0), 1.0, rtol=1e-6)
         scores = networks[2 + kind](encode_all_hands(public)[hand]).detach()  # player 1 faces a bet
         expected = torch.nn.functional.one_hot(scores.argmax(), 3) if suffix else scores.softmax(0)
         np.testing.assert_allclose(found[:, hand], expected.numpy(), atol=1e-5)
         agent = load_agent(name, game, np.random.default_rng(0))
-        np.testing.assert_allclose(agent._networks.of_hand(public, hand), found[:, hand], atol=1e-6)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(agent._networks.probabilities(public, hand)[:, 0], found[:, hand], atol=1e-6)  # type: ignore[attr-defined]
     with pytest.raises(TacitError, match=r"was trained on limit_holdem.*, not on no_limit_holdem"):
         load_agent(str(run.path), load_game("no_limit_holdem"), np.random.default_rng(0))
 
@@ -223,7 +236,7 @@ def test_local_best_response_answers_what_was_trained(run: RunFolder) -> None:  
     assert isinstance(game, LimitHoldem)
     generators = [np.random.default_rng([2, stream]) for stream in range(3)]
     agents = (
-        LocalBestResponse(game, load_hand_policy(str(run.path), game), "c/c/fcp/fcp"),
+        LocalBestResponse(game, artifacts.open(str(run.path), game).policy(), "c/c/fcp/fcp"),
         load_agent(str(run.path), game, generators[1]),
     )
     results = [deal.result for deal in islice(play_deals(game, agents, generators[2]), 30)]
@@ -259,23 +272,23 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
         assert set(bots) == {"always-call", "random", "always-fold", "pot-odds"}
         assert all(rate["interval"][0] < rate["mbb_per_hand"] < rate["interval"][1] for rate in bots.values())
     assert list(rates["win_rates"]) == ["average", "best-response", "greedy-average"]
-    too_large = "limit_holdem is too large for that: choose --metric win-rates, or --metric lbr"
+    too_large = f"unknown metric 'exploitability' for {run}: choose one of win-rates, lbr, aivat"
     assert_refused(["evaluate", run, "--metric", "exploitability"], too_large, capsys)
     other = str(tmp_path / "other")
     blinds = "limit_holdem(small_blind=1,big_blind=2)"
     assert tacit("train", "nfsp", blinds, "--run", other, "--preset", "smoke", *settings).returncode == 0
     assert json.loads(tacit("evaluate", other, "--hands", "40", "--json").stdout)["game"] == str(load_game(blinds))
-    not_there = "win-rates are of what NFSP trained on limit_holdem, not of pot-odds"
+    not_there = "unknown metric 'win-rates' for pot-odds: choose one of exploitability, lbr, aivat"
     assert_refused(["evaluate", "pot-odds", "--metric", "win-rates"], not_there, capsys)
 
 
 @pytest.mark.slow
 def test_nfsp_learns_to_beat_bots() -> None:
     """Under a minute of learning; networks that have learnt nothing win about nothing from a player who always calls."""
-    trainer = LimitTrainer(load_game(GAME), PRESETS["cpu"].with_settings({"deals": "10000"}))
-    judge = Judge(trainer.rounds.selfplay.rules, 10_000, 1)
+    trainer = NFSP_LIMIT.trainer(load_game(GAME), LIMIT_PRESETS["cpu"].with_settings({"deals": "10000"}), "cpu")
+    judge = Judge(trainer.engine.selfplay.rules, 10_000, 1)
     for _ in range(6):
         trainer.run_epoch()
-    call, random = (judge.win_rate(trainer.rounds.layers, AVERAGE, bot) for bot in ("always-call", "random"))
+    call, random = (judge.win_rate(trainer.engine.layers, AVERAGE, bot) for bot in ("always-call", "random"))
     assert call.mbb - call.half > 30.0
     assert random.mbb - random.half > 1_500.0

@@ -12,20 +12,38 @@ from torch import Tensor, nn
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.learn import Batches, learn_policy, learn_values, make_batches
-from tacit.nfsp.memory import FEW, GAME_OVER, Behaviour, Transitions, add_behaviour, latest, make_behaviour, make_transitions
-from tacit.nfsp.network import initial_params, make_shape, pack_params
-from tacit.nfsp.networks import POLICY, TARGET, Networks, Q, greedy_table, make_networks
-from tacit.nfsp.optimizer import OPTIMIZERS
-from tacit.nfsp.players import AVERAGE, STRATEGIES, PlayedGame, strategy_of
-from tacit.nfsp.random_numbers import below, make_streams, uniform
-from tacit.nfsp.selfplay import Games, advance_games, begin_games, make_games
-from tacit.nfsp.walk_table import make_walk_table
+from tacit.nfsp.config import OPTIMIZERS
+from tacit.nfsp.strategies import AVERAGE, STRATEGIES
+from tacit.nfsp.tabular.engine import PlayedGame
+from tacit.nfsp.tabular.learn import Batches, learn_policy, learn_values, make_batches
+from tacit.nfsp.tabular.memory import (
+    FEW,
+    GAME_OVER,
+    Behaviour,
+    Transitions,
+    add_behaviour,
+    latest,
+    make_behaviour,
+    make_transitions,
+)
+from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, make_networks, strategy_table
+from tacit.nfsp.tabular.random_numbers import below, make_streams, uniform
+from tacit.nfsp.tabular.rounds import RoundSettings
+from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
+from tacit.nfsp.tabular.walk_table import make_walk_table
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import NO_PARENT
 
 GAMES = ["kuhn_poker", "leduc_poker", "liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"]
 BATCH = 32
+
+
+def settings(
+    anticipation: float = 0.5, apart: bool = False, share: float = 1.0, refit_every: int = 1_000, optimizer: int = 0
+) -> RoundSettings:
+    """Batches of `BATCH` from a reservoir; exploration is given to `advance_games` itself."""
+    return RoundSettings(anticipation, 0.0, apart, False, 0.0, BATCH, 1, share, refit_every, optimizer, optimizer)
 
 
 def play(
@@ -42,15 +60,13 @@ def play(
     games, streams = make_games(count, played.tree.num_infostates, played.tree.num_entries), make_streams(1, 1)
     begin_games(games, played.table, anticipation, streams, 0)
     for _ in range(rounds):
-        advance_games(
-            games, networks, transitions, behaviour, played.encodings, played.table, anticipation, exploration, apart, False,
-            0.0, streams, 0,
-        )  # fmt: skip
+        how = settings(anticipation, apart)
+        advance_games(games, networks, transitions, behaviour, played.encodings, played.table, how, exploration, streams, 0)
     return transitions, behaviour, games
 
 
 def networks_for(played: PlayedGame, hidden: tuple[int, ...] = (20,), seed: int = 0) -> Networks:
-    return make_networks(played.num_features, hidden, played.num_actions, np.random.default_rng(seed))
+    return played.make_networks(hidden, np.random.default_rng(seed))
 
 
 def batches_for(played: PlayedGame) -> Batches:
@@ -81,7 +97,7 @@ def repacked(net: nn.Sequential) -> np.ndarray[Any, Any]:
 def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[int, ...]) -> None:
     played = PlayedGame.of(load_game("leduc_poker"))
     networks = networks_for(played, hidden)
-    sizes = [played.num_features, *hidden, played.num_actions]
+    sizes = [played.num_features, *hidden, len(played.table.actions)]
     nets = {kind: torch_net(sizes, kind) for kind in (Q, TARGET, POLICY)}
     for kind, (_, params) in nets.items():
         networks.params[0, kind] = params
@@ -91,14 +107,12 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
     table, matrix = played.table, torch.zeros(played.tree.num_infostates, played.num_features)
     where = np.repeat(np.arange(len(matrix)), np.diff(played.encodings.start)), played.encodings.feature
     matrix[where] = torch.from_numpy(played.encodings.value)
-    legal = torch.zeros(played.tree.num_infostates, played.num_actions, dtype=torch.bool)
+    legal = torch.zeros(played.tree.num_infostates, len(played.table.actions), dtype=torch.bool)
     legal[torch.from_numpy(table.entry_infostate).long(), torch.from_numpy(table.entry_action).long()] = True
+    how = settings(optimizer=OPTIMIZERS.index(optimizer))
     optimizers = {kind: torch_optimizer(optimizer, nets[kind][0], 0.01) for kind in (Q, POLICY)}
     for _ in range(5):
-        learn_values(
-            networks, 0, transitions, batches, played.encodings, table, BATCH, 1.0, 1_000, OPTIMIZERS.index(optimizer), 0.01,
-            streams, 0,
-        )  # fmt: skip
+        learn_values(networks, 0, transitions, batches, played.encodings, table, how, 0.01, streams, 0)
         items = [transitions.offered[0] - 1 - below(copy, 0, transitions.offered[0]) for _ in range(BATCH)]
         entries = transitions.entry[0, items]
         reward, following = (torch.from_numpy(part[0, items]) for part in (transitions.reward, transitions.following))
@@ -111,9 +125,7 @@ def test_steps_of_learning_equal_those_of_torch(optimizer: str, hidden: tuple[in
         loss.backward()  # type: ignore[no-untyped-call]
         optimizers[Q].step()
 
-        learn_policy(
-            networks, 0, behaviour, batches, played.encodings, table, BATCH, OPTIMIZERS.index(optimizer), 0.01, streams, 0
-        )
+        learn_policy(networks, 0, behaviour, batches, played.encodings, table, how, 0.01, streams, 0)
         entries = behaviour.entry[0, [below(copy, 0, behaviour.offered[0]) for _ in range(BATCH)]]
         at, action = (torch.from_numpy(part[entries]).long() for part in (table.entry_infostate, table.entry_action))
         scores = nets[POLICY][0](matrix[at]).masked_fill(~legal[at], -1e9)
@@ -130,12 +142,10 @@ def test_units_added_to_fill_vectors_stay_at_zero() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played, (20,))
     assert (networks.params[0, Q] == 0).any()
-    unused = networks.params[0, Q] == 0
+    unused, how = networks.params[0, Q] == 0, settings(refit_every=10)
     (transitions, _, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     for _ in range(50):
-        learn_values(
-            networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 10, 0, 0.1, make_streams(0, 1), 0
-        )
+        learn_values(networks, 0, transitions, batches, played.encodings, played.table, how, 0.1, make_streams(0, 1), 0)
     assert (networks.params[0, Q][unused] == 0).all()
 
 
@@ -146,20 +156,18 @@ def test_a_weight_that_is_no_number_shows_in_the_loss(hidden: tuple[int, ...]) -
     networks = networks_for(played, hidden)
     (transitions, behaviour, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     networks.params[0, :, :16] = np.nan
-    learn_values(
-        networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 9, 0, 0.1, make_streams(0, 1), 0
-    )
-    learn_policy(networks, 0, behaviour, batches, played.encodings, played.table, BATCH, 0, 0.1, make_streams(0, 1), 0)
+    learn_values(networks, 0, transitions, batches, played.encodings, played.table, settings(), 0.1, make_streams(0, 1), 0)
+    learn_policy(networks, 0, behaviour, batches, played.encodings, played.table, settings(), 0.1, make_streams(0, 1), 0)
     assert np.isnan(networks.loss[0, [Q, POLICY]]).all()
 
 
 def test_a_target_is_refitted_every_so_many_steps_only() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
-    networks, streams = networks_for(played), make_streams(0, 1)
+    networks, streams, how = networks_for(played), make_streams(0, 1), settings(refit_every=300)
     (transitions, _, _), batches = play(played, networks, 20, 0.5, 0.5), batches_for(played)
     before = networks.params[0, TARGET].copy()
     for step in range(1, 901):
-        learn_values(networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 300, 0, 0.05, streams, 0)
+        learn_values(networks, 0, transitions, batches, played.encodings, played.table, how, 0.05, streams, 0)
         if step % 300 == 0:
             np.testing.assert_array_equal(networks.params[0, TARGET], networks.params[0, Q])
             before = networks.params[0, TARGET].copy()
@@ -180,13 +188,13 @@ def test_players_start_from_different_weights_and_targets_from_their_own() -> No
 def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_follows() -> None:
     played = PlayedGame.of(load_game("leduc_poker"))
     networks = networks_for(played, (16,))
-    shape, _ = make_shape(played.num_features, (16,), played.num_actions)
+    shape, _ = make_shape(played.num_features, (16,), len(played.table.actions))
     fold, raise_ = 0, 2  # folding is illegal where there is no bet, raising after two raises
     networks.params[:] = 0.0
     networks.params[:, :, shape.bias[-1] * 16 + fold] = 1e6
     networks.params[:, :, shape.bias[-1] * 16 + raise_] = 1e5
     for kind in STRATEGIES:
-        strategy = strategy_of(played, networks, kind)
+        strategy = played.strategy(networks, kind)
         np.testing.assert_allclose(np.add.reduceat(strategy, played.tree.entry_start[:-1]), 1.0)
         can_fold = np.isin(played.table.entry_infostate, played.table.entry_infostate[played.table.entry_action == fold])
         chosen = played.table.entry_action[strategy == 1.0]
@@ -198,9 +206,7 @@ def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_fol
     entries = slice(played.tree.entry_start[opening], played.tree.entry_start[opening + 1])
     assert fold not in played.table.entry_action[entries]
     transitions.entry[0], transitions.following[0], transitions.offered[0] = 0, opening, BATCH
-    learn_values(
-        networks, 0, transitions, batches, played.encodings, played.table, BATCH, 1.0, 300, 0, 0.0, make_streams(0, 1), 0
-    )
+    learn_values(networks, 0, transitions, batches, played.encodings, played.table, settings(), 0.0, make_streams(0, 1), 0)
     value = {0: 1e6, 1: 0.0, 2: 1e5}[int(played.table.entry_action[0])]
     np.testing.assert_allclose(networks.loss[0, Q], (1e5 - value) ** 2, rtol=1e-5)  # 1e6 would be the illegal fold's
 
@@ -246,13 +252,13 @@ def test_the_latest_transitions_are_a_share_of_all_so_far() -> None:
     assert latest(50_000_000, 200_000, 1.0) == 200_000
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks, batches, memory = networks_for(played), batches_for(played), make_transitions(FEW + 10)
-    streams = make_streams(0, 1)
+    streams, how = make_streams(0, 1), settings(share=0.1)
     memory.following[:], memory.reward[:], memory.offered[:] = GAME_OVER, 1.0, 2 * FEW
     newest = (2 * FEW - 1 - np.arange(FEW)) % (FEW + 10)
     memory.reward[:, newest] = 0.0  # what is older must never be drawn
     networks.params[:] = 0.0
     for _ in range(200):
-        learn_values(networks, 0, memory, batches, played.encodings, played.table, BATCH, 0.1, 9, 0, 0.0, streams, 0)
+        learn_values(networks, 0, memory, batches, played.encodings, played.table, how, 0.0, streams, 0)
     assert networks.loss[0, Q] == 0.0
 
 
@@ -312,7 +318,7 @@ def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
     assert behaviour.offered.tolist() == [0, 0]
     assert transitions.offered.min() > 500
     _, behaviour, _ = play(played, networks, 50, 1.0, 0.0)
-    best = greedy_table(networks, Q, played.encodings, table, played.tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, table, played.tree.infostate_player)
     for player in (0, 1):
         assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
     assert behaviour.offered.sum() == 50 * 64
@@ -329,7 +335,7 @@ def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
 def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_the_opponent() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played)
-    best = greedy_table(networks, Q, played.encodings, played.table, played.tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, played.table, played.tree.infostate_player)
     transitions, behaviour, games = play(played, networks, 60, 1.0, 1.0, apart=True)
     for player in (0, 1):
         assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
@@ -345,7 +351,7 @@ def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_th
 def test_what_follows_an_own_random_move_is_averaged_even_if_that_stays_apart() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     tree, networks = played.tree, networks_for(played, seed=3)
-    best = greedy_table(networks, Q, played.encodings, played.table, tree.infostate_player)
+    best = strategy_table(networks, Q, True, played.encodings, played.table, tree.infostate_player)
     labels = [tree.infostate_label(infostate) for infostate in range(tree.num_infostates)]
     opening, later = (labels.index((0, public, "Q")) for public in ("", "check bet"))
     assert best[tree.entry_start[opening]] == 0.0  # it would bet
@@ -360,7 +366,7 @@ def test_average_play_follows_the_policy_network() -> None:
     played = PlayedGame.of(load_game("kuhn_poker"))
     networks = networks_for(played, seed=4)
     transitions, _, _ = play(played, networks, 1_500, 0.0, 0.0)
-    strategy = strategy_of(played, networks, AVERAGE)
+    strategy = played.strategy(networks, AVERAGE)
     entries = transitions.entry[0, : transitions.offered[0]]
     counts = np.bincount(entries, minlength=played.tree.num_entries)
     for infostate in np.flatnonzero(played.tree.infostate_player == 0):

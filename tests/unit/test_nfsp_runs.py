@@ -5,21 +5,23 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tacit.agents.registry import load_agent
+from tacit.artifacts import load_agent
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.config import DQN_PRESETS, PRESETS, NfspConfig
-from tacit.nfsp.players import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, NfspConfig, TabularConfig
+from tacit.nfsp.progress import ExactProgress
+from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
-from tacit.nfsp.train import NfspProgress, NfspTrainer
-from tacit.nfsp.trained import is_nfsp, load_nfsp
+from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.trained import is_limit_nfsp, is_nfsp, load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tacit.training.system import System
@@ -28,7 +30,7 @@ from tests.unit.test_train_command import start_training, wait_for_change
 ROOT = Path(__file__).parents[2]
 
 
-def small(**changes: str) -> NfspConfig:
+def small(**changes: str) -> TabularConfig:
     settings = {"epoch_rounds": "150", "epochs": "6", "behaviour": "600", "transitions": "500", "evaluate_every": "2"}
     return PRESETS["smoke"].with_settings({**settings, **changes})
 
@@ -98,22 +100,36 @@ def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
         np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
 
 
+def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
+    """Also the values of what follows, which the engine keeps between refits of the target networks."""
+    game, seeds = load_game("leduc_poker"), ("0", "1")
+    straight, other = (NFSP.trainer(game, small(seed=seed, refit_every="1000"), "cpu") for seed in seeds)
+    straight.run_epoch()
+    other.run_epoch()
+    other.restore(*straight.state())
+    straight.run_epoch()
+    other.run_epoch()
+    ours, theirs = other.state()[0], straight.state()[0]
+    for name, tensor in theirs.items():
+        np.testing.assert_array_equal(ours[name].numpy(), tensor.numpy(), err_msg=name)
+
+
 def test_the_average_strategy_is_what_is_judged(tmp_path: Path) -> None:
-    trainer = NfspTrainer(load_game("leduc_poker"), small())
+    trainer = NFSP.trainer(load_game("leduc_poker"), small(), "cpu")
     metrics = trainer.judged(trainer.run_epoch())
-    passes = make_passes(trainer.played.tree)
-    found = {kind: evaluate(passes, trainer.strategy(kind)) for kind in (AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE)}
+    passes = make_passes(trainer.engine.played.tree)
+    found = {kind: evaluate(passes, trainer.engine.strategy(kind)) for kind in (AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE)}
     assert metrics.exploitability == found[AVERAGE].exploitability
     assert metrics.nash_conv == pytest.approx(2 * found[AVERAGE].exploitability)
     assert metrics.best_response_exploitability == found[BEST_RESPONSE].exploitability
     assert metrics.greedy_average_exploitability == found[GREEDY_AVERAGE].exploitability
     for kind in (BEST_RESPONSE, GREEDY_AVERAGE):
-        assert set(np.unique(trainer.strategy(kind))) == {0.0, 1.0}
+        assert set(np.unique(trainer.engine.strategy(kind))) == {0.0, 1.0}
 
 
 def test_kuhn_poker_is_learnt_in_seconds() -> None:
     config = PRESETS["cpu"].with_settings({"epoch_rounds": "500", "epochs": "4"})
-    trainer = NfspTrainer(load_game("kuhn_poker"), config)
+    trainer = NFSP.trainer(load_game("kuhn_poker"), config, "cpu")
     for _ in range(config.epochs):
         metrics = trainer.run_epoch()
     metrics = trainer.judged(metrics)
@@ -127,21 +143,21 @@ def test_kuhn_poker_is_learnt_in_seconds() -> None:
     [(NFSP, "modified_rps", 0.15), (NFSP, "coin_guess(p=0.7)", 0.01), (DQN, "coin_guess(p=0.7)", 0.01)],
 )
 def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
-    system: System[NfspConfig, NfspProgress], game: str, bound: float, tmp_path: Path
+    system: System[TabularConfig, ExactProgress], game: str, bound: float, tmp_path: Path
 ) -> None:
     """One infostate each, so encodings have no numbers. Uniform play: 0.333 and 0.1."""
     folder = RunFolder(tmp_path, system)
     config = system.presets["cpu"].with_settings({"epochs": "3"})
     trainer = open_run(folder, game, config)
     assert isinstance(trainer, NfspTrainer)
-    assert trainer.played.num_features == 0
+    assert trainer.engine.played.num_features == 0
     metrics = train(trainer, folder)
     assert metrics.exploitability is not None
     assert metrics.exploitability < bound
     if game != "modified_rps":
         assert metrics.best_response_exploitability == 0.0  # heads, always
     again = load_nfsp(str(tmp_path)).strategies()[AVERAGE].probabilities
-    np.testing.assert_array_equal(again, trainer.strategy(AVERAGE))
+    np.testing.assert_array_equal(again, trainer.engine.strategy(AVERAGE))
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:
@@ -152,12 +168,12 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
     before = folder.checkpoint.read_bytes()
     broken = open_run(folder, "leduc_poker", config)
     assert isinstance(broken, NfspTrainer)
-    broken.networks.params[1, 0, 0] = np.nan
+    broken.engine.networks.params[1, 0, 0] = np.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(broken, folder)
     assert folder.checkpoint.read_bytes() == before
     assert open_run(folder, "leduc_poker", config).epoch == 2
-    exploding = NfspTrainer(load_game("leduc_poker"), small(learning_rate="1000", epoch_rounds="2000"))
+    exploding = NFSP.trainer(load_game("leduc_poker"), small(learning_rate="1000", epoch_rounds="2000"), "cpu")
     with pytest.raises(TacitError, match="lower learning_rate"):
         exploding.run_epoch()
 
@@ -180,7 +196,7 @@ def test_dqn_follows_its_best_response_always(tmp_path: Path) -> None:
 def test_presets_of_the_paper_are_the_papers() -> None:
     """Section 4.1, and section 4.2 for DQN."""
     paper = PRESETS["paper"]
-    assert (paper.hidden, paper.layers, paper.transitions, paper.behaviour) == (64, 1, 200_000, 2_000_000)
+    assert (paper.hidden_layers(), paper.transitions, paper.behaviour) == ([64], 200_000, 2_000_000)
     assert (paper.optimizer, paper.learning_rate) == ("sgd", 0.1)
     assert (paper.policy_optimizer, paper.policy_learning_rate) == ("sgd", 0.005)
     assert (paper.updates, paper.batch_size, paper.games, paper.refit_every) == (2, 128, 128, 300)
@@ -189,13 +205,22 @@ def test_presets_of_the_paper_are_the_papers() -> None:
     assert (dqn.anticipation, dqn.exploration, dqn.transitions, dqn.learning_rate) == (1.0, 0.12, 2_000_000, 0.1)
 
 
+@pytest.mark.parametrize("presets", [PRESETS, DQN_PRESETS, LIMIT_PRESETS])
+def test_hidden_layers_are_listed_or_repeated(presets: dict[str, NfspConfig]) -> None:
+    config = presets["smoke"].with_settings({"hidden": "8-4", "layers": "2"})
+    assert config.hidden_layers() == [8, 4, 8, 4]
+    assert replace(config, hidden=16).hidden_layers() == [16, 16]
+    with pytest.raises(TacitError, match="layers must be at least 1"):
+        config.with_settings({"layers": "0"})
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"memory": "attic"}, "unknown memory 'attic': choose one of reservoir, exponential, window"),
         ({"optimizer": "sdg"}, "unknown optimizer 'sdg'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
-        ({"hidden": "0"}, "hidden must be at least 1"),
+        ({"hidden": "0"}, "hidden is units with dashes between them, like 256-128, not '0'"),
         ({"behaviour": "5"}, "behaviour must be at least 256, a batch, not 5"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),
     ],
@@ -217,12 +242,15 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
             assert is_nfsp(name)
             trained = load_nfsp(name)
             assert (trained.strategy, trained.epoch, trained.system) == (kind, 2, "nfsp")
-            np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.strategy(kind))
+            np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.engine.strategy(kind))
         agent = load_agent(f"{folder.path}{suffix}", game, np.random.default_rng(0))
         assert agent.name == f"{folder.path}{suffix}"
     with pytest.raises(TacitError, match="was trained on kuhn_poker, not on leduc_poker"):
         load_agent(str(folder.path), load_game("leduc_poker"), np.random.default_rng(0))
     assert not is_nfsp(str(tmp_path))
+    assert not is_limit_nfsp(str(folder.path))
+    with pytest.raises(TacitError, match="only NFSP on limit_holdem has a policy over hands"):
+        load_nfsp(str(folder.path)).policy()
 
 
 def test_commands_train_judge_and_match(tmp_path: Path) -> None:
@@ -250,7 +278,7 @@ def test_commands_train_judge_and_match(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_nfsp_reaches_an_equilibrium_of_kuhn_poker() -> None:
     config = PRESETS["cpu"]
-    trainer = NfspTrainer(load_game("kuhn_poker"), config)
+    trainer = NFSP.trainer(load_game("kuhn_poker"), config, "cpu")
     metrics = trainer.at_rest()
     while metrics.epoch < config.epochs and (metrics.exploitability is None or metrics.exploitability >= 0.02):
         metrics = trainer.judged(trainer.run_epoch())

@@ -11,7 +11,6 @@ from tacit.kernels import make_passes
 from tacit.solvers import solve
 from tacit.solvers.export import openspiel_policy
 from tacit.tree.compiler import compile_game
-from tacit.tree.strategy import Strategy
 from tests.oracles import random_strategy
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -42,7 +41,7 @@ def test_openspiel_finds_the_same_exploitability(name: str) -> None:
     passes = make_passes(tree)
     for strategy in (random_strategy(tree, 0), solve(game, solver="cfr", iterations=30).strategy.probabilities):
         ours = evaluate(passes, strategy)
-        theirs = pyspiel.nash_conv(twin, openspiel_policy(Strategy(tree, strategy)))
+        theirs = pyspiel.nash_conv(twin, openspiel_policy(tree.strategy(strategy)))
         assert ours.nash_conv == pytest.approx(theirs, abs=1e-9)
 
 
@@ -105,7 +104,7 @@ def test_imperfect_recall_is_refused_and_explained() -> None:
 
 def test_actions_are_named_for_the_player_who_takes_them() -> None:
     tree = compile_game(load_game("openspiel:mnk(m=2,n=2,k=2)"))
-    decisions = Strategy(tree, tree.uniform_strategy())
+    decisions = tree.strategy(tree.uniform_strategy())
     first, second = (decisions.decision(int(np.flatnonzero(tree.infostate_player == player)[0])) for player in (0, 1))
     assert all(name.startswith("x(") for name in first.probabilities)
     assert all(name.startswith("o(") for name in second.probabilities)

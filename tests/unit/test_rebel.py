@@ -10,23 +10,26 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import ZeroLeaves
 from tacit.rebel.config import PRESETS, preset
 from tacit.rebel.examples import ValueExamples, quantise, unquantise
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
-from tacit.search.leaves import ZeroLeaves
+from tacit.search.groups import GroupPasses, make_kernels
 from tacit.search.playthroughs import playthrough_quality
-from tacit.search.search import BatchSearch, make_kernels
-from tacit.search.state import SearchState
+from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
 from tacit.search.warm import follow_policy
+from tacit.solvers.driver import Driver
+from tacit.solvers.schedules import plain_schedule
+from tacit.training.folder import RunFolder
 from tacit.training.run import train
 from tacit.tree.compiler import compile_game
 from tests.random_games import RandomGame
@@ -93,7 +96,7 @@ def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
     trainer = RebelTrainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
-    train(trainer, RunFolder(tmp_path))
+    train(trainer, RunFolder(tmp_path, REBEL))
     found = trainer.evaluate(64)
     tree = trainer.space.tree
     uniform = evaluate(make_passes(tree), tree.uniform_strategy()).exploitability
@@ -179,7 +182,7 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
     trainer = RebelTrainer(load_game("kuhn_poker"), config)
-    last = train(trainer, RunFolder(tmp_path))
+    last = train(trainer, RunFolder(tmp_path, REBEL))
     assert trainer.search.policy is not None
     assert last.policy_loss is not None
     assert last.policy_loss < 0.02
@@ -188,12 +191,10 @@ def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path:
     search = load_search(tmp_path, "dcfr", 32)
     assert search.policy is not None
     whole = search_space(trainer.space.tree, None)
-    state = SearchState(
-        whole, make_kernels(whole, "cpu"), SearchConfig("cfr", 1, None), np.zeros(1, np.int64), torch.full((1, 2, 3), 1 / 3),
-        np.ones(1, np.int64),
-    )  # fmt: skip
-    follow_policy(state, DecisionTables(whole, "cpu"), search.policy)
+    passes = GroupPasses(whole, make_kernels(whole, "cpu"), np.zeros(1, np.int64), torch.full((1, 2, 3), 1 / 3))
+    driver = Driver(passes, plain_schedule("cfr"))
+    follow_policy(driver, passes, DecisionTables(whole, "cpu"), search.policy)
     strategy = np.zeros(whole.tree.num_entries)
-    strategy[whole.subgame_at(0).entry_index] = state.numbers.strategy.numpy()
+    strategy[whole.subgame_at(0).entry_index] = driver.strategy.numpy()
     uniform = evaluate(make_passes(whole.tree), whole.tree.uniform_strategy()).exploitability
     assert evaluate(make_passes(whole.tree), strategy).exploitability < 0.35 * uniform

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.agents.registry import HAND_POLICIES
-from tacit.arena.hand_aivat import hand_estimate
-from tacit.arena.hand_values import CheckDown
+from tacit.agents.hand_policy import HAND_POLICIES
+from tacit.arena.aivat import estimate
+from tacit.arena.aivat_cases import hand_line
+from tacit.arena.hand_values import check_down
 from tacit.arena.journal import read_journal
 from tacit.arena.results import public_end, read_results
 from tacit.cards import hand_index, parse_cards
@@ -49,13 +50,16 @@ def test_the_folded_hand_counts(tmp_path: Path) -> None:
     """The estimate depends on what the other player held, though nobody showed it at the table."""
     path = write(tmp_path / "dealt.jsonl", {"game": GAME, "players": ["ours", "theirs"]}, DEALT)
     results = read_results(path, "ours")
-    end, held = public_end(results.game, results.hands[0].record), hand_index(*parse_cards("AsKd"))
+    end = public_end(results.game, results.hands[0].record)
     policies = (HAND_POLICIES["pot-odds"], None)
-    weak, strong = (
-        hand_estimate(end, (held, hand_index(*parse_cards(cards))), policies, CheckDown()) for cards in ("7c2h", "AcAd")
-    )
+
+    def worth(own: str, other: str) -> float:
+        held = hand_index(*parse_cards(own)), hand_index(*parse_cards(other))
+        return estimate(hand_line(end, held), policies, check_down)
+
+    weak, strong = worth("AsKd", "7c2h"), worth("AsKd", "AcAd")
     assert abs(weak - strong) > 10.0
-    other = hand_estimate(end, (hand_index(*parse_cards("QcQs")), hand_index(*parse_cards("7c2h"))), policies, CheckDown())
+    other = worth("QcQs", "7c2h")
     assert weak == pytest.approx(other)  # the known player's own hand does not count
 
 

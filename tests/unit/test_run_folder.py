@@ -16,10 +16,11 @@ import torch
 from tacit.errors import DivergedError, TacitError
 from tacit.games import load_game
 from tacit.rebel.config import RebelConfig, preset
-from tacit.rebel.folder import RunFolder
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelProgress, RebelTrainer
 from tacit.rebel.trained import load_trained
 from tacit.solvers import load_result, solve
+from tacit.training.folder import RunFolder
 from tacit.training.run import load_trainer, open_run, opened_run, train
 
 DICE = "liars_dice(dice=1,faces=3)"
@@ -46,9 +47,9 @@ def stop_after(epochs: int) -> Callable[[], bool]:
 @pytest.mark.parametrize(("stopped_at", "settings"), [(1, {}), (2, {}), (3, {"warm_start_at": "2", "iterations": "16"})])
 def test_a_stopped_run_goes_on_exactly(stopped_at: int, settings: dict[str, str], tmp_path: Path) -> None:
     config = small(4, **settings)
-    straight = open_run(RunFolder(tmp_path / "straight"), DICE, config)
-    train(straight, RunFolder(tmp_path / "straight"))
-    folder = RunFolder(tmp_path / "stopped")
+    straight = open_run(RunFolder(tmp_path / "straight", REBEL), DICE, config)
+    train(straight, RunFolder(tmp_path / "straight", REBEL))
+    folder = RunFolder(tmp_path / "stopped", REBEL)
     first = open_run(folder, DICE, config)
     train(first, folder, should_stop=stop_after(stopped_at))
     assert first.epoch == stopped_at
@@ -62,7 +63,7 @@ def test_a_stopped_run_goes_on_exactly(stopped_at: int, settings: dict[str, str]
 
 def test_what_is_newer_than_the_checkpoint_is_run_again(tmp_path: Path) -> None:
     """A kill between checkpoints leaves metrics and networks of epochs that the next session repeats."""
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(6, evaluate_every="1"))
     train(trainer, folder, should_stop=stop_after(2))
     for _ in range(3):  # three more epochs whose checkpoint is never written
@@ -82,7 +83,7 @@ def test_what_is_newer_than_the_checkpoint_is_run_again(tmp_path: Path) -> None:
 
 
 def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(2))
     folder.add_epoch(trainer.run_epoch())
     again = load_trainer(folder)
@@ -95,13 +96,13 @@ def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path: Path, mon
     written: list[int] = []
     monkeypatch.setattr(RunFolder, "save_checkpoint", lambda _, trainer: written.append(trainer.epoch))
     now = iter(range(0, 10_000, 2))  # every look at the clock is two seconds later: an epoch is eight with its looks
-    train(open_run(RunFolder(tmp_path), DICE, small(7)), RunFolder(tmp_path), clock=lambda: float(next(now)))
+    train(open_run(RunFolder(tmp_path, REBEL), DICE, small(7)), RunFolder(tmp_path, REBEL), clock=lambda: float(next(now)))
     assert written[-1] == 7
     assert 2 <= len(written) < 7
 
 
 def test_a_time_limit_ends_a_run_that_can_go_on(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     last = train(open_run(folder, DICE, small(3)), folder, time_limit=0.0)
     assert last.epoch == 1
     assert last.exploitability is not None
@@ -109,9 +110,9 @@ def test_a_time_limit_ends_a_run_that_can_go_on(tmp_path: Path) -> None:
 
 
 def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(1))
-    with RunFolder(tmp_path).alone():
+    with RunFolder(tmp_path, REBEL).alone():
         before = {file: file.read_bytes() for file in tmp_path.rglob("*")}
         with pytest.raises(TacitError, match="another process is training in"):
             train(trainer, folder)
@@ -120,12 +121,12 @@ def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
         assert {file: file.read_bytes() for file in tmp_path.rglob("*")} == before  # whoever is refused changes nothing
     with opened_run(folder, DICE, small(1)) as trainer:
         assert train(trainer, folder).epoch == 1
-        with pytest.raises(TacitError, match="another process is training in"), RunFolder(tmp_path).alone():
+        with pytest.raises(TacitError, match="another process is training in"), RunFolder(tmp_path, REBEL).alone():
             pass
 
 
 def test_a_number_that_is_none_is_kept_as_json_has_it(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(1))
     folder.add_epoch(replace(trainer.at_rest(), loss=math.nan, exploitability=None))
     assert json.loads(folder.metrics.read_text(), parse_constant=pytest.fail)["loss"] is None
@@ -135,7 +136,7 @@ def test_a_number_that_is_none_is_kept_as_json_has_it(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     train(open_run(folder, DICE, small(2)), folder)
     finished = train(open_run(folder, DICE, small(2)), folder)
     assert (finished.epoch, finished.playthroughs) == (2, 4)
@@ -144,18 +145,18 @@ def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
 
 
 def test_other_runs_are_refused(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     train(open_run(folder, "kuhn_poker", small(1)), folder)
     with pytest.raises(TacitError, match="holds a run of kuhn_poker"):
         open_run(folder, DICE, small(1))
     with pytest.raises(TacitError, match=r"other settings \(games, hidden\)"):
         open_run(folder, "kuhn_poker", replace(small(1), games=3, hidden=16))
     with pytest.raises(TacitError, match="no run in"):
-        load_trainer(RunFolder(tmp_path / "nowhere"))
+        load_trainer(RunFolder(tmp_path / "nowhere", REBEL))
 
 
 def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
-    folder, other = RunFolder(tmp_path / "kuhn"), RunFolder(tmp_path / "leduc")
+    folder, other = RunFolder(tmp_path / "kuhn", REBEL), RunFolder(tmp_path / "leduc", REBEL)
     train(open_run(folder, "kuhn_poker", small(1)), folder)
     train(open_run(other, "leduc_poker", small(1)), other)
     content = folder.checkpoint.read_bytes()
@@ -175,7 +176,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
-    folder, game = RunFolder(tmp_path), load_game("kuhn_poker")
+    folder, game = RunFolder(tmp_path, REBEL), load_game("kuhn_poker")
     train(RebelTrainer(game, small(2)), folder)
     assert folder.asked_for() == ("kuhn_poker", small(2))
     with pytest.raises(TacitError, match="holds a run after epoch 2"):  # a new one would take its place
@@ -191,7 +192,7 @@ def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
 
 
 def test_a_run_in_memory_does_not_go_on_in_the_folder_of_another(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     open_run(folder, "kuhn_poker", small(2))
     with pytest.raises(TacitError, match=r"holds a run of kuhn_poker, not of liars_dice\(dice=1,faces=3\)"):
         train(RebelTrainer(load_game(DICE), small(2)), folder)
@@ -201,7 +202,7 @@ def test_a_run_in_memory_does_not_go_on_in_the_folder_of_another(tmp_path: Path)
 
 def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) -> None:
     game = load_game(f"{Path(__file__).parents[2] / 'examples' / 'own_game.py'}:OneCardBluff")
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     train(open_run(folder, game, small(1)), folder)
     assert load_trainer(folder, game=game).epoch == 1
     with pytest.raises(TacitError, match=r"unknown game 'one_card_bluff'.*give the game itself"):
@@ -211,7 +212,7 @@ def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) 
 
 
 def test_bytes_that_are_no_text_do_not_stop_a_run(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     for epoch in (1, 2, 3):
         folder.add_epoch(RebelProgress(epoch, 1.0, 256, 0.5, 100.0))
     folder.metrics.write_bytes(folder.metrics.read_bytes().replace(b'"epoch": 2', b'"epoch": \xff') + b"3\n")
@@ -222,7 +223,7 @@ def test_bytes_that_are_no_text_do_not_stop_a_run(tmp_path: Path) -> None:
 
 
 def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, solved = RunFolder(tmp_path), tmp_path / "kuhn.tacit"
+    folder, solved = RunFolder(tmp_path, REBEL), tmp_path / "kuhn.tacit"
     train(open_run(folder, "kuhn_poker", small(1)), folder)
     solve(load_game("kuhn_poker"), iterations=1).save(solved)
     closed: list[Path] = []
@@ -249,7 +250,7 @@ def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch:
 
 
 def test_a_loss_that_is_no_number_says_what_is_kept(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(4))
     assert isinstance(trainer, RebelTrainer)
     _spoil(trainer)
@@ -270,7 +271,7 @@ def _spoil(trainer: RebelTrainer) -> None:
 
 
 def test_metrics_of_a_future_version_do_not_stop_a_run(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     folder.add_epoch(RebelProgress(1, 1.0, 256, 0.5, 100.0))
     with open(folder.metrics, "a") as metrics:
         metrics.write('{"epoch": 2, "mood": "good"}\n')
@@ -295,7 +296,7 @@ def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
 def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
     from tacit.rebel.trained import load_search
 
-    folder = RunFolder(tmp_path)
+    folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(3, evaluate_every="1"))
     train(trainer, folder)
     for path in (tmp_path, folder.kept_networks()[3]):

@@ -7,11 +7,11 @@ import torch
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves, exact_values
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import OracleLeaves, ZeroLeaves, exact_values
-from tacit.search.oracle import SolvedLeaves
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.search import BatchSearch
+from tacit.search.solved_leaves import SolvedLeaves
 from tacit.search.tables import SearchSpace, search_space
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 from tacit.solvers import solve

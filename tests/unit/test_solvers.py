@@ -16,8 +16,8 @@ from tacit.games import load_game
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
 from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 from tacit.solvers import SCHEDULES, load_result, solve
+from tacit.solvers.driver import Driver
 from tacit.solvers.export import check_export, export
-from tacit.solvers.learner import RegretLearner
 
 # First player's values: Kuhn 1950, OpenSpiel's LP for Leduc, independent solvers for the rest.
 VALUES = {
@@ -232,15 +232,15 @@ def test_interrupting_keeps_what_was_reached_if_asked_to() -> None:
 
 
 def test_an_interrupt_waits_for_the_end_of_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    settle = RegretLearner._settle
+    settle = Driver.settle
 
-    def interrupted_settle(self: RegretLearner, player: int) -> None:
+    def interrupted_settle(self: Driver, player: int) -> None:
         if self.iteration == 20 and player == 0:
             _press_ctrl_c(None, None)
         settle(self, player)
 
     straight = solve("leduc_poker", solver="cfr", iterations=40)
-    monkeypatch.setattr(RegretLearner, "_settle", interrupted_settle)
+    monkeypatch.setattr(Driver, "settle", interrupted_settle)
     half = solve("leduc_poker", solver="cfr", iterations=40, keep_when_interrupted=True)
     assert half.iterations == 20
     continued = solve("leduc_poker", solver="cfr", iterations=40, resume=half)

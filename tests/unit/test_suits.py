@@ -20,9 +20,9 @@ from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers import load_result
-from tacit.solvers.learner import make_learner
 from tacit.solvers.result import SolveResult
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
@@ -137,7 +137,7 @@ def played_on(tree: HandTree, full: HandTree, solver: str, iterations: int) -> l
     found, in_all = [], dict(zip(state, in_full(tree, full, *state.values()), strict=True))
     for kept, start in ((tree, state), (full, in_all)):
         passes = HandPasses(kept, np.float64)
-        learner = make_learner(passes, find_schedule(solver))
+        learner = TabularDriver(passes, find_schedule(solver))
         learner.restore(start, 5)
         for _ in range(iterations):
             learner.step()

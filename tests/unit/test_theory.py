@@ -11,12 +11,12 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, Game, load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import ZeroLeaves
 from tacit.search.batch import make_batch
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import ZeroLeaves
-from tacit.search.oracle import SolvedLeaves, strategy_values
+from tacit.search.groups import uniform_strategy
 from tacit.search.search import BatchSearch
-from tacit.search.state import uniform_strategy
+from tacit.search.solved_leaves import SolvedLeaves, strategy_values
 from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats

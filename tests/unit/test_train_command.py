@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tacit import artifacts
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import EvaluationProtocol, judge
+from tacit.rebel.system import REBEL
+from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,7 @@ def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     print(f"kill moments drawn with seed {seed}")  # shown when the test fails
     moments = random.Random(seed)
-    folder, epochs = RunFolder(tmp_path / "run"), 60
+    folder, epochs = RunFolder(tmp_path / "run", REBEL), 60
     arguments = ("--preset", "smoke", "--set", f"epochs={epochs}", "--set", "evaluate_every=5", "--set", "epoch_examples=512")
     for kill in range(KILLS):
         resume = ("--resume",) if folder.holds_run() else ()
@@ -70,7 +71,7 @@ def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
     # Eight steps of 64 games an epoch, each with two searches of openings: none is lost, none counted twice.
     assert report["examples"] == folder.history()[-1].examples == 8 * (64 + 2) * epochs
     # Four playthroughs say little: how the numbers round, and so how many threads there are, moves that by a third.
-    assert judge(folder.path, EvaluationProtocol(playthroughs=64)).quality.exploitability < 0.1  # uniform play: 0.458
+    assert artifacts.open(str(folder.path)).evaluate(playthroughs=64).figure < 0.1  # uniform play: 0.458
     assert not list(folder.path.rglob("*.tmp"))
     assert folder.curve.read_bytes().startswith(b"\x89PNG")
     assert len(list(folder.path.glob("events.out.tfevents.*"))) >= 2
@@ -78,7 +79,7 @@ def test_a_run_survives_kills_at_random_moments(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
+    folder = RunFolder(tmp_path / "run", REBEL)
     process = start_training(folder.path, "kuhn_poker", "--preset", "smoke", "--set", "epochs=100000")
     wait_for_change(folder.metrics, process, 0)
     process.send_signal(signal.SIGINT)
@@ -93,7 +94,7 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_checkpoint_says_that_it_starts_again(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "kuhn")
+    folder = RunFolder(tmp_path / "kuhn", REBEL)
     killed = open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "2"}))
     folder.add_epoch(killed.run_epoch(time.perf_counter))
     process = start_training(folder.path, "kuhn_poker", "--resume", "--json")
@@ -105,7 +106,7 @@ def test_a_run_without_a_checkpoint_says_that_it_starts_again(tmp_path: Path) ->
 
 @pytest.mark.parametrize("damage", ["cut short", "another game", "another command"])
 def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
-    folder, other = RunFolder(tmp_path / "kuhn"), RunFolder(tmp_path / "dice")
+    folder, other = RunFolder(tmp_path / "kuhn", REBEL), RunFolder(tmp_path / "dice", REBEL)
     config = preset("smoke").with_settings({"epochs": "1"})
     train(open_run(folder, "kuhn_poker", config), folder)
     game = "kuhn_poker"

@@ -15,7 +15,6 @@ from tacit.kernels.numba_rows import RowPasses
 from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
-from tacit.tree.strategy import Strategy
 from tacit.tree.subgame import extract_subgame
 from tests.oracles import canonical, expected_value, random_strategy
 
@@ -153,7 +152,7 @@ def test_observations_with_blanks_are_told_apart() -> None:
 
 def test_actions_with_the_same_name_keep_their_probabilities() -> None:
     tree = compile_game(Words())
-    decision = Strategy(tree, np.array([0.25, 0.75, 0.5, 0.5])).decision(0)
+    decision = tree.strategy(np.array([0.25, 0.75, 0.5, 0.5])).decision(0)
     assert decision.probabilities == {"guess (0)": 0.25, "guess (1)": 0.75}
 
 

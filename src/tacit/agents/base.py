@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.agents.view import View
 from tacit.tree.assemble import NO_ACTION
-from tacit.tree.navigate import PlayerNavigator, Spot
+from tacit.tree.navigate import PlayerNavigator, PlayerPlace
 from tacit.tree.public_tree import Floats, PublicTree
 
 
@@ -56,7 +56,7 @@ class Agent(Protocol):
         ...
 
 
-def follow(navigator: PlayerNavigator, player: int, spot: Spot, sight: Sight) -> Spot:
+def follow(navigator: PlayerNavigator, player: int, spot: PlayerPlace, sight: Sight) -> PlayerPlace:
     """Returns the player's spot in the tree after a sight of a decision state."""
     action = NO_ACTION if sight.action is None else sight.action
     return navigator.follow_player(player, spot, action, sight.actor, sight.public, sight.private)

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.agents.base import Sight
+from tacit.agents.base import Agent, Sight
+from tacit.agents.bots import PokerBot, RandomBot
 from tacit.agents.translation import translated
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import RAISING_EQUITY, random_hand_equities
@@ -88,6 +89,15 @@ class SolvedPolicy:
         return translated(self.strategy, public)
 
 
+HAND_POLICIES: dict[str, HandPolicy] = {
+    "random": UniformPolicy(),
+    "always-call": CallPolicy(),
+    "always-fold": FoldPolicy(),
+    "pot-odds": PotOddsPolicy(),
+}
+"""What the bots do with every hand."""
+
+
 class HandAgent:
     """Plays hold'em by a policy."""
 
@@ -116,6 +126,13 @@ class HandAgent:
 
     def view(self) -> None:
         return None
+
+
+def policy_of(agent: Agent) -> HandPolicy | None:
+    """Returns what an agent does with every hand of hold'em, or None where that cannot be asked."""
+    if isinstance(agent, RandomBot | PokerBot):
+        return HAND_POLICIES[agent.name]
+    return agent.policy if isinstance(agent, HandAgent) else None
 
 
 def nearest_to_pot(public: PublicHand, raises: list[int]) -> int:

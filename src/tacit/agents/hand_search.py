@@ -19,10 +19,11 @@ from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, Betting, BettingRules, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import CARD, PublicHand
-from tacit.kernels.hand_leaves import CheckDownLeaves
 from tacit.kernels.numba_hands import HandPasses
-from tacit.solvers.learner import make_learner
+from tacit.leaves.check_down import CheckDownLeaves
+from tacit.solvers.driver import DriverOptions
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import DEALS, START, Spot
@@ -39,7 +40,6 @@ SMALLER_MENUS = (
 )
 """Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
-LEAVES = CheckDownLeaves()
 
 Ranges = tuple[Floats, Floats]
 
@@ -138,10 +138,9 @@ class HandSearch:
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
         tree = build_hand_tree(self._game, rules, now.board, (first, second), now.betting, more, depth)
-        learner = make_learner(HandPasses(tree, leaves=LEAVES), self._schedule)
-        for _ in range(self._iterations):
-            learner.step()
-        return HandStrategy(tree, learner.average_strategy())
+        driver = TabularDriver(HandPasses(tree), self._schedule, DriverOptions(CheckDownLeaves()))
+        driver.run(self._iterations)
+        return tree.strategy(driver.average_strategy())
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""

@@ -6,16 +6,17 @@ import numpy as np
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandAgent
-from tacit.agents.hand_search import LEAVES, HandSearch, Situation
+from tacit.agents.hand_search import HandSearch, Situation
 from tacit.agents.view import View
 from tacit.cards.grid import CELLS, reach_grid
-from tacit.cards.hands import HANDS, hand_name, meetings, possible_hands
+from tacit.cards.hands import hand_name, meetings, possible_hands
 from tacit.cards.ranges import write_range
+from tacit.evaluation.exact import infostate_values
 from tacit.games.base import TERMINAL
 from tacit.games.betting import BOARD_CARDS
 from tacit.games.holdem import Holdem
 from tacit.kernels.numba_hands import HandPasses
-from tacit.tree.hand_builder import deal_chance, total_meeting
+from tacit.leaves.check_down import CheckDownLeaves
 from tacit.tree.public_tree import Floats
 
 STEPS = 4
@@ -55,16 +56,11 @@ def hand_view(now: Situation) -> View:
     order = np.argsort(hands)  # on full boards lanes are in order of strength
     ranges = [part[hands] for part in now.ranges_here()]
     meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # what each hand can be met with
-    passes = HandPasses(tree, leaves=LEAVES, keep=True)
-    layout = passes.entries(strategy.probabilities)
-    pairs = total_meeting(HANDS[tree.blocks.hands(0)], *tree.root_reach)
-    weight = deal_chance(len(tree.blocks.board[0]), len(now.board)) / pairs
+    passes = HandPasses(tree, keep=True)
     beliefs, values = [], []
     for player in (0, 1):
-        passes.values(player, layout, passes.reach(1 - player, layout))
-        likelihood = weight * meets[1 - player]
-        cfv = passes.node_values(node).astype(np.float64)
-        values.append(np.divide(cfv, likelihood, out=np.full_like(cfv, np.nan), where=likelihood > 0)[order])
+        found = infostate_values(passes, strategy.probabilities, player, node, CheckDownLeaves())
+        values.append(np.where(meets[1 - player] > 0, found, np.nan)[order])
         joint = ranges[player] * meets[1 - player]
         beliefs.append(joint[order] / joint.sum())
     names = [hand_name(int(hand)) for hand in hands[order]]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.agents.hand_policy import HandAgent
 from tacit.games.holdem import Holdem
-from tacit.nfsp.limit.trained import LimitPolicy
+from tacit.nfsp.trained import LimitPolicy
 from tacit.tree.public_tree import Floats
 
 
@@ -18,4 +18,4 @@ class LimitAgent(HandAgent):
         self._networks = policy
 
     def weights(self) -> Floats:
-        return self._networks.of_hand(self._public, self._hand)
+        return self._networks.probabilities(self._public, self._hand)[:, 0]

@@ -10,17 +10,17 @@ from tacit.agents.base import Sight, draw_action, follow
 from tacit.agents.view import View, make_view
 from tacit.evaluation.exact import infostate_values
 from tacit.games.base import TERMINAL
-from tacit.kernels import make_passes
+from tacit.kernels import AnyTreePasses, make_passes
 from tacit.tree.beliefs import descend, initial_belief_state
 from tacit.tree.navigate import START, player_navigator
-from tacit.tree.public_tree import NO_PARENT, Floats
-from tacit.tree.strategy import Strategy
+from tacit.tree.public_tree import NO_PARENT
+from tacit.tree.strategy import RowStrategy
 
 
 class TabularAgent:
     """Plays a strategy of the whole game, and believes that everyone does."""
 
-    def __init__(self, strategy: Strategy, generator: np.random.Generator, name: str = "tabular") -> None:
+    def __init__(self, strategy: RowStrategy, generator: np.random.Generator, name: str = "tabular") -> None:
         self.name, self.strategy = name, strategy
         self._tree, self._strategy = strategy.tree, strategy.probabilities
         self._generator = generator
@@ -46,11 +46,9 @@ class TabularAgent:
         pbs = initial_belief_state(self._tree, path[0])
         for step in path:
             pbs = descend(pbs, self._strategy, step).rescaled()
-        first, second = (self._values[p][nodes.row_start[p][node] : nodes.row_start[p][node + 1]] for p in (0, 1))
+        first, second = (infostate_values(self._passes, self._strategy, player, node) for player in (0, 1))
         return make_view(pbs, self._strategy, (first, second))
 
     @cached_property
-    def _values(self) -> tuple[Floats, Floats]:
-        """For each player `[R]` infostate values."""
-        passes = make_passes(self._tree)
-        return infostate_values(passes, self._strategy, 0), infostate_values(passes, self._strategy, 1)
+    def _passes(self) -> AnyTreePasses:
+        return make_passes(self._tree)

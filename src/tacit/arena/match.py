@@ -9,15 +9,20 @@ the same; in other games the outcomes stay as alike as the rules allow, and each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.table import Table, play_game
+from tacit.agents.table import play_game
 from tacit.games import AnyGame
+from tacit.tally import Tally
 
 Seats = tuple[int, ...]
+Sights = Sequence[tuple[Any, Any]]
+"""What each player saw (`agents.base.Sight`) at all states of a game."""
+Estimator = Callable[[Sights, int], float]
+"""Returns what a game was worth to the first agent, who sat in that seat."""
 
 
 class RecordedDraws:
@@ -61,19 +66,6 @@ class Deal(NamedTuple):
         return sum(self.estimates) / len(self.estimates)
 
 
-class Estimator:
-    """Watches hands and says what they were worth; this one takes them as they went."""
-
-    def watcher(self, seat: int) -> Callable[[Table], None]:
-        """Returns what is to be called at every state of a new hand in which the first agent sits in a seat."""
-        del seat
-        return lambda _: None
-
-    def estimate(self, payoff: float) -> float:
-        """Returns what the hand just watched was worth to the first agent, who won `payoff`."""
-        return payoff
-
-
 def play_deals(
     game: AnyGame,
     agents: Sequence[Agent],
@@ -89,9 +81,8 @@ def play_deals(
       agents: the two who play; without duplicates the first one's seat alternates.
       generator: draws chance.
       duplicate: whether each deal is played in both seats.
-      estimator: values the hands; None takes their payoffs.
+      estimator: says what a hand was worth, as `arena/aivat_cases.py` does; None takes its payoff.
     """
-    estimator = estimator or Estimator()
     number = 0
     while True:
         draws = RecordedDraws(generator)
@@ -100,7 +91,24 @@ def play_deals(
         for seat in seats:
             draws.rewind()
             players = agents if seat == 0 else agents[::-1]
-            payoffs.append(play_game(game, players, draws, estimator.watcher(seat))[seat])
-            estimates.append(estimator.estimate(payoffs[-1]))
+            returns, sights = _play(game, players, draws)
+            payoffs.append(returns[seat])
+            estimates.append(returns[seat] if estimator is None else estimator(sights, seat))
         yield Deal(number, seats, tuple(payoffs), tuple(estimates))
         number += 1
+
+
+def _play(game: AnyGame, players: Sequence[Agent], draws: RecordedDraws) -> tuple[tuple[float, float], Sights]:
+    sights: list[tuple[Any, Any]] = []
+    return play_game(game, players, draws, lambda table: sights.append(table.sights)), sights
+
+
+def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:
+    """Returns the mean per hand with its interval, and the deviation of what is averaged; in mbb where the game has them."""
+    in_mbb = game.in_units(1.0).get("mbb")
+    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
+    return {
+        mean: scale * tally.mean if tally.count else None,
+        "interval": None if tally.interval is None else tuple(scale * end for end in tally.interval),
+        "deviation": None if tally.deviation is None else scale * tally.deviation,
+    }

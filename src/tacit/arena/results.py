@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.agents.hand_policy import HandPolicy
 from tacit.arena.acpc import read_state
+from tacit.arena.aivat_cases import hand_estimator, hand_line
 from tacit.arena.hands import HandRecord, full_game, states
 from tacit.arena.journal import read_journal
 from tacit.cards.deck import parse_cards
+from tacit.cards.hands import hand_index
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.games.holdem import Holdem
@@ -74,6 +78,19 @@ def read_results(path: str | Path, player: str) -> Results:
         except TacitError as error:
             raise TacitError(f"line {number} of {path}: {error}") from None
     return Results(game, player if "players" in head else str(head["agent"]), hands)
+
+
+def estimates(results: Results, policy: HandPolicy) -> Iterator[float]:
+    """Yields what each hand was worth by AIVAT, in chips, to the player who is judged and plays by a policy.
+
+    Raises:
+      TacitError: The player made a move that its policy never makes.
+    """
+    estimator = hand_estimator(results.game, (policy, None))
+    for hand in results.hands:
+        cards = hand.record.hands
+        held = hand_index(*cards[:2]), hand_index(*cards[2:])
+        yield estimator.value(hand_line(public_end(results.game, hand.record), held), hand.seat)
 
 
 def public_end(game: Holdem, record: HandRecord) -> PublicHand:

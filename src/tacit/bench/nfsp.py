@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tacit.games import load_game
-from tacit.nfsp.config import PRESETS
-from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.system import NFSP
 from tacit.threads import one_thread
 
 GAME = "leduc_poker"
@@ -35,17 +34,17 @@ class Speed:
 
 def measure_ours(window: float, seed: int) -> Speed:
     """Returns our speed: the best of three windows of about `window` seconds each."""
-    config = PRESETS["paper"].with_settings({"epoch_rounds": str(WARM), "seed": str(seed)})
-    trainer = NfspTrainer(load_game(GAME), config)
+    config = NFSP.presets["paper"].with_settings({"epoch_rounds": str(WARM), "seed": str(seed)})
+    trainer = NFSP.trainer(load_game(GAME), config, "cpu")
     trainer.run_epoch()
     best = Speed(0.0, 0.0)
     for _ in range(3):
-        steps, updates = trainer.steps, int(trainer.networks.updates[:, (0, 2)].sum())
+        steps, updates = trainer.steps, int(trainer.engine.networks.updates[:, (0, 2)].sum())
         start = time.perf_counter()
         while time.perf_counter() - start < window:
             trainer.run_epoch()
         seconds = time.perf_counter() - start
-        made = int(trainer.networks.updates[:, (0, 2)].sum()) - updates
+        made = int(trainer.engine.networks.updates[:, (0, 2)].sum()) - updates
         best = max(best, Speed((trainer.steps - steps) / seconds, made / seconds), key=lambda speed: speed.steps_per_second)
     return best
 

@@ -21,10 +21,11 @@ from tacit.bench.timing import best_seconds
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
-from tacit.kernels import AnyPasses, make_passes
-from tacit.solvers.learner import make_learner
+from tacit.kernels import make_passes
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import PublicTree
 
 GAMES = (
     "kuhn_poker",
@@ -83,13 +84,14 @@ def measure(game_name: str, window: float, peers: tuple[str, ...]) -> Measuremen
       peers: keys of `PEERS`.
     """
     game = load_game(game_name)
-    passes = make_passes(compile_game(game))
-    iterate = {name: make_learner(passes, find_schedule(name)).step for name in ("cfr", "cfr+")}
+    tree = compile_game(game)
+    passes = make_passes(tree)
+    iterate = {name: TabularDriver(passes, find_schedule(name)).step for name in ("cfr", "cfr+")}
     twin = game.openspiel_twin()
     if peers and twin is None:
         raise TacitError(f"{game} has no counterpart in OpenSpiel to compare with")
-    uniform = passes.tree.uniform_strategy()
-    needed = minimal_bytes(passes)
+    uniform = tree.uniform_strategy()
+    needed = minimal_bytes(tree)
     return Measurement(
         game=str(game),
         iteration=best_seconds(iterate["cfr"], window),
@@ -110,12 +112,11 @@ def missing_peers() -> list[str]:
     return [name for name, module in PEERS.items() if find_spec(module) is None]
 
 
-def minimal_bytes(passes: AnyPasses) -> int:
+def minimal_bytes(tree: PublicTree) -> int:
     """Returns the bytes an iteration has to move.
 
     Regrets, strategy and average are read and written once, both players' reaches and values written once and read once.
     """
-    tree = passes.tree
     rows = sum(len(table) for table in tree.rows)
     return 8 * (6 * tree.num_entries + 4 * rows)
 

@@ -52,9 +52,9 @@ def client(
     """
     import numpy as np
 
-    from tacit.agents.registry import load_agent
     from tacit.arena.acpc import Client, connect
     from tacit.arena.hands import full_game
+    from tacit.artifacts import load_agent
     from tacit.games import load_game
 
     rules = full_game(load_game(game))

@@ -20,9 +20,17 @@ if TYPE_CHECKING:
     from rich.progress import Progress, Task
     from rich.text import Text
 
+    from tacit.artifacts.base import Monitor
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random; tabular work is deterministic.")
+]
+SearchSolverOption = Annotated[
+    str | None, typer.Option("--solver", help="Search algorithm of agents that search. [default: that of their training]")
+]
+SearchIterationsOption = Annotated[
+    int | None, typer.Option("--iterations", min=1, help="Search iterations of agents that search. [512; in hold'em 100]")
 ]
 OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
 
@@ -57,6 +65,28 @@ def logger() -> Console:
 def print_json(data: dict[str, Any]) -> None:
     """Prints the one JSON object of a command."""
     sys.stdout.write(json_text(data) + "\n")
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Prints what `print_json` would for people: a line for each figure."""
+    words = {("95 % interval" if key == "interval" else key.replace("_", " ")): value for key, value in report.items()}
+    width = max(map(len, words))
+    for name, value in words.items():
+        if value is not None:
+            printer().print(f"{name:<{width}}  {_in_words(value)}", soft_wrap=True)
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        interval = len(value) == 2 and isinstance(value[0], float)
+        return (" to " if interval else ", ").join(_in_words(part) for part in value)
+    if isinstance(value, dict):
+        return "; ".join(f"{key.replace('_', ' ')} {_in_words(part)}" for key, part in value.items() if part is not None)
+    return str(value)
 
 
 def program() -> str:
@@ -121,6 +151,28 @@ def progress_bar(unit: str) -> Iterator[Progress]:
     )
     with Progress(*columns, console=logger(), transient=True, disable=not sys.stderr.isatty()) as progress:
         yield progress
+
+
+@contextmanager
+def progress_monitor() -> Iterator[Monitor]:
+    """Yields what shows the progress of opening, preparing and measuring what a user names."""
+    from tacit.artifacts.base import Monitor
+
+    class Bar(Monitor):
+        shown = ""
+
+        def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+            new, self.shown = what != self.shown, what
+            if new:  # the speed of other work says nothing about this
+                progress.reset(task, description=what)
+            progress.update(task, completed=done, total=total, unit=unit, note=note, refresh=new)
+
+        def say(self, line: str) -> None:
+            progress.console.print(line, soft_wrap=True)
+
+    with progress_bar("") as progress:
+        task = progress.add_task("loading", total=None, rate="", note="")
+        yield Bar()
 
 
 def _announce_compilation() -> None:

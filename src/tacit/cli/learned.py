@@ -1,15 +1,13 @@
-"""The learned rows of a table, live: runs that are trained or gone on with, judged, drawn and put beside the paper."""
+"""The learned rows of ReBeL's Table 2, live: runs that are trained or gone on with, judged, drawn and put beside the paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli.common import logger, progress_bar
-from tacit.cli.live import train_live
+from tacit.cli.common import logger, progress_monitor
 from tacit.cli.looks import RebelLook
-from tacit.cli.train import draw_curve, note_session
-from tacit.errors import StoppedError
+from tacit.cli.train import finish_run
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,40 +15,22 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import Job, LearnedCell
 
 
-def learn(jobs: list[Job], picture: Path) -> tuple[list[LearnedCell], str]:
-    """Returns what all runs reached, and where their learning curves were drawn.
+def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
+    """Returns what all runs reached, after drawing their learning curves.
 
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from tacit.reproduce.learned import judge_run
+
     cells = []
     for number, job in enumerate(jobs, 1):
         logger().print(f"{job.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        try:
-            cells.append(_run(job))
-        except KeyboardInterrupt:
-            raise StoppedError("at once; what was trained is kept: the same command goes on") from None
+        finish_run(job.folder, job.game, job.config, job.device, RebelLook())
+        with progress_monitor() as monitor:
+            cells.append(judge_run(job, monitor))
     _draw(cells, picture)
-    return cells, str(picture)
-
-
-def _run(job: Job) -> LearnedCell:
-    from tacit.reproduce.learned import judge_run
-    from tacit.training.run import opened_run
-
-    look = RebelLook()
-    with opened_run(job.folder, job.game, job.config, job.device) as trainer:
-        if trainer.epoch < job.config.epochs:
-            note_session(job.folder, job.config.seed, job.device)
-            _, stopped = train_live(trainer, job.folder, look, "training")
-            if stopped:
-                raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
-            draw_curve(job.folder, look, job.game, job.paper)
-        else:
-            logger().print(f"trained before, {trainer.epoch} epochs")
-    with progress_bar("searches") as bars:
-        task = bars.add_task("judging the last three checkpoints", total=None, rate="", note="")
-        return judge_run(job, lambda done, most: bars.update(task, completed=done, total=most))
+    return cells
 
 
 def _draw(cells: list[LearnedCell], picture: Path) -> None:
@@ -80,7 +60,7 @@ def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]
         line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in here.items()})
         protocol = next(iter(here.values())).job.protocol
         notes.append(
-            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol.playthroughs:,} "
-            f"playthroughs (an upper bound), searched with {protocol.solver}, {protocol.iterations} iterations of both players"
+            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol['playthroughs']:,} "
+            f"playthroughs (an upper bound), searched with {protocol['solver']}, {protocol['iterations']} iterations each"
         )
     return notes

@@ -3,91 +3,80 @@
 from __future__ import annotations
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
-    from tacit.nfsp.train import NfspProgress, NfspTrainer
     from tacit.rebel.train import RebelProgress as Progress
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
-
 SYSTEMS = ("rebel", "nfsp", "dqn")
 
 
-class Look(Protocol):
-    """How one system shows itself. Metrics and trainers are those of the system."""
+class Look(ABC):
+    """How one system shows itself. Metrics and trainers are those of the system.
 
-    label: str
-    """Its name in pictures."""
-    kind: str
-    """What its figures are: `exact`, `upper bound` or `sampled`."""
-    unit: str
-    """What an evaluation counts while it runs: `searches` or `matches`."""
-    columns: str
-    """The heading of the table of evaluated epochs."""
-
-    def intro(self, trainer: Any) -> str:
-        """Returns what is about to happen."""
-        ...
-
-    def searches(self, trainer: Any) -> int:
-        """Returns about how many searches or matches an evaluation takes; 0 where it takes no time."""
-        ...
-
-    def evaluated(self, now: Any) -> bool:
-        """Returns whether an epoch was evaluated."""
-        ...
-
-    def row(self, now: Any) -> str:
-        """Returns a line of the table."""
-        ...
-
-    def rate(self, now: Any, wide: bool) -> str:
-        """Returns the speed."""
-        ...
-
-    def note(self, now: Any) -> str:
-        """Returns the loss."""
-        ...
-
-    def bound(self, now: Any, wide: bool) -> str:
-        """Returns how good an evaluated epoch was."""
-        ...
-
-    def published(self, trainer: Any) -> float | None:
-        """Returns the paper's exploitability for this game, if it gives one."""
-        ...
-
-    def report(self, trainer: Any, last: Any) -> dict[str, Any]:
-        """Returns what the system adds to the report of a run."""
-        ...
-
-    def lines(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of a report; `asked` in it is the game as the user wrote it."""
-        ...
-
-    def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
-        """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
-        ...
-
-
-class _ExploitabilityLook:
-    """What looks of systems have in common whose exploitability is known."""
+    Attributes:
+      label: its name in pictures.
+      kind: what its figures are: `exact`, `upper bound` or `sampled`.
+      unit: what an evaluation counts while it runs: `searches` or `matches`.
+      columns: the heading of the table of evaluated epochs.
+    """
 
     label: str
     kind: str
     unit = "searches"
+    columns: str
+
+    @abstractmethod
+    def intro(self, trainer: Any) -> str:
+        """Returns what is about to happen."""
+
+    def searches(self, trainer: Any) -> int:
+        """Returns about how many searches or matches an evaluation takes; 0 where it takes no time."""
+        del trainer
+        return 0
 
     def evaluated(self, now: Any) -> bool:
+        """Returns whether an epoch was evaluated."""
         return now.exploitability is not None
 
+    @abstractmethod
+    def row(self, now: Any) -> str:
+        """Returns a line of the table."""
+
+    @abstractmethod
+    def rate(self, now: Any, wide: bool) -> str:
+        """Returns the speed."""
+
+    @abstractmethod
+    def note(self, now: Any) -> str:
+        """Returns the loss."""
+
+    @abstractmethod
+    def bound(self, now: Any, wide: bool) -> str:
+        """Returns how good an evaluated epoch was."""
+
+    @abstractmethod
+    def published(self, trainer: Any) -> float | None:
+        """Returns the paper's exploitability for this game, if it gives one."""
+
+    @abstractmethod
+    def report(self, trainer: Any, last: Any) -> dict[str, Any]:
+        """Returns what the system adds to the report of a run."""
+
+    @abstractmethod
+    def lines(self, report: dict[str, Any]) -> list[str]:
+        """Returns what people read of a report; `asked` in it is the game as the user wrote it."""
+
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
+        """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
         from tacit.plots import LearningCurve, learning_panels
 
         points = [(epoch.seconds, epoch.exploitability) for epoch in history]
@@ -95,7 +84,7 @@ class _ExploitabilityLook:
         learning_panels({game: [LearningCurve(self.label, points, paper)]}, "", path, kind)
 
 
-class RebelLook(_ExploitabilityLook):
+class RebelLook(Look):
     """ReBeL: examples, and bounds on exploitability: from above by playthroughs, in large games from below."""
 
     label, kind = "ReBeL", "upper bound"
@@ -155,77 +144,19 @@ class RebelLook(_ExploitabilityLook):
         return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])}{own} --playthroughs 256"]
 
 
-class NfspLook(_ExploitabilityLook):
-    """NFSP and DQN: decisions of self-play, and exact exploitability."""
-
-    kind = "exact"
-    columns = f"{'epoch':>7}{'seconds':>9}{'steps':>15}{'Q loss':>9}{'policy':>8}{'exploitability':>16}{'best response':>15}"
-
-    def __init__(self, label: str) -> None:
-        self.label = label
-
-    def intro(self, trainer: NfspTrainer) -> str:
-        config = trainer.config
-        return (
-            f"training {trainer.game}: epochs {trainer.epoch + 1} to {config.epochs}, each {config.epoch_rounds:,} rounds of "
-            f"{config.games} steps and {config.updates} updates for each network; exploitability is exact (NashConv / 2)"
-        )
-
-    def searches(self, trainer: NfspTrainer) -> int:
-        del trainer
-        return 0
-
-    def row(self, now: NfspProgress) -> str:
-        return (
-            f"{now.epoch:>7}{now.seconds:>9.0f}{now.steps:>15,}{now.loss:>9.3f}{now.policy_loss:>8.3f}"
-            f"{now.exploitability:>16.4f}{now.best_response_exploitability:>15.3f}"
-        )
-
-    def rate(self, now: NfspProgress, wide: bool) -> str:
-        return f"{now.steps_per_second:,.0f} {'steps' if wide else 'st'}/s"
-
-    def note(self, now: NfspProgress) -> str:
-        return f"loss {now.loss:.3f} {now.policy_loss:.3f}"
-
-    def bound(self, now: NfspProgress, wide: bool) -> str:
-        return f"{'exploitability ' if wide else ''}{now.exploitability:.4f}"
-
-    def published(self, trainer: NfspTrainer) -> float | None:
-        return 0.06 if str(trainer.game) == "leduc_poker" and self.label == "NFSP" else None
-
-    def report(self, trainer: NfspTrainer, last: NfspProgress) -> dict[str, Any]:
-        names = ("nash_conv", "value", "best_response_exploitability", "greedy_average_exploitability")
-        of = {name: getattr(last, name) for name in names}
-        return {"steps": trainer.steps, "games": last.games, "loss": last.loss, "policy_loss": last.policy_loss, **of}
-
-    def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['steps']:,} steps, {report['games']:,} games in {report['seconds']:.0f} s of training"
-        lines = [f"{report['game']}: {report['epoch']} epochs, {made}"]
-        if report["exploitability"] is not None:
-            beside = "" if report["published"] is None else f"; published: {report['published']:.2f} (NFSP, Figure 1)"
-            exact = f"{report['exploitability']:.4f} (exact; NashConv {report['nash_conv']:.4f}){beside}"
-            lines.append(f"exploitability of the average strategy {exact}")
-            others = f"best response {report['best_response_exploitability']:.4f}"
-            lines.append(f"of the others: {others}, greedy average {report['greedy_average_exploitability']:.4f}")
-        return lines
-
-
 def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
     """Returns the system of `SYSTEMS` that learns a game, and its look.
 
     NFSP on limit hold'em from the blinds on, which is too large to compile, is a system of its own.
     """
-    from tacit.games.holdem import is_full_limit_holdem
-
     if name == "rebel":
-        from tacit.rebel.folder import REBEL
+        from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
+    from tacit.cli.nfsp_looks import LimitLook, NfspLook
+    from tacit.games.holdem import is_full_limit_holdem
+    from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
+
     if name == "nfsp" and is_full_limit_holdem(game):
-        from tacit.cli.limit_look import LimitLook
-        from tacit.nfsp.limit.system import NFSP_LIMIT
-
-        return NFSP_LIMIT, LimitLook()
-    from tacit.nfsp.system import SYSTEMS as FOUND
-
-    return FOUND[name], NfspLook(name.upper())
+        return NFSP_LIMIT, LimitLook("NFSP")
+    return DQN if name == "dqn" else NFSP, NfspLook(name.upper())

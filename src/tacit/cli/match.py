@@ -6,19 +6,28 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import (
+    JsonOption,
+    SearchIterationsOption,
+    SearchSolverOption,
+    SeedOption,
+    logger,
+    print_json,
+    print_report,
+    progress_bar,
+    progress_monitor,
+    start,
+)
 
 if TYPE_CHECKING:
-    from tacit.agents.base import Agent
-    from tacit.arena.match import Deal, Estimator
-    from tacit.tally import Tally
-    from tacit.tree.draft import Progress
+    from tacit.arena.match import Deal
 
 MOST_HANDS = 10**12
 
@@ -31,10 +40,8 @@ def match(
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
     aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
-    solver: Annotated[
-        str | None, typer.Option(help="Search algorithm of agents with a network. [default: that of their training]")
-    ] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Search iterations of agents with a network.")] = 512,
+    solver: SearchSolverOption = None,
+    iterations: SearchIterationsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -54,25 +61,29 @@ def match(
     """
     import numpy as np
 
-    from tacit.agents.registry import SearchOptions, load_agent
-    from tacit.arena.match import play_deals
+    from tacit import artifacts
+    from tacit.agents.options import SearchOptions
+    from tacit.arena.aivat_cases import make_estimator
+    from tacit.arena.match import figures, play_deals
+    from tacit.artifacts.base import refuse_unused
     from tacit.games import load_game
     from tacit.tally import Tally
 
     start(seed)
-    rules = load_game(game)
-    options = SearchOptions(solver, iterations)
+    rules, options = load_game(game), SearchOptions(solver, iterations)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
-    agents = []
-    with progress_bar("histories") as progress:
-        task = progress.add_task("", total=None, rate="", note="compiling the game")
-        for name, generator in zip((first, second), own, strict=True):
-            progress.update(task, description=f"loading {name}", refresh=True)
-            agents.append(load_agent(name, rules, generator, options))
+    with progress_monitor() as monitor:
+        found = [artifacts.open(name, rules, monitor) for name in (first, second)]
+        refuse_unused(options, *found)
+        agents = [
+            artifact.agent(generator, options.only(artifact.search_options))
+            for artifact, generator in zip(found, own, strict=True)
+        ]
         estimator = None
         if aivat:
-            progress.update(task, description="AIVAT", refresh=True)
-            estimator = _aivat(rules, agents, lambda count: progress.update(task, completed=count))
+            prepare = partial(monitor.step, "AIVAT", unit="histories", note="compiling the game")
+            prepare(0)
+            estimator = make_estimator(rules, agents, prepare)
     each = 2 if duplicate else 1
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
@@ -89,73 +100,16 @@ def match(
             interrupted = True
     if interrupted:
         logger().print("stopped early" + (f"; what was played is kept in {save}" if save else ""), soft_wrap=True)
-    seconds = time.perf_counter() - began
-    report = _report(rules, (first, second), tally, each)
-    report |= {"duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": seconds, "interrupted": interrupted}
-    if aivat:
-        report["without_aivat"] = _figures(rules, raw)
+    report: dict[str, Any] = {
+        "game": str(rules), "agents": [first, second], "hands": each * tally.count, **figures(rules, tally),
+        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff", "kind": "sampled", "verdict": tally.verdict(each),
+        "duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": time.perf_counter() - began,
+        "interrupted": interrupted, **({"without_aivat": figures(rules, raw)} if aivat else {}),
+    }  # fmt: skip
     if as_json:
         print_json(report)
     else:
-        _print(report)
-
-
-def _report(rules: Any, names: tuple[str, str], tally: Tally, each: int) -> dict[str, Any]:
-    """Returns the figures, those of hold'em in thousandths of a big blind."""
-    return {
-        "game": str(rules),
-        "agents": list(names),
-        "hands": each * tally.count,
-        **_figures(rules, tally),
-        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff",
-        "kind": "sampled",
-        "verdict": tally.verdict(each),
-    }
-
-
-def _figures(rules: Any, tally: Tally) -> dict[str, Any]:
-    """Returns mean, interval, and the standard deviation of what is averaged: deals, or hands without duplicates."""
-    in_mbb = rules.in_units(1.0).get("mbb")
-    scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
-    interval, deviation = tally.interval, tally.deviation
-    return {
-        mean: scale * tally.mean if tally.count else None,
-        "interval": None if interval is None else [scale * end for end in interval],
-        "deviation": None if deviation is None else scale * deviation,
-    }
-
-
-def _aivat(rules: Any, agents: list[Agent], on_compile: Progress) -> Estimator:
-    from tacit.agents.tabular import TabularAgent
-    from tacit.arena.aivat import AivatEstimator
-    from tacit.arena.hand_aivat import HandAivatEstimator
-    from tacit.games.holdem import Holdem
-    from tacit.tree.compiler import compile_game
-
-    if isinstance(rules, Holdem):
-        return HandAivatEstimator(rules, agents)
-
-    solved = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
-    return AivatEstimator(solved or compile_game(rules, progress=on_compile), agents)
-
-
-def _print(report: dict[str, Any]) -> None:
-    console = printer()
-    name_a, name_b = report["agents"]
-    mean = report["mbb_per_hand"] if report["unit"] == "mbb" else report["mean"]
-    unit, form = (" mbb", ",.0f") if report["unit"] == "mbb" else ("", ".4g")
-    how = ", every deal in both seats" if report["duplicate"] else ""
-    console.print(f"{report['game']}: A = {name_a}, B = {name_b}", soft_wrap=True)
-    console.print(f"{report['hands']:,} hands{how}, {report['seconds']:.1f} s")
-    if mean is not None:
-        ends = report["interval"]
-        around = f"95 % interval {ends[0]:{form}} to {ends[1]:{form}}" if ends else "one deal has no interval"
-        console.print(f"A gets {mean:+{form}}{unit} per hand (sampled; {around})")
-    raw = report.get("without_aivat")
-    if raw and raw["deviation"] and report["deviation"] is not None:
-        was, now = raw["deviation"], report["deviation"]
-        console.print(f"AIVAT: standard deviation {now:{form}}, without it {was:{form}}")
-    console.print(report["verdict"])
+        print_report({**report, "agents": f"A = {first}, B = {second}"})
 
 
 @contextmanager

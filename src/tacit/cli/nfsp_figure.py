@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tacit.cli.common import logger, printer
-from tacit.cli.live import train_live
 from tacit.cli.looks import find_system
-from tacit.cli.train import draw_curve, note_session
-from tacit.errors import StoppedError
+from tacit.cli.train import finish_run
 
 
-def run_figure(scale: str, folder: Path, picture: Path, seed: int) -> list[dict[str, Any]]:
-    """Returns what all runs reached, after drawing their curves; finished runs are not run again.
+def reproduce_nfsp(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Returns what all runs in a folder reached, after drawing their curves, and what prints it.
 
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from tacit.games import load_game
     from tacit.plots import convergence_panels
     from tacit.reproduce.nfsp import GAME, curves, nfsp_jobs, summary
-    from tacit.training.run import opened_run
 
     jobs = nfsp_jobs(scale, folder, seed)
     for number, job in enumerate(jobs, 1):
         logger().print(f"{job.variant.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        with opened_run(job.folder, GAME, job.config) as trainer:
-            if trainer.epoch >= job.config.epochs:
-                logger().print(f"trained before, {trainer.epoch} epochs")
-                continue
-            note_session(job.folder, job.config.seed, "cpu")
-            look = find_system(job.variant.system, trainer.game)[1]
-            try:
-                _, stopped = train_live(trainer, job.folder, look, "training")
-            except KeyboardInterrupt:
-                raise StoppedError("at once; what was trained is kept: the same command goes on") from None
-            if stopped:
-                raise StoppedError(f"after epoch {trainer.epoch} of {job.config.epochs}, all kept: the same command goes on")
-            draw_curve(job.folder, look, GAME, None)
+        finish_run(job.folder, GAME, job.config, "cpu", find_system(job.variant.system, load_game(GAME))[1])
     convergence_panels(curves(jobs), "", picture, "decisions in self-play")
-    return [summary(job) for job in jobs]
+    results = [summary(job) for job in jobs]
+
+    def show() -> None:
+        _print(results)
+        printer().print(f"plot: {picture}; to train anew, remove {folder}", soft_wrap=True)
+
+    return {"results": results, "plot": str(picture)}, show
 
 
-def print_figure(results: list[dict[str, Any]]) -> None:
-    """Prints what the runs reached."""
+def _print(results: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table("NFSP, Figure 1: Leduc", "exploitability", "NashConv", "greedy", "steps", "seconds", "paper", box=None)

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, print_json, progress_bar, start
+from tacit.cli.common import JsonOption, SearchIterationsOption, SearchSolverOption, print_json, progress_monitor, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from tacit.agents.base import Agent, Sight
-    from tacit.agents.registry import SearchOptions
     from tacit.agents.table import Table
     from tacit.agents.view import View
     from tacit.games import AnyGame
-    from tacit.solvers import Point
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 WIDTH = 100
@@ -29,19 +27,17 @@ MOST_SHOWN = 12
 def play(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
     agent: Annotated[
-        str | None,
+        str,
         typer.Option(
-            help="Who you play: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, or random. "
-            "[default: what is pretrained for the game, else a quick solve of it]"
+            help="Who you play: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, a bot, or default: "
+            "what is pretrained for the game, else a quick solve of it."
         ),
-    ] = None,
+    ] = "default",
     seat: Annotated[str, typer.Option(help="Where you sit: 0 (first), 1 or random.")] = "random",
     games: Annotated[int | None, typer.Option(min=1, help="How many games. [default: until you stop]")] = None,
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
-    solver: Annotated[
-        str | None, typer.Option(help="Search algorithm of an agent with a network. [default: that of its training]")
-    ] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Search iterations of an agent with a network.")] = 512,
+    solver: SearchSolverOption = None,
+    iterations: SearchIterationsOption = None,
     unsafe: Annotated[bool, typer.Option("--unsafe", help="A network's agent plays averages: easier to exploit.")] = False,
     as_json: JsonOption = False,
     seed: Annotated[
@@ -62,10 +58,9 @@ def play(
     """
     import numpy as np
 
-    from tacit.agents.registry import SearchOptions
-    from tacit.agents.table import play_game
+    from tacit import artifacts
+    from tacit.agents.options import SearchOptions
     from tacit.games import load_game
-    from tacit.games.base import InfostateGame
 
     if seat not in SEATS:
         raise TacitError(f"unknown seat {seat!r}: choose 0, 1 or random")
@@ -74,8 +69,8 @@ def play(
     start(seed)
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
-    options = SearchOptions(solver, iterations, safe=not unsafe)
-    opponent = _opponent(agent, rules, own, options)
+    with progress_monitor() as monitor:
+        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safe=not unsafe))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     screen.say(f"{rules} against {opponent.name}; q stops")
     results: list[dict[str, Any]] = []
@@ -83,19 +78,11 @@ def play(
     try:
         while games is None or len(results) < games:
             mine = int(seats.choice(SEATS[seat]))
-            names_infostates = isinstance(rules, InfostateGame)
-            person = _Person(screen, names_infostates, opponent if show_beliefs else None)
-            record = _Record(1 - mine, names_infostates)
             screen.say(f"\ngame {len(results) + 1}{f' of {games}' if games else ''}: you are player {mine}")
-            players = [person, opponent] if mine == 0 else [opponent, person]
-            payoff = play_game(rules, players, chance, record.watch)[mine]
+            payoff, asked = _play_one(screen, rules, opponent, mine, chance, show_beliefs)
             results.append({"seat": mine, "payoff": payoff})
-            if show_beliefs:
-                _show_beliefs(screen, opponent.view(), mine)
-            screen.say(f"  {f'you win {payoff:g}' if payoff > 0 else f'you lose {-payoff:g}' if payoff < 0 else 'a draw'}")
-            screen.say(f"  it {record.told()}")
             screen.say(f"score: {_score(results)}")
-            if games is None and not person.asked:  # some seats never move: do not rush on for ever
+            if games is None and not asked:  # some seats never move: do not rush on for ever
                 screen.ask(["next game"])
     except (_LeaveError, KeyboardInterrupt):
         stopped = True
@@ -110,28 +97,23 @@ def play(
         )  # fmt: skip
 
 
-def _opponent(agent: str | None, rules: AnyGame, generator: Generator, options: SearchOptions) -> Agent:
-    """Returns who is played, and shows how far compiling and solving the game are."""
-    from tacit.agents.registry import QUICK_ITERATIONS, default_agent, load_agent
+def _play_one(
+    screen: _Screen, rules: AnyGame, opponent: Agent, mine: int, chance: Generator, show_beliefs: bool
+) -> tuple[float, bool]:
+    """Returns what the person in seat `mine` won in a game, and whether there was anything to decide."""
+    from tacit.agents.table import play_game
+    from tacit.games.base import InfostateGame
 
-    with progress_bar("iterations") as progress:
-        if agent is not None:
-            progress.add_task(f"loading {agent}", total=None, rate="", note="compiling the game")
-            return load_agent(agent, rules, generator, options)
-        task = progress.add_task(str(rules), total=None, rate="", note="")
-
-        def on_check(point: Point, _: object) -> None:
-            note = f"exploitability {point.exploitability:.3g}"
-            progress.update(task, total=QUICK_ITERATIONS, completed=point.iteration, note=note)
-
-        return default_agent(
-            rules,
-            generator,
-            options,
-            on_solve=lambda note: progress.console.print(note, soft_wrap=True),
-            on_compile=lambda count: progress.update(task, note=f"compiling the game: {count:,} histories"),
-            on_check=on_check,
-        )
+    names_infostates = isinstance(rules, InfostateGame)
+    person = _Person(screen, names_infostates, opponent if show_beliefs else None)
+    record = _Record(1 - mine, names_infostates)
+    players = [person, opponent] if mine == 0 else [opponent, person]
+    payoff = play_game(rules, players, chance, record.watch)[mine]
+    if show_beliefs:
+        _show_beliefs(screen, opponent.view(), mine)
+    screen.say(f"  {f'you win {payoff:g}' if payoff > 0 else f'you lose {-payoff:g}' if payoff < 0 else 'a draw'}")
+    screen.say(f"  it {record.told()}")
+    return payoff, person.asked
 
 
 class _LeaveError(Exception):

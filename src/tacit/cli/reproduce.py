@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,61 +69,59 @@ def reproduce(
     for option, given in (("--rows", rows), ("--games", games)):
         if given is not None and name != "rebel-table2":
             raise TacitError(f"{option} is for rebel-table2, not for {name}")
-    chosen = _rows("all" if rows is None else rows)
+    chosen, folder = _rows("all" if rows is None else rows), Path(out)
     if games is not None and chosen == ("tabular",):
         raise TacitError("--games is for the learned rows: --rows tabular makes none")
-    folder = Path(out)
-    check_writable(folder / f"{name}.png")
+    picture = folder / f"{name}.png"
+    check_writable(picture)
     start(seed)
     if name == "nfsp-leduc":
-        _nfsp_figure(scale, folder, as_json, seed)
-        return
-    report: dict[str, Any] = {"experiment": name, "scale": scale}
-    if name == "nfsp-xfp":
+        from tacit.cli.nfsp_figure import reproduce_nfsp
+
+        report, show = reproduce_nfsp(scale, folder / name / scale, picture, seed)
+    elif name == "nfsp-xfp":
         from tacit.cli.xfp import reproduce_xfp
 
-        reproduce_xfp(report, folder / f"{name}.png", seed, as_json)
-        return
+        report, show = reproduce_xfp(scale, picture, seed)
+    else:
+        report, show = _rebel(name, scale, chosen if name == "rebel-table2" else ("tabular",), games, folder, seed)
+    if as_json:
+        print_json({"experiment": name, "scale": scale, **report})
+    else:
+        show()
+
+
+def _rebel(
+    name: str, scale: str, rows: tuple[str, ...], games: str | None, folder: Path, seed: int
+) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Returns the rows of a table or figure of ReBeL, and what prints them."""
+    from tacit.cli.learned import learn
+    from tacit.reproduce.learned import jobs
+
+    report: dict[str, Any] = {}
     cells: list[Cell] = []
     learned: list[LearnedCell] = []
-    if name == "rebel-table2" and chosen != ("tabular",):
-        from tacit.cli.learned import learn
-        from tacit.reproduce.learned import jobs
-
-        learned_rows = tuple(row for row in chosen if row != "tabular")
+    runs, picture, learning = folder / name / scale, folder / f"{name}.png", folder / f"{name}-learning.png"
+    if rows != ("tabular",):
         variants = None if games is None else tuple(part.strip() for part in games.split(","))
-        todo = jobs(scale, learned_rows, variants, folder / name / scale, seed)
+        todo = jobs(scale, tuple(row for row in rows if row != "tabular"), variants, runs, seed)
         _check_device(todo[0].device)
-        learned, report["learning_plot"] = learn(todo, folder / f"{name}-learning.png")
-        report["learned"] = [cell.summary() for cell in learned]
-    if name != "rebel-table2" or "tabular" in chosen:
-        picture = folder / f"{name}.png"
+        learned = learn(todo, learning)
+        report |= {"learned": [cell.summary() for cell in learned], "learning_plot": str(learning)}
+    if "tabular" in rows:
         cells = _tabular(name, scale, picture)
-        report.update(results=[_as_dict(cell) for cell in cells], plot=str(picture))
-    if as_json:
-        print_json(report)
-        return
-    _print(name, scale, cells, learned)
-    for key in ("plot", "learning_plot"):
-        if key in report:
-            printer().print(f"{key.replace('_', ' ')}: {report[key]}", soft_wrap=True)
-    for cell in learned:
-        agent = shlex.quote(str(cell.job.folder.path))
-        printer().print(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}", soft_wrap=True)
-    if learned:
-        printer().print(f"to train anew, remove {folder / name / scale}", soft_wrap=True)
+        report |= {"results": [_as_dict(cell) for cell in cells], "plot": str(picture)}
 
+    def show() -> None:
+        _print(name, scale, cells, learned)
+        lines = [f"{key.replace('_', ' ')}: {report[key]}" for key in ("plot", "learning_plot") if key in report]
+        for cell in learned:
+            agent = shlex.quote(str(cell.job.folder.path))
+            lines.append(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}")
+        for line in [*lines, *([f"to train anew, remove {runs}"] if learned else [])]:
+            printer().print(line, soft_wrap=True)
 
-def _nfsp_figure(scale: str, folder: Path, as_json: bool, seed: int) -> None:
-    from tacit.cli.nfsp_figure import print_figure, run_figure
-
-    name, picture = "nfsp-leduc", folder / "nfsp-leduc.png"
-    results = run_figure(scale, folder / name / scale, picture, seed)
-    if as_json:
-        print_json({"experiment": name, "scale": scale, "results": results, "plot": str(picture)})
-        return
-    print_figure(results)
-    printer().print(f"plot: {picture}; to train anew, remove {folder / name / scale}", soft_wrap=True)
+    return report, show
 
 
 def _check_device(device: str) -> None:

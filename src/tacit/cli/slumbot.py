@@ -45,11 +45,11 @@ def slumbot(
     """
     import numpy as np
 
-    from tacit.agents.registry import load_agent
     from tacit.arena.hands import full_game
     from tacit.arena.journal import Journal
     from tacit.arena.score import Score
     from tacit.arena.slumbot import Connection, SlumbotMatch
+    from tacit.artifacts import load_agent
     from tacit.games import load_game
 
     if (username is None) != (password is None):

@@ -1,52 +1,135 @@
-"""What `tacit solve` refuses before long work starts: options without effect, files written twice, spots that do not exist."""
+"""What `tacit solve` reads from its options, and refuses before long work starts."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
-    from tacit.tree.hand_tree import HandTree, Spot
+    from tacit.games import AnyGame
+    from tacit.search.config import SearchConfig
+
+SEARCH_ITERATIONS = 64
+"""Of a depth-limited search, at every public state, unless the user says otherwise."""
 
 
-def refuse_same_file(resume: Path | None, **written: Path | None) -> None:
-    """Refuses to write one file twice, or anything but the solve itself over the solve that is continued."""
+def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> list[Path]:
+    """Returns the files that will be written.
+
+    Raises:
+      TacitError: one cannot be written in its format, would be written twice, or would replace the solve that is continued.
+    """
+    from tacit.files import check_writable
+    from tacit.plots import SUFFIXES as PICTURES
+    from tacit.solvers.export import check_export
+
     taken: dict[Path, str] = {}
-    for name, path in written.items():
-        if path is None:
-            continue
+    files = {name: path for name, path in written.items() if path is not None}
+    for name, path in files.items():
         other = taken.setdefault(path.resolve(), name)
         if name != "save" and resume is not None and path.resolve() == resume.resolve():
             other = "resume"
         if other != name:
             raise TacitError(f"--{other} and --{name} are the same file, {path}: give each its own")
+    for name, path in files.items():
+        check_writable(path)
+        if name in ("plot", "grid") and not path.name.endswith(PICTURES):
+            raise TacitError(f"cannot write {path}: the name must end in {', '.join(PICTURES)}")
+    if "export" in files:
+        check_export(rules, files["export"])
+    return list(files.values())
 
 
 def refuse(why: str, **options: Any) -> None:
     """Refuses options that would have no effect."""
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False)]
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False, "")]
     if given:
         raise TacitError(f"{', '.join(given)} {why}")
 
 
-def check_leaf(leaf: str | None) -> None:
-    """Refuses a name that is neither a kind of leaf nor a network, before the game is compiled."""
-    from tacit.search.solve import LEAVES
-
-    if leaf is not None and leaf not in LEAVES and not leaf.startswith("pretrained:") and not Path(leaf).exists():
-        raise TacitError(
-            f"unknown leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network: a run folder, a file or pretrained:NAME"
-        )
+def refuse_with_depth(at: str, grid: Path | None, backend: str | None, **whole: Any) -> None:
+    """Refuses what a depth-limited search does not do; `whole` are options of a solve of the whole game."""
+    refuse("cannot be used with --depth: a search runs its --iterations at every public state", **whole)
+    refuse("cannot be used with --depth: a search has its own, on the --device", backend=backend)
+    refuse("cannot be used with --depth: hands are shown where the whole game is solved", at=at, grid=grid)
 
 
-def who_acts(tree: HandTree, spot: Spot) -> str:
-    """Returns who acts at a spot.
+def search_config(
+    solver: str, iterations: int | None, depth: str, decomposition: str | None, simultaneous: bool, recycle: int | None
+) -> SearchConfig:
+    """Returns how to search by what the user says, and by defaults elsewhere.
 
     Raises:
-      TacitError: nobody does.
+      TacitError: an option is unknown or out of range.
     """
-    if tree.actor[spot.node] < 0:
-        raise TacitError(f"nobody acts after {tree.label(spot)!r}: --at must end where somebody does")
-    return f"player {tree.actor[spot.node]} {'after ' + tree.label(spot) if spot.node else 'at the start'}"
+    from tacit.search.config import CFR_D, SearchConfig
+
+    if depth != "round" and not depth.lstrip("-").isdecimal():
+        raise TacitError(f"cannot read the depth {depth!r}: write a number of actions, or round")
+    return SearchConfig(
+        solver,
+        SEARCH_ITERATIONS if iterations is None else iterations,
+        depth if depth == "round" else int(depth),
+        decomposition or CFR_D,
+        not simultaneous,
+        recycle or 1,
+    )
+
+
+def check_leaf(leaf: str, rules: AnyGame) -> None:
+    """Refuses a name that is neither a kind of leaf nor something trained on the game, before the game is compiled."""
+    from tacit import artifacts
+    from tacit.search.solve import LEAVES
+
+    try:
+        if leaf not in LEAVES:
+            artifacts.open(leaf, rules)
+    except TacitError as error:
+        raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
+
+
+def with_ranges(rules: Any, range0: str | None, range1: str | None) -> Any:
+    """Returns a game of hold'em with the players' ranges set, where any are given.
+
+    Raises:
+      TacitError: the game has no ranges, or one of them cannot be read.
+    """
+    given = {name: text.replace(",", "|") for name, text in (("range0", range0), ("range1", range1)) if text is not None}
+    if given and not given.keys() <= rules.parameters.keys():
+        raise TacitError(f"{rules.name} has no ranges: they are for no_limit_holdem with a board")
+    return replace(rules, **given) if given else rules
+
+
+def parse_target(text: str, rules: Any) -> float:
+    """Returns the exploitability in `0.01`, or in `0.5%pot` and `20mbb` where the game knows these.
+
+    Raises:
+      TacitError: it cannot be read.
+    """
+    units = {"%pot": "percent_of_pot", "mbb": "mbb"}
+    ending = next((ending for ending in units if text.endswith(ending)), "")
+    one = rules.in_units(1.0).get(units[ending]) if ending else 1.0
+    try:
+        number = float(text.removesuffix(ending))
+    except ValueError:
+        raise TacitError(f"cannot read the target {text!r}: write a number, or in hold'em 0.5%pot or 20mbb") from None
+    if one is None:
+        raise TacitError(f"{rules} has no {ending}: write the target {text!r} as a number")
+    return float(number / one)
+
+
+def parse_seconds(text: str) -> float:
+    """Returns the seconds in `90s`, `10m`, `1.5h` or a bare number."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], text[-1]) if text[-1:] in units else (text, "s")
+    try:
+        seconds = float(number) * units[unit]
+    except ValueError:
+        raise TacitError(f"cannot read the time {text!r}: write 90s, 10m or 1h") from None
+    if not 0.0 < seconds < math.inf:
+        raise TacitError(f"a time limit must be positive and finite, not {text}")
+    return seconds

@@ -13,7 +13,7 @@ import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, printer, program, start
 from tacit.cli.looks import SYSTEMS, find_system
-from tacit.cli.solve import parse_seconds
+from tacit.cli.solve_checks import parse_seconds
 from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
@@ -52,7 +52,6 @@ def train(
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
     """
-    from tacit.cli.live import train_live
     from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.training.folder import RunFolder
@@ -75,20 +74,11 @@ def train(
             logger().print(f"going on after epoch {trainer.epoch}")
         elif resume:
             logger().print("no checkpoint yet: starting again")
-        note_session(folder, trainer.config.seed, device)
-        try:
-            last, stopped = train_live(trainer, folder, look, system, limit)
-        except KeyboardInterrupt:  # the second one: the epoch is not waited for
-            where = "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
-            raise StoppedError(f"at once; go on {where} with: {again}") from None
-        if stopped:
-            raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
-        paper = look.published(trainer)
-        draw_curve(folder, look, name, paper)
+        last = _session(trainer, folder, look, system, device, again, limit)
     report = {
         "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
         "finished": trainer.epoch >= trainer.config.epochs, "seconds": trainer.seconds, "exploitability": last.exploitability,
-        "kind": look.kind, "published": paper, "plot": str(folder.curve), **look.report(trainer, last),
+        "kind": look.kind, "published": look.published(trainer), "plot": str(folder.curve), **look.report(trainer, last),
     }  # fmt: skip
     if as_json:
         print_json(report)
@@ -109,7 +99,46 @@ def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, s
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
+def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str, look: Look) -> None:
+    """Trains a run to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+
+    Raises:
+      StoppedError: by Ctrl-C; everything is kept.
+    """
+    from tacit.training.run import opened_run
+
+    with opened_run(folder, game, config, device) as trainer:
+        if trainer.epoch >= config.epochs:
+            logger().print(f"trained before, {trainer.epoch} epochs")
+        else:
+            _session(trainer, folder, look, "training", device, "the same command")
+
+
+def _session(
+    trainer: Any, folder: RunFolder[Any, Any], look: Look, name: str, device: str, again: str, limit: float | None = None
+) -> Any:
+    """Returns the last progress of a run that is trained live, after drawing its learning curve.
+
+    Raises:
+      StoppedError: by Ctrl-C, with how to go on.
+    """
+    from tacit.cli.live import train_live
+
+    _note_session(folder, trainer.config.seed, device)
+    try:
+        last, stopped = train_live(trainer, folder, look, name, limit)
+    except KeyboardInterrupt:  # the second one: the epoch is not waited for
+        where = "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
+        raise StoppedError(f"at once; go on {where} with: {again}") from None
+    if stopped:
+        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+    evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
+    if evaluated:
+        look.draw(evaluated, str(trainer.game), look.published(trainer), folder.curve)
+    return last
+
+
+def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
     """Writes down what was called, when, and with which code."""
     from tacit import __version__
 
@@ -117,13 +146,6 @@ def note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
     facts = [f"version {__version__}", *([f"commit {commit}"] if commit else []), f"seed {seed}", f"device {device}"]
     now = datetime.now().isoformat(timespec="seconds")
     folder.add_command(f"{now}  tacit {shlex.join(sys.argv[1:])}  ({', '.join(facts)})")
-
-
-def draw_curve(folder: RunFolder[Any, Any], look: Look, game: str, paper: float | None) -> None:
-    """Draws the learning curve of a run into its folder."""
-    evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
-    if evaluated:
-        look.draw(evaluated, game, paper, folder.curve)
 
 
 def _commit() -> str | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tacit.cli.common import print_json, printer, progress_bar
+from tacit.cli.common import printer, progress_bar
+
+if TYPE_CHECKING:
+    from tacit.reproduce.xfp import Claim, XfpCell
 
 
-def reproduce_xfp(report: dict[str, Any], picture: Path, seed: int, as_json: bool) -> None:
-    """Runs both figures at the report's scale, draws them, and prints them or completes the report as JSON."""
+def reproduce_xfp(scale: str, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
+    """Returns both figures, after drawing them, and what prints them."""
     from tacit.plots import convergence_panels
     from tacit.reproduce.xfp import FIGURES, GAME, PAPER_XFP, claims, run_xfp
     from tacit.solvers import Point
@@ -25,21 +29,28 @@ def reproduce_xfp(report: dict[str, Any], picture: Path, seed: int, as_json: boo
             note = f"{figure} {level}: iteration {point.iteration:,}, exploitability {point.exploitability:.3g}"
             progress.update(task, completed=len(started) - 1, note=note)
 
-        cells = run_xfp(report["scale"], seed, watch)
+        cells = run_xfp(scale, seed, watch)
     panels: dict[str, dict[str, Any]] = {}
     for cell in cells:
         panels.setdefault(cell.figure, {})[f"{cell.figure.partition(': ')[2]} {cell.level}"] = cell.result.curve
     convergence_panels(panels, "XFP in Leduc (NFSP, Figure 3; levels are ours)", picture)
     found = claims(cells)
-    if as_json:
-        results = [
+    report = {
+        "game": GAME,
+        "results": [
             {**cell.result.summary(), "figure": cell.figure, "level": cell.level, "reached": cell.reached} for cell in cells
-        ]
-        said = [{"claim": claim.text, "holds": claim.holds} for claim in found]
-        paper = {"iterations": PAPER_XFP[0], "exploitability": PAPER_XFP[1]}
-        print_json({**report, "game": GAME, "results": results, "paper_xfp": paper, "claims": said, "plot": str(picture)})
-        return
+        ],
+        "paper_xfp": {"iterations": PAPER_XFP[0], "exploitability": PAPER_XFP[1]},
+        "claims": [{"claim": claim.text, "holds": claim.holds} for claim in found],
+        "plot": str(picture),
+    }
+    return report, lambda: _print(cells, found, picture)
+
+
+def _print(cells: list[XfpCell], found: list[Claim], picture: Path) -> None:
     from rich.table import Table
+
+    from tacit.reproduce.xfp import FIGURES, PAPER_XFP
 
     console, (when, published) = printer(), PAPER_XFP
     iterations = list(cells[0].reached)

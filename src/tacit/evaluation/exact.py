@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tacit.kernels import AnyPasses
-from tacit.tree.public_tree import Floats
+from tacit.kernels.base import AnyPasses, AnyTreePasses, LeafEvaluator, LeafValues
+from tacit.tree.base import Floats
 
 
 @dataclass(frozen=True)
@@ -46,35 +48,53 @@ class BestResponse:
     strategy: Floats
 
 
-def evaluate(passes: AnyPasses, strategy: Floats) -> Quality:
-    """Returns the value and the exact exploitability of a strategy `[E]`."""
+def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator | None = None) -> Quality:
+    """Returns the value and the exact exploitability of a strategy `[E]`.
+
+    Args:
+      passes: over the game.
+      strategy: what both play.
+      evaluator: values the leaves of a tree that a depth limit cut, at the beliefs of the strategy; they stay the same for
+        those who deviate. None: leaves are worth nothing.
+    """
     layout = passes.entries(strategy)
     reaches = [passes.reach(player, layout) for player in (0, 1)]
-    responses = [passes.root_value(p, passes.best_response(p, reaches[1 - p])[0]) for p in (0, 1)]
-    value = passes.root_value(0, passes.values(0, layout, reaches[1]))
+    leaves = [leaf_values(passes, evaluator, reaches, player) for player in (0, 1)]
+    responses = [passes.root_value(p, passes.best_response(p, reaches[1 - p], leaves=leaves[p])[0]) for p in (0, 1)]
+    value = passes.root_value(0, passes.values(0, layout, reaches[1], leaves[0]))
     return Quality(value, (responses[0], responses[1]))
 
 
-def best_response(passes: AnyPasses, strategy: Floats, player: int) -> BestResponse:
+def leaf_values(passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any], player: int) -> LeafValues | None:
+    """Returns what the leaves are worth to a player when both come there with the given reaches."""
+    if evaluator is None or passes.leaf_states is None:
+        return None
+    beliefs = passes.new_beliefs()
+    for other in (0, 1):
+        passes.leaf_beliefs(other, reaches[other], beliefs)
+    values = evaluator.evaluate(passes.leaf_states, beliefs)
+    if not evaluator.counterfactual:
+        return LeafValues(values)
+    return LeafValues(values * passes.leaf_weight(player, reaches[1 - player]).to(values), counterfactual=True)
+
+
+def best_response(passes: AnyTreePasses, strategy: Floats, player: int) -> BestResponse:
     """Returns `player`'s best response to the other side of a strategy `[E]`."""
     reach = passes.reach(1 - player, passes.entries(strategy))
     cfv, response = passes.best_response(player, reach)
     return BestResponse(passes.root_value(player, cfv), passes.to_numpy(response))
 
 
-def infostate_values(passes: AnyPasses, strategy: Floats, player: int) -> Floats:
-    """Returns `[R]` the expected return of `player` at each of its rows, given that the row was reached.
+def infostate_values(
+    passes: AnyTreePasses, strategy: Floats, player: int, node: int, evaluator: LeafEvaluator | None = None
+) -> Floats:
+    """Returns `[H]` the expected return of `player` in each private state at a decision, given that it was reached.
 
-    Counterfactual values divided by the chance that the opponent and nature let the row happen; zero where they do not,
-    and at terminal rows, whose chance is not kept.
+    Counterfactual values divided by the chance that the opponent and nature let the private state happen; zero where they
+    do not.
     """
-    tree, other = passes.tree, 1 - player
-    nodes = tree.require_nodes()
     layout = passes.entries(strategy)
-    opponent_reach = passes.reach(other, layout)
-    cfv = passes.rows_to_numpy(player, passes.values(player, layout, opponent_reach))
-    reach = passes.rows_to_numpy(other, opponent_reach)
-    likelihood = np.bincount(
-        nodes.joint_rows[player], nodes.joint_chance * reach[nodes.joint_rows[other]], minlength=len(tree.rows[player])
-    )
+    reaches = [passes.reach(one, layout) for one in (0, 1)]
+    passes.values(player, layout, reaches[1 - player], leaf_values(passes, evaluator, reaches, player))
+    cfv, likelihood = passes.node_values(player, node), passes.node_likelihood(player, node, reaches[1 - player])
     return np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0)

@@ -121,6 +121,11 @@ class Game(ABC, Generic[State]):
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None
 
+    @property
+    def tree_layout(self) -> str:
+        """The layout of the tree it is solved in: `rows`, unless the game has a builder of its own (`tree/compiler.py`)."""
+        return "rows"
+
     def in_units(self, amount: float) -> dict[str, float]:
         """Returns an amount of the game's payoffs in other units that people use for it, by name."""
         del amount

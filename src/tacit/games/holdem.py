@@ -112,6 +112,10 @@ class Holdem(Game[HoldemState]):
         big_blinds, pot = amount / self.rules.big_blind, self.rules.pot
         return {"mbb": 1_000.0 * big_blinds, **({"percent_of_pot": 100.0 * amount / pot} if pot else {})}
 
+    @property
+    def tree_layout(self) -> str:
+        return "hands" if self.known_board else "rows"
+
     @cached_property
     def known_board(self) -> tuple[int, ...]:
         """The board cards that lie from the start."""

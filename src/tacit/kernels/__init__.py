@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tacit.errors import TacitError
-from tacit.kernels.base import AnyPasses, Passes, RegretStep
-from tacit.tree.hand_tree import HandTree
-from tacit.tree.lanes import lane_layout
-from tacit.tree.public_tree import PublicTree
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["AnyPasses", "Passes", "RegretStep", "check_backend", "make_passes"]
+from tacit.errors import TacitError
+from tacit.kernels.base import AnyPasses, AnyTreePasses
+from tacit.kernels.clock import RegretStep
+from tacit.tree.base import Tree
+from tacit.tree.lanes import lane_layout
+
+__all__ = ["AnyPasses", "AnyTreePasses", "RegretStep", "check_backend", "make_passes"]
 
 
 def check_backend(backend: str, device: str) -> None:
@@ -33,32 +36,36 @@ def check_backend(backend: str, device: str) -> None:
             raise TacitError(f"torch cannot compute on the device {device!r}, choose cpu or cuda: {reason[:100]}") from None
 
 
-def make_passes(tree: PublicTree | HandTree, backend: str = "numba", device: str = "cpu") -> AnyPasses:
-    """Returns the passes over `tree`: in float64, in lanes where the tree allows it, else row by row; over hands in float32.
+def make_passes(tree: Tree, backend: str = "numba", device: str = "cpu") -> AnyTreePasses:
+    """Returns the passes over `tree` that suit its layout: in float64, but float32 over hands of hold'em.
 
     Args:
-      tree: any public tree, or one of hold'em.
+      tree: any tree.
       backend: `numba` (CPU) or `torch`.
       device: where torch computes: `cpu`, `cuda`, ...
 
     Raises:
-      TacitError: the backend or device is not there.
+      TacitError: the backend or device is not there, or does not fit the tree.
     """
     check_backend(backend, device)
-    if isinstance(tree, HandTree):
-        return _hand_passes(tree, backend, device)
-    if backend == "numba":
-        from tacit.kernels.numba_lanes import LanePasses
-        from tacit.kernels.numba_rows import RowPasses
-
-        layout = lane_layout(tree)
-        return RowPasses(tree) if layout is None else LanePasses(tree, layout)
-    from tacit.kernels.torch_rows import TorchPasses
-
-    return TorchPasses(tree, device)
+    return _LAYOUTS[tree.layout](tree, backend, device)
 
 
-def _hand_passes(tree: HandTree, backend: str, device: str) -> AnyPasses:
+def _row_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
+    """Returns passes over a public tree: in lanes where it allows that, else row by row."""
+    if backend == "torch":
+        from tacit.kernels.torch_rows import TorchPasses
+
+        return TorchPasses(tree, device)
+    from tacit.kernels.numba_lanes import LanePasses
+    from tacit.kernels.numba_rows import RowPasses
+
+    layout = lane_layout(tree)
+    return RowPasses(tree) if layout is None else LanePasses(tree, layout)
+
+
+def _hand_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
+    """Returns passes over a tree of hold'em."""
     if backend == "numba":
         from tacit.kernels.numba_hands import HandPasses
 
@@ -68,3 +75,6 @@ def _hand_passes(tree: HandTree, backend: str, device: str) -> AnyPasses:
     from tacit.kernels.triton_hands import TritonHandPasses
 
     return TritonHandPasses(tree, device)
+
+
+_LAYOUTS: dict[str, Callable[[Any, str, str], AnyTreePasses]] = {"rows": _row_passes, "hands": _hand_passes}

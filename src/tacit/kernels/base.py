@@ -1,94 +1,148 @@
 """The passes that every algorithm is made of, whatever computes them.
 
-A *pass* sweeps once over a tree: reaches flow down, values flow up, regrets and averages are updated where they lie. Solvers,
-best responses and exploitability are written once above this interface; numba (CPU) and torch (CPU or GPU) implement it.
-Arrays belong to the backend, in its own layout: `entries` and `to_numpy` convert the tree's flat `[E]`.
+A *pass* sweeps once over a tree, or over a batch of them: reaches flow down, values flow up, regrets and averages are
+updated where they lie. Solvers, search, best responses and exploitability are written once above this interface; each
+layout (rows, lanes, hands, groups of games) implements it on its devices. Arrays belong to the implementation; those over
+one tree can be converted (`TreePasses`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from tacit.tree.public_tree import Floats, PublicTree
+from tacit.kernels.clock import Clock
+from tacit.tree.base import Floats, Tree
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = TypeVar("Array")
 
 
-class RegretStep(NamedTuple):
-    """How one update of cumulative regrets is done.
-
-    The new regret is `max(old * discount + instant, floor)`; the next strategy is proportional to its positive part, after
-    `prediction` times the instant regret is added once more. The strategy that is replaced joins the average.
+class LeafValues(NamedTuple):
+    """What the `L` leaves of a tree are worth to both players.
 
     Attributes:
-      positive_discount: factor on positive old regrets.
-      negative_discount: factor on negative old regrets.
-      floor: 0 for the "plus" variants, minus infinity otherwise.
-      prediction: 1 for predictive regret matching, 0 otherwise.
-      average_weight: weight of the replaced strategy in the average.
+      values: `[2 * H, L]` of player 0's private states, then of player 1's.
+      counterfactual: True for counterfactual values in the tree's units; False for infostate values, which a pass
+        multiplies by how likely chance and the opponent make the private state.
     """
 
-    positive_discount: float = 1.0
-    negative_discount: float = 1.0
-    floor: float = -np.inf
-    prediction: float = 0.0
-    average_weight: float = 1.0
+    values: Tensor
+    counterfactual: bool = False
+
+
+class LeafEvaluator(Protocol):
+    """Anything that values the public belief states at leaves, many at once.
+
+    Attributes:
+      counterfactual: What it gives. False: infostate values, expected returns given one's private state. True: those times
+        how likely chance and an opponent with the given beliefs make the private state, in the game's units.
+    """
+
+    counterfactual: bool
+
+    def evaluate(self, states: Any, beliefs: Tensor) -> Tensor:
+        """Returns both players' values.
+
+        Args:
+          states: the public states of `L` leaves, as `Passes.leaf_states` gives them.
+          beliefs: `[2 * H, L]` player 0's beliefs over its private states, then player 1's; each sums to 1 (the player's own
+            reach, normalised), unused private states are 0.
+
+        Returns:
+          `[2 * H, L]`, laid out like `beliefs`.
+        """
+        ...
+
+
+@runtime_checkable
+class LeafOracle(Protocol):
+    """An evaluator that solves what follows a leaf, and so knows how it is played from there."""
+
+    def evaluate_played(self, states: Any, beliefs: Tensor, played: Tensor) -> Tensor:
+        """Returns `[2 * H, L]` infostate values when both come with beliefs `played` but go on as if with `beliefs`."""
+        ...
 
 
 class Passes(ABC, Generic[Array]):
-    """Passes over one tree. `reach` and `cfv` are over a player's rows, the rest over entries.
+    """Passes over a tree or a batch of trees. Reaches are over a player's rows, strategies and regrets over entries.
 
-    Leaves, where a depth limit cut the tree, are worth zero.
+    After a pass upwards `root_cfv` has the counterfactual values of the player's root rows.
+
+    Attributes:
+      backend: `numba` or `torch`.
+      device: Where the arrays lie.
+      capturable: Whether an iteration can be captured as a CUDA graph: no pass reads anything from the host.
     """
 
-    tree: PublicTree
     backend: str
     device: str
+    capturable = False
 
     @abstractmethod
-    def entries(self, values: Floats) -> Array:
-        """Returns `[E]` values in this backend's layout."""
+    def zeros(self) -> Array:
+        """Returns entries of zeros."""
 
     @abstractmethod
-    def to_numpy(self, entries: Array) -> Floats:
-        """Returns entries as the tree's `[E]`."""
+    def uniform(self) -> Array:
+        """Returns the uniform strategy."""
 
     @abstractmethod
-    def rows_to_numpy(self, player: int, rows: Array) -> Floats:
-        """Returns a player's reach or cfv as the tree's `[R]`."""
+    def normalise(self, weights: Array) -> Array:
+        """Returns entries scaled to sum to 1 at each infostate; uniform where they are all zero."""
 
     @abstractmethod
     def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
         """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given."""
 
     @abstractmethod
-    def reach_and_average(self, player: int, strategy: Array, average: Array, share: float, out: Array | None = None) -> Array:
-        """Returns `reach`; the player's part of `average` becomes `(1 - share) * average + share * reach * strategy`."""
+    def reach_and_average(self, player: int, strategy: Array, average: Array, clock: Clock, out: Array | None = None) -> Array:
+        """Returns `reach`; the player's part of `average` moves towards reach times strategy by `clock.share`."""
 
     @abstractmethod
-    def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:
-        """Returns the counterfactual value of each of the player's rows when `strategy` is played."""
+    def values(self, player: int, strategy: Array, opponent_reach: Array, leaves: LeafValues | None = None) -> Array:
+        """Returns the root's counterfactual values when `strategy` is played. Leaves without values are worth nothing."""
 
     @abstractmethod
-    def best_response(self, player: int, opponent_reach: Array, bonus: Array | None = None) -> tuple[Array, Array]:
-        """Returns the counterfactual values of a best response, and that response as a pure strategy (ties: first action).
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Array,
+        bonus: Array | None = None,
+        leaves: LeafValues | None = None,
+        out: Array | None = None,
+    ) -> tuple[Array, Array]:
+        """Returns the root's values under a best response, and that response as a pure strategy (ties: first action).
 
         Args:
           player: who responds.
           opponent_reach: what is responded to.
           bonus: entries, added to the actions' values where these are compared, but not to what the chosen one is worth:
             the response is then the best among those that choose so. A bonus beyond all payoffs forces an action.
+          leaves: what leaves are worth.
+          out: entries of which the player's are overwritten by the response; without it the opponent's are zero.
         """
 
     @abstractmethod
     def update_regrets(
-        self, player: int, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], step: RegretStep
+        self,
+        player: int,
+        strategy: Array,
+        regret: Array,
+        average: Array,
+        reaches: Sequence[Array],
+        clock: Clock,
+        leaves: LeafValues | None = None,
     ) -> None:
-        """Updates one player in place: regrets and average take `strategy` in, and the next strategy replaces it.
+        """Updates one player's regrets, average and strategy in place.
+
+        The new regret is `max(old * discount + instant, floor)`; the next strategy is proportional to its positive part, after
+        `prediction` times the instant regret is added once more. The strategy that is replaced joins the average.
 
         Args:
           player: whose regrets, average and strategy change.
@@ -96,30 +150,117 @@ class Passes(ABC, Generic[Array]):
           regret: cumulative regrets.
           average: sum of weight times own reach times strategy.
           reaches: each player's reach under the current strategies.
-          step: the weights of this update.
+          clock: the weights of this update (`RegretStep`).
+          leaves: what leaves are worth.
         """
 
     @abstractmethod
-    def mix(self, rows: Array, other: Array, weight: float) -> Array:
+    def root_cfv(self, player: int) -> Array:
+        """Returns the counterfactual values of the player's root rows in the latest upward pass, which was the player's."""
+
+    @abstractmethod
+    def set_roots(self, player: int, reach: Array, roots: Array) -> None:
+        """Overwrites the root rows of a reach. Roots are laid out like `root_cfv`."""
+
+    @abstractmethod
+    def get_roots(self, player: int, reach: Array) -> Array:
+        """Returns the root rows of a reach."""
+
+    @property
+    def leaf_states(self) -> Any:
+        """The public states at the leaves, as the evaluators of this tree know them; None where nothing was cut."""
+        return None
+
+    def new_beliefs(self) -> Tensor:
+        """Returns room for `leaf_beliefs`, `[2 * H, L]`."""
+        raise NotImplementedError
+
+    def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
+        """Writes a player's reach at every leaf, scaled to sum to 1, into its half of `beliefs` `[2 * H, L]`."""
+        raise NotImplementedError
+
+    def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
+        """Returns `[H, L]` how likely chance and the opponent make each of the player's private states at the leaves."""
+        raise NotImplementedError
+
+    def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
+        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones."""
+        raise NotImplementedError
+
+    @property
+    def knows_leaves(self) -> bool:
+        """Whether everyone's private state is known at all leaves, so that nothing that is played changes their values."""
+        return False
+
+    def mix(self, rows: Array, other: Array, weight: Any) -> Array:
         """Returns `(1 - weight) * rows + weight * other`: the reach of a mixture of two strategies."""
+        mixed: Array = rows + weight * (other - rows)  # type: ignore[operator]
+        return mixed
+
+    def move(self, rows: Array, other: Array, weight: Any) -> None:
+        """Does the same as `mix`, where `rows` lie."""
+        rows += weight * (other - rows)  # type: ignore[operator]
+
+    def add_roots(self, player: int, total: Array, weight: Any) -> None:
+        """Adds a weight times `root_cfv` to a sum, where it lies."""
+        total += weight * self.root_cfv(player)
+
+    def take_samples(self, sample_iteration: Array, clock: Clock, source: Array, target: Array) -> None:
+        """Copies the entries of the games that sample this iteration; here there is one game."""
+        if sample_iteration == clock.iteration:
+            target[...] = source  # type: ignore[index]
+
+
+class TreePasses(Passes[Array]):
+    """Passes over one tree, whose arrays can be converted.
+
+    Attributes:
+      tree: What is swept over.
+    """
+
+    tree: Tree
+
+    @abstractmethod
+    def entries(self, values: Floats) -> Array:
+        """Returns `[E]` values in this implementation's layout."""
+
+    @abstractmethod
+    def to_numpy(self, entries: Array) -> Floats:
+        """Returns entries as the tree's `[E]`."""
+
+    @abstractmethod
+    def rows_to_numpy(self, player: int, rows: Array) -> Floats:
+        """Returns a player's reach as the tree's `[R]`."""
+
+    @abstractmethod
+    def node_values(self, player: int, node: int) -> Floats:
+        """Returns `[H]` the values of the player's private states at a node in the latest upward pass."""
+
+    @abstractmethod
+    def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
+        """Returns `[H]` how likely chance and the opponent make each of the player's private states at a node."""
 
     def zeros(self) -> Array:
-        """Returns entries of zeros."""
         return self.entries(np.zeros(self.tree.num_entries))
 
     def uniform(self) -> Array:
-        """Returns the uniform strategy."""
         return self.entries(self.tree.uniform_strategy())
 
-    def root_values(self, player: int, cfv: Array) -> Floats:
-        """Returns `[root rows]` the root part of a player's counterfactual values, times its own root reach."""
-        rows = self.tree.rows[player]
-        values: Floats = self.rows_to_numpy(player, cfv)[: rows.level_start[1]] * rows.root_reach
-        return values
+    def normalise(self, weights: Array) -> Array:
+        return self.entries(self.tree.normalise(self.to_numpy(weights)))
 
     def root_value(self, player: int, cfv: Array) -> float:
-        """Returns the expected return of a player whose counterfactual values are `cfv`."""
-        return float(self.root_values(player, cfv).sum())
+        """Returns the expected return of a player whose root's counterfactual values are `cfv`."""
+        return float((np.asarray(_on_host(cfv), np.float64).ravel() * self.root_weights(player)).sum())
+
+    def root_weights(self, player: int) -> Floats:
+        """Returns the player's own reach of the root rows, laid out like `root_cfv`."""
+        return self.tree.root_reach[player]
+
+
+def _on_host(array: Any) -> Any:
+    return array if isinstance(array, np.ndarray) else array.cpu().numpy()
 
 
 AnyPasses = Passes[Any]
+AnyTreePasses = TreePasses[Any]

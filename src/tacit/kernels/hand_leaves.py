@@ -1,34 +1,36 @@
-"""What hands are worth where a depth limit cuts a tree of hold'em, and where both are all-in before the last card.
-
-A leaf evaluator gets many leaves at once: their boards and betting, and what hands both players come there with. It answers
-with counterfactual values, as the passes need them. `search/leaves.py` has the same idea for games of few private states.
-"""
+"""The leaves of a tree of hold'em: where a depth limit cut it, and where both are all-in before the last card."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from tacit.cards.hands import HANDS, NUM_HANDS, meetings
 from tacit.cards.run_outs import run_out_margins
 from tacit.compiled import compiled
 from tacit.games.betting import Betting
+from tacit.kernels.base import LeafValues
 from tacit.kernels.card_removal import LANES, VECTOR
 from tacit.kernels.simd import load, splat, store
 from tacit.tree.hand_tree import LEAF, RUNS_OUT, HandTree
 
 Array = NDArray[Any]
+NO_REACH = 1e-20
+"""A total reach that counts as none: anything may be held then."""
 
 
-@dataclass(frozen=True)
-class HandLeaves:
-    """`L` leaves of one street; their lanes are the `H` hands that the board allows, in ascending order.
+@dataclass(frozen=True, eq=False)
+class HandStates:
+    """The public states of `L` leaves; private states are all 1,326 hands.
 
     Attributes:
-      board: the cards that lie at each.
-      betting: where it stands at each: the next street waits for its cards.
+      board: The cards that lie at each.
+      betting: Where it stands at each: the next street waits for its cards.
     """
 
     board: list[tuple[int, ...]]
@@ -42,39 +44,161 @@ class HandLeaves:
         return found
 
 
-class HandLeafEvaluator(Protocol):
-    """Anything that values leaves of hold'em."""
+class HandLeaves:
+    """Reads beliefs from reaches and writes values of leaves where a pass upwards finds them, on any device.
 
-    def evaluate(self, leaves: HandLeaves, player: int, reaches: tuple[Array, Array]) -> Array:
-        """Returns `[L, H]` a player's counterfactual values, in units of the chips that either player has put in.
+    Attributes:
+      states: What evaluators get; None where nothing was cut.
+    """
 
-        A sum over the hands that a hand can meet: what it wins against each on the mean, times the opponent's reach of it.
+    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: torch.dtype, device: str = "cpu") -> None:
+        """Makes the index maps.
 
         Args:
-          leaves: where they are.
-          player: who asks.
-          reaches: for both players `[L, H]`, on any scale. The values are linear in the scale of the opponent's; its own
-            matter only to an evaluator that asks how both go on.
+          tree: the tree, or a forest.
+          value_offset: `[N]` where each node's values lie.
+          dtype: of all numbers.
+          device: where they lie.
         """
-        ...
+        nodes, blocks = np.flatnonzero(tree.kind == LEAF), tree.blocks
+        self.states = HandStates([blocks.board[b] for b in tree.block[nodes]], tree.leaf_betting) if len(nodes) else None
+        if self.states is None:
+            return
+        self._count, self._dtype, self._device = len(nodes), dtype, device
+
+        def put(numbers: Array) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(numbers)).to(device)
+
+        widths = [blocks.width(int(block)) for block in tree.block[nodes]]
+        lane = np.concatenate([np.arange(width) for width in widths])
+        leaf = np.repeat(np.arange(len(nodes)), widths)
+        hand = np.concatenate([blocks.hands(int(block)) for block in tree.block[nodes]]).astype(np.int64)
+        rows = [tree.row_offset[player][tree.reach_row[player][nodes]] for player in (0, 1)]
+        self._cell = put(hand * len(nodes) + leaf)  # in a flat [1326, L]
+        self._row = [put(rows[player][leaf] + lane) for player in (0, 1)]
+        self._value = put(value_offset[nodes][leaf] + lane)
+        stakes = np.array([betting.facing for betting in tree.leaf_betting], np.float64)
+        self._per_chip = put(tree.amount[nodes] / stakes).to(dtype)
+        exists = self._spread(torch.ones(len(lane), dtype=dtype, device=device))
+        self._uniform = exists / exists.sum(0)
+        cards = torch.zeros(len(HANDS), 52, dtype=dtype)
+        cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
+        self._cards = cards.to(device)
+
+    def new_beliefs(self) -> Tensor:
+        """Returns room for both players' beliefs, `[2 * 1326, L]`."""
+        return torch.zeros(2 * NUM_HANDS, self._count, dtype=self._dtype, device=self._device)
+
+    def write_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
+        """Writes a player's reach at every leaf, scaled to sum to 1, into its half of `beliefs`; uniform where it is zero."""
+        spread = self._spread(reach[self._row[player]])
+        total = spread.sum(0)
+        known = total > NO_REACH
+        shares = torch.where(known, spread / total.where(known, 1.0), self._uniform)
+        beliefs[player * NUM_HANDS : (player + 1) * NUM_HANDS] = shares
+
+    def likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
+        """Returns `[1326, L]` how likely chance and the opponent make each of the player's hands."""
+        met = self._spread(opponent_reach[self._row[1 - player]])
+        by_card = self._cards.T @ met
+        return (met.sum(0) - self._cards @ by_card + met) * self._per_chip  # the hand itself was taken away twice
+
+    def weight(self, player: int, opponent_reach: Tensor) -> Tensor:
+        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones."""
+        return self._spread(opponent_reach[self._row[1 - player]]).sum(0) * self._per_chip
+
+    def fill(self, player: int, opponent_reach: Tensor, leaves: LeafValues | None, values: Tensor) -> None:
+        """Writes the player's counterfactual values of all leaves into `values`; zeros without `leaves`."""
+        if leaves is None:
+            values.index_fill_(0, self._value, 0.0)
+            return
+        worth = leaves.values[player * NUM_HANDS : (player + 1) * NUM_HANDS]
+        if not leaves.counterfactual:
+            worth = worth * self.likelihood(player, opponent_reach)
+        values.index_copy_(0, self._value, worth.to(values.dtype).reshape(-1)[self._cell])
+
+    def _spread(self, numbers: Tensor) -> Tensor:
+        """Returns numbers of all leaves' lanes as `[1326, L]`, zero for hands that the board blocks."""
+        spread = torch.zeros(NUM_HANDS * self._count, dtype=numbers.dtype, device=numbers.device)
+        return spread.index_copy_(0, self._cell, numbers).view(NUM_HANDS, self._count)
 
 
-class CheckDownLeaves:
-    """Nobody bets any more: exact where both are all-in, and a plain guess elsewhere."""
+class RunOuts:
+    """Values the nodes where both are all-in and only cards are missing: the operator of such terminals, on the CPU."""
 
-    def evaluate(self, leaves: HandLeaves, player: int, reaches: tuple[Array, Array]) -> Array:
-        theirs = reaches[1 - player]
-        values = np.empty_like(theirs)
-        for board, here in leaves.by_board().items():
-            margins = run_out_margins(board, theirs.dtype.name)
-            for first in range(0, len(here), LANES):
-                part = here[first : first + LANES]
-                columns = np.zeros((theirs.shape[1], LANES), theirs.dtype)
-                columns[:, : len(part)] = theirs[part].T
-                found = np.empty_like(columns)
-                _multiply(margins, columns, found)
-                values[part] = found.T[: len(part)]
-        return values
+    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64]) -> None:
+        self._groups = []
+        widths = np.diff(tree.blocks.lane_start)[tree.block]
+        nodes = np.flatnonzero(tree.kind == RUNS_OUT)
+        for block in np.unique(tree.block[nodes]):
+            here = nodes[tree.block[nodes] == block]
+            lanes = np.arange(widths[here[0]])
+            rows = [tree.row_offset[p][tree.reach_row[p][here]][:, None] + lanes for p in (0, 1)]
+            places = value_offset[here][:, None] + lanes
+            self._groups.append((tree.blocks.board[block], rows, places, tree.amount[here][:, None]))
+
+    def fill(self, player: int, opponent_reach: Array, values: Array) -> None:
+        """Writes the player's counterfactual values into `values`."""
+        for board, rows, places, amount in self._groups:
+            found = margins_times(board, opponent_reach[rows[1 - player]].T)
+            values[places] = found.T * amount.astype(values.dtype)
+
+
+class DeviceRunOuts:
+    """The same operator on a GPU: one batch of matrix products for all boards, in full float32."""
+
+    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], device: str) -> None:
+        nodes = np.flatnonzero(tree.kind == RUNS_OUT)
+        self._empty = not len(nodes)
+        if self._empty:
+            return
+        blocks = np.unique(tree.block[nodes])
+        here = [nodes[tree.block[nodes] == block] for block in blocks]
+        widest, most = max(tree.blocks.width(int(block)) for block in blocks), max(map(len, here))
+        shape = len(blocks), widest, most
+        margins = torch.zeros(len(blocks), widest, widest)
+        rows, places, amount = np.zeros((2, *shape), np.int64), np.full(shape, -1), np.zeros(shape, np.float32)
+        for number, (block, at) in enumerate(zip(blocks, here, strict=True)):
+            width, board = tree.blocks.width(int(block)), tree.blocks.board[block]
+            margins[number, :width, :width] = torch.from_numpy(run_out_margins(board, "float32"))
+            lanes, cell = np.arange(width)[:, None], (number, slice(width), slice(len(at)))
+            for player in (0, 1):
+                rows[(player, *cell)] = tree.row_offset[player][tree.reach_row[player][at]] + lanes
+            places[cell], amount[cell] = value_offset[at] + lanes, tree.amount[at]
+        real = torch.from_numpy(places >= 0)
+        self._margins, self._rows = margins.to(device), torch.from_numpy(rows).to(device)
+        self._amount, self._cells = torch.from_numpy(amount).to(device), real.flatten().nonzero()[:, 0].to(device)
+        self._places = torch.from_numpy(places)[real].to(device)
+
+    def fill(self, player: int, opponent_reach: Tensor, values: Tensor) -> None:
+        """Writes the player's counterfactual values into `values`."""
+        if not self._empty:
+            found = torch.bmm(self._margins, opponent_reach[self._rows[1 - player]]) * self._amount
+            values.index_copy_(0, self._places, found.flatten()[self._cells])
+
+
+def hand_likelihood(tree: HandTree, player: int, node: int, opponent_reach: Array) -> NDArray[np.float64]:
+    """Returns `[H]` how likely chance and the opponent make each hand of a player at a node, by lane."""
+    block = int(tree.block[node])
+    start = int(tree.row_offset[1 - player][tree.reach_row[1 - player][node]])
+    weights, hands = np.zeros(NUM_HANDS), tree.blocks.hands(block)
+    weights[hands] = opponent_reach[start : start + len(hands)]
+    likelihood: NDArray[np.float64] = meetings(weights)[hands].clip(min=0.0) * tree.pair_weight[block]
+    return likelihood
+
+
+def margins_times(board: tuple[int, ...], columns: Array) -> Array:
+    """Returns `[H, n]`: the margins of all hands that a board allows (`run_out_margins`) times `columns` `[H, n]`."""
+    margins = run_out_margins(board, columns.dtype.name)
+    found: Array = np.empty((len(columns), columns.shape[1]), columns.dtype)
+    for first in range(0, columns.shape[1], LANES):
+        part = np.zeros((len(columns), LANES), columns.dtype)
+        size = min(LANES, columns.shape[1] - first)
+        part[:, :size] = columns[:, first : first + size]
+        product = np.empty_like(part)
+        _multiply(margins, part, product)
+        found[:, first : first + size] = product[:, :size]
+    return found
 
 
 @compiled()
@@ -101,36 +225,3 @@ def _multiply(matrix, columns, found):  # type: ignore[no-untyped-def]
         store(found, row + 1, b)
         store(found, row + 2, c)
         store(found, row + 3, d)
-
-
-class LeafValues:
-    """Writes the values of a tree's leaves where a pass upwards reads them.
-
-    Args:
-      tree: the tree.
-      value_offset: `[N]` where each node's values lie.
-      evaluator: of the leaves; None: they are worth nothing. All-in hands are always run out.
-    """
-
-    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], evaluator: HandLeafEvaluator | None) -> None:
-        self._groups = []
-        widths = np.diff(tree.blocks.lane_start)[tree.block]
-        betting: dict[int, Betting] = dict(zip(np.flatnonzero(tree.kind == LEAF).tolist(), tree.leaf_betting, strict=True))
-        answering = {RUNS_OUT: CheckDownLeaves(), **({} if evaluator is None else {LEAF: evaluator})}
-        for kind, answers in answering.items():
-            for width in np.unique(widths[tree.kind == kind]):  # of the streets of a forest
-                nodes, lanes = np.flatnonzero((tree.kind == kind) & (widths == width)), np.arange(width)
-                rows = [tree.row_offset[p][tree.reach_row[p][nodes]][:, None] + lanes for p in (0, 1)]
-                boards = [tree.blocks.board[block] for block in tree.block[nodes]]
-                leaves = HandLeaves(boards, [betting[node] for node in nodes.tolist() if node in betting])
-                places = value_offset[nodes][:, None] + lanes
-                self._groups.append((answers, leaves, rows, places, tree.amount[nodes][:, None]))
-
-    def __bool__(self) -> bool:
-        return bool(self._groups)
-
-    def fill(self, player: int, reaches: tuple[Array, Array], values: Array) -> None:
-        """Writes what the leaves are worth to a player whose hands, and the opponent's, come to all rows with `reaches`."""
-        for evaluator, leaves, rows, places, amount in self._groups:
-            found = evaluator.evaluate(leaves, player, (reaches[0][rows[0]], reaches[1][rows[1]]))
-            values[places] = found * amount.astype(values.dtype)

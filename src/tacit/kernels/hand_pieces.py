@@ -63,6 +63,7 @@ class Pieces:
       stronger: `[2, lanes]` the first slot whose hand is stronger.
       tie: `[lanes]` the first lane whose hand is as strong, and
       past_tie: `[lanes]` the first whose hand is stronger.
+      node_value: `[N]` where each node's values lie.
       num_values: numbers that all nodes' values take.
     """
 
@@ -101,6 +102,7 @@ class Pieces:
     stronger: Array
     tie: Array
     past_tie: Array
+    node_value: Array
     num_values: int
 
 
@@ -169,6 +171,7 @@ def cut_into_pieces(tree: HandTree) -> Pieces:
         stronger=stronger,
         tie=blocks.tie,
         past_tie=past_tie,
+        node_value=value,
         num_values=int(value[-1] + widths[t.block[-1]]),
     )
 

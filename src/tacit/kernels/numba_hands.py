@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from tacit.compiled import compiled
-from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.base import LeafValues, TreePasses
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
-from tacit.kernels.hand_leaves import HandLeafEvaluator, LeafValues
+from tacit.kernels.clock import Clock, RegretStep
+from tacit.kernels.hand_leaves import HandLeaves, RunOuts, hand_likelihood
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
+from tacit.tree.base import Floats
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
-from tacit.tree.public_tree import Floats
 
 Array = NDArray[Any]
 
@@ -196,24 +200,20 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                         values[target + copy_above[copy + h]] += values[at + h]
 
 
-class HandPasses(Passes[Array]):
+class HandPasses(TreePasses[Array]):
     """Passes over a tree of hold'em by numba; reaches are over its rows, the rest over its entries.
 
     Args:
       tree: the tree.
       dtype: of all numbers: float32 for speed, float64 to check it.
-      leaves: values the leaves of a tree that a depth limit cut; None: they are worth nothing. In a best response, whose own
-        reach is not known, the player comes there as by the strategy whose reach was computed last.
       keep: whether the values of all nodes can be asked after a pass, or full boards share their room.
     """
 
     backend, device = "numba", "cpu"
+    tree: HandTree
 
-    def __init__(
-        self, tree: HandTree, dtype: type = np.float32, *, leaves: HandLeafEvaluator | None = None, keep: bool = False
-    ) -> None:
-        self.hand_tree = self.tree = tree  # type: ignore[assignment]
-        self.dtype = dtype
+    def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False) -> None:
+        self.tree, self.dtype = tree, dtype
         t, blocks = tree, tree.blocks
         widths = np.diff(blocks.lane_start)
         terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
@@ -232,8 +232,8 @@ class HandPasses(Passes[Array]):
             np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
         self._none: Array = np.zeros(0, dtype)
-        self._leaf_values = LeafValues(tree, self._value_offset, leaves)
-        self._latest: list[Array | None] = [None, None]  # each player's reach
+        self._run_outs = RunOuts(tree, self._value_offset)
+        self._leaves = HandLeaves(tree, self._value_offset, torch.from_numpy(self._none).dtype)
 
     def entries(self, values: Floats) -> Array:
         return values.astype(self.dtype)
@@ -245,64 +245,113 @@ class HandPasses(Passes[Array]):
         return rows.astype(np.float64)
 
     def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
-        return self.reach_and_average(player, strategy, self._none, 0.0, out)
+        return self._reach(player, strategy, self._none, 0.0, out)
 
-    def reach_and_average(self, player: int, strategy: Array, average: Array, share: float, out: Array | None = None) -> Array:
-        t = self.hand_tree
-        reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
-        _reach(
-            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
-            t.blocks.lane_start, t.blocks.above, t.root_reach[player].astype(self.dtype), strategy, reach, average,
-            self.dtype(share),
-        )  # fmt: skip
-        self._latest[player] = reach
-        return reach
+    def reach_and_average(self, player: int, strategy: Array, average: Array, clock: Clock, out: Array | None = None) -> Array:
+        return self._reach(player, strategy, average, clock.share(), out)
 
-    def values(self, player: int, strategy: Array, opponent_reach: Array) -> Array:
-        if self._leaf_values:
-            self.reach(player, strategy)
-        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
-        return self._root()
+    def values(self, player: int, strategy: Array, opponent_reach: Array, leaves: LeafValues | None = None) -> Array:
+        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), leaves)
+        return self.root_cfv(player)
 
-    def node_values(self, node: int) -> Array:
-        """Returns `[H]` a node's values of the last pass; below the first board only if they are kept."""
-        start = int(self._value_offset[node])
-        return self._values[start : start + self.hand_tree.blocks.width(int(self.hand_tree.block[node]))]
-
-    def best_response(self, player: int, opponent_reach: Array, bonus: Array | None = None) -> tuple[Array, Array]:
-        response, bonus = self.zeros(), self._none if bonus is None else bonus
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Array,
+        bonus: Array | None = None,
+        leaves: LeafValues | None = None,
+        out: Array | None = None,
+    ) -> tuple[Array, Array]:
+        response, bonus = self.zeros() if out is None else out, self._none if bonus is None else bonus
         # The place of the regrets is taken by the bonus: either says how a node's player chooses.
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, bonus, self._none), RegretStep())
-        return self._root(), response
+        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, bonus, self._none), leaves)
+        return self.root_cfv(player), response
 
     def update_regrets(
-        self, player: int, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], step: RegretStep
+        self,
+        player: int,
+        strategy: Array,
+        regret: Array,
+        average: Array,
+        reaches: Sequence[Array],
+        clock: Clock,
+        leaves: LeafValues | None = None,
     ) -> None:
-        self._pass_up(_REGRETS, player, reaches[1 - player], reaches[player], (strategy, regret, average), step)
+        arrays = (strategy, regret, average)
+        self._pass_up(_REGRETS, player, reaches[1 - player], reaches[player], arrays, leaves, clock.step)
 
     def mix(self, rows: Array, other: Array, weight: float) -> Array:
         mixed: Array = rows + self.dtype(weight) * (other - rows)
         return mixed
 
-    def root_values(self, player: int, cfv: Array) -> Floats:
-        values: Floats = cfv.astype(np.float64) * self.hand_tree.root_reach[player]
-        return values
+    def move(self, rows: Array, other: Array, weight: float) -> None:
+        rows += self.dtype(weight) * (other - rows)
 
-    def _root(self) -> Array:
-        """Returns `[H]` a copy of the root's values, of all roots in a forest."""
-        t = self.hand_tree
-        starts = self._value_offset[t.roots]
-        widths = [t.blocks.width(block) for block in t.block[t.roots]]
+    def root_cfv(self, player: int) -> Array:
+        t = self.tree
+        starts, widths = self._value_offset[t.roots], [t.blocks.width(block) for block in t.block[t.roots]]
         return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
 
+    def node_values(self, player: int, node: int) -> Floats:
+        """Returns `[H]` by lane; for nodes on full boards only if `keep` was set."""
+        start = int(self._value_offset[node])
+        values: Floats = self._values[start : start + self.tree.blocks.width(int(self.tree.block[node]))].astype(np.float64)
+        return values
+
+    def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
+        return hand_likelihood(self.tree, player, node, opponent_reach)
+
+    def set_roots(self, player: int, reach: Array, roots: Array) -> None:
+        self._root_reach[player][:] = roots
+
+    def get_roots(self, player: int, reach: Array) -> Array:
+        return self._root_reach[player].copy()
+
+    @cached_property
+    def _root_reach(self) -> tuple[Array, Array]:
+        """For each player the reach of the roots that passes downwards start from."""
+        first, second = self.tree.root_reach
+        return first.astype(self.dtype), second.astype(self.dtype)
+
+    @property
+    def leaf_states(self) -> Any:
+        return self._leaves.states
+
+    def new_beliefs(self) -> Tensor:
+        return self._leaves.new_beliefs()
+
+    def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
+        self._leaves.write_beliefs(player, torch.from_numpy(reach), beliefs)
+
+    def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
+        return self._leaves.likelihood(player, torch.from_numpy(opponent_reach))
+
+    def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
+        return self._leaves.weight(player, torch.from_numpy(opponent_reach))
+
+    def _reach(self, player: int, strategy: Array, average: Array, share: float, out: Array | None) -> Array:
+        t = self.tree
+        reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
+        _reach(
+            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
+            t.blocks.lane_start, t.blocks.above, self._root_reach[player], strategy, reach, average, self.dtype(share),
+        )  # fmt: skip
+        return reach
+
     def _pass_up(
-        self, mode: int, player: int, opponent_reach: Array, own_reach: Array, arrays: tuple[Array, ...], step: RegretStep
+        self,
+        mode: int,
+        player: int,
+        opponent_reach: Array,
+        own_reach: Array,
+        arrays: tuple[Array, ...],
+        leaves: LeafValues | None,
+        step: RegretStep = RegretStep(),  # noqa: B008 (a tuple)
     ) -> None:
-        t = self.hand_tree
-        if self._leaf_values:
-            own = own_reach if len(own_reach) else self._latest[player]
-            own = self.reach(player, self.uniform()) if own is None else own
-            self._leaf_values.fill(player, (own, opponent_reach) if player == 0 else (opponent_reach, own), self._values)
+        t = self.tree
+        self._run_outs.fill(player, opponent_reach, self._values)
+        if self._leaves.states is not None:
+            self._leaves.fill(player, torch.from_numpy(opponent_reach), leaves, torch.from_numpy(self._values))
         nodes = (
             t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
             t.reach_row[player], t.reach_row[1 - player],

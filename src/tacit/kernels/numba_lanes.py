@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
-from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.base import LeafValues
+from tacit.kernels.clock import Clock
+from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.kernels.simd import load, splat, store, where_greater, width
 from tacit.tree.lanes import LaneLayout
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
@@ -19,7 +21,7 @@ _TERMINAL, _LEAF = TERMINAL, LEAF
 Rows = NDArray[np.float64]
 
 
-class LanePasses(Passes[Rows]):
+class LanePasses(PublicTreePasses[Rows]):
     """Reach and values are `[N, H]`, entries are `[M, H]` over edges."""
 
     backend = "numba"
@@ -29,11 +31,12 @@ class LanePasses(Passes[Rows]):
         self.tree = tree
         self._layout = layout
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
-        self._scratch = np.empty((len(layout.actor), layout.num_lanes))
+        self._cfv = np.zeros((len(layout.actor), layout.num_lanes))
         transposed = np.ascontiguousarray(layout.payoffs.transpose(0, 2, 1))
         # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
         self._payoffs = tuple(p.reshape(-1, layout.num_lanes) for p in (transposed, -layout.payoffs))
         self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
+        self._leaves = RowLeaves(tree)
 
     def entries(self, values: Floats) -> Rows:
         entries = np.zeros(self._num_edges * self._layout.num_lanes)
@@ -51,40 +54,68 @@ class LanePasses(Passes[Rows]):
         _reach(*self._shape, player, strategy, reach)
         return reach
 
-    def reach_and_average(self, player: int, strategy: Rows, average: Rows, share: float, out: Rows | None = None) -> Rows:
+    def reach_and_average(self, player: int, strategy: Rows, average: Rows, clock: Clock, out: Rows | None = None) -> Rows:
         reach = self._root_reach(player) if out is None else out
-        _reach_and_average(*self._shape, player, strategy, reach, average, share)
+        _reach_and_average(*self._shape, player, strategy, reach, average, clock.share())
         return reach
 
-    def values(self, player: int, strategy: Rows, opponent_reach: Rows) -> Rows:
-        cfv = np.empty((self._num_nodes, self._layout.num_lanes))
-        _values(*self._shape, player, *self._leaves(player, opponent_reach), strategy, cfv)
-        return cfv
+    def values(self, player: int, strategy: Rows, opponent_reach: Rows, leaves: LeafValues | None = None) -> Rows:
+        _values(*self._shape, player, *self._ends(player, opponent_reach, leaves), strategy, self._cfv)
+        return self.root_cfv(player)
 
-    def best_response(self, player: int, opponent_reach: Rows, bonus: Rows | None = None) -> tuple[Rows, Rows]:
-        cfv = np.empty((self._num_nodes, self._layout.num_lanes))
-        response = np.zeros((self._num_edges, self._layout.num_lanes))
-        _best_response(*self._shape, player, *self._leaves(player, opponent_reach), bonus, response, cfv)
-        return cfv, response
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Rows,
+        bonus: Rows | None = None,
+        leaves: LeafValues | None = None,
+        out: Rows | None = None,
+    ) -> tuple[Rows, Rows]:
+        response = self.zeros() if out is None else out
+        _best_response(*self._shape, player, *self._ends(player, opponent_reach, leaves), bonus, response, self._cfv)
+        return self.root_cfv(player), response
 
     def update_regrets(
-        self, player: int, strategy: Rows, regret: Rows, average: Rows, reaches: Sequence[Rows], step: RegretStep
+        self,
+        player: int,
+        strategy: Rows,
+        regret: Rows,
+        average: Rows,
+        reaches: Sequence[Rows],
+        clock: Clock,
+        leaves: LeafValues | None = None,
     ) -> None:
-        leaves = self._leaves(player, reaches[1 - player])
-        _update_regrets(*self._shape, player, *leaves, reaches[player], strategy, regret, average, self._scratch, *step)
+        ends = self._ends(player, reaches[1 - player], leaves)
+        _update_regrets(*self._shape, player, *ends, reaches[player], strategy, regret, average, self._cfv, *clock.step)
 
-    def mix(self, rows: Rows, other: Rows, weight: float) -> Rows:
-        mixed: Rows = rows + weight * (other - rows)
-        return mixed
+    def root_cfv(self, player: int) -> Rows:
+        return self._cfv.ravel()[self._root_position(player)]
+
+    def row_values(self, player: int) -> Floats:
+        return self.rows_to_numpy(player, self._cfv)
+
+    def set_roots(self, player: int, reach: Rows, roots: Rows) -> None:
+        reach.ravel()[self._root_position(player)] = roots
+
+    def get_roots(self, player: int, reach: Rows) -> Rows:
+        return reach.ravel()[self._root_position(player)]
+
+    def _root_position(self, player: int) -> NDArray[np.int64]:
+        return self._layout.row_position[player][: self.tree.rows[player].level_start[1]]
 
     def _root_reach(self, player: int) -> Rows:
-        rows = self.tree.rows[player]
         reach = np.empty((self._num_nodes, self._layout.num_lanes))
         reach[: self.tree.require_nodes().num_roots] = 0.0  # lanes without a private state
-        reach.ravel()[self._layout.row_position[player][: rows.level_start[1]]] = rows.root_reach
+        self.set_roots(player, reach, self.tree.rows[player].root_reach)
         return reach
 
-    def _leaves(self, player: int, opponent_reach: Rows) -> tuple[Any, ...]:
+    def _ends(self, player: int, opponent_reach: Rows, leaves: LeafValues | None) -> tuple[Any, ...]:
+        """Returns what terminal nodes are valued with, after the values of leaves were written."""
+        if len(self._leaves):
+            self._cfv[self._leaves.nodes] = 0.0
+        if leaves is not None:
+            found = self._leaves.cfvs(player, self.rows_to_numpy(1 - player, opponent_reach), leaves)
+            self._cfv.ravel()[self._layout.row_position[player][self._leaves.rows[player]]] = found
         return self._layout.payoff_index, self._payoffs[player], opponent_reach
 
 
@@ -161,8 +192,6 @@ def _values(  # type: ignore[no-untyped-def]
             store(cfv, node, _strategy_value(lanes, node, edge_start, child_start, strategy, cfv))
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
-        else:
-            store(cfv, node, splat(0.0, lanes))
 
 
 @compiled()
@@ -198,8 +227,6 @@ def _best_response(  # type: ignore[no-untyped-def]
             store(cfv, node, best)
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
-        else:
-            store(cfv, node, splat(0.0, lanes))
 
 
 @compiled(error_model="numpy")
@@ -252,5 +279,3 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             store(cfv, node, value)
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
-        else:
-            store(cfv, node, splat(0.0, lanes))

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.base import LeafValues
+from tacit.kernels.clock import Clock
+from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
 
 _NO_PARENT, _NOT_ACTING = NO_PARENT, NOT_ACTING
 Vector = NDArray[np.float64]
 
 
-class RowPasses(Passes[Vector]):
+class RowPasses(PublicTreePasses[Vector]):
     """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
 
     backend = "numba"
@@ -30,6 +32,8 @@ class RowPasses(Passes[Vector]):
         self.tree = tree
         self._payoff = tuple((sign * tree.payoff) for sign in (1.0, -1.0))
         self._edge_value = np.empty(tree.num_entries + 1)
+        self._cfv = [np.zeros(len(rows)) for rows in tree.rows]
+        self._leaves = RowLeaves(tree)
 
     def entries(self, values: Floats) -> Vector:
         return np.concatenate([values, [1.0]])
@@ -47,31 +51,54 @@ class RowPasses(Passes[Vector]):
         return reach
 
     def reach_and_average(
-        self, player: int, strategy: Vector, average: Vector, share: float, out: Vector | None = None
+        self, player: int, strategy: Vector, average: Vector, clock: Clock, out: Vector | None = None
     ) -> Vector:
         reach = self.reach(player, strategy, out)
-        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, share)
+        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, clock.share())
         return reach
 
-    def values(self, player: int, strategy: Vector, opponent_reach: Vector) -> Vector:
-        cfv = self._terminal_values(player, opponent_reach)
-        _values(*self._links(player), strategy, self._edge_value, cfv)
-        return cfv
+    def values(self, player: int, strategy: Vector, opponent_reach: Vector, leaves: LeafValues | None = None) -> Vector:
+        _values(*self._links(player), strategy, self._edge_value, self._ends(player, opponent_reach, leaves))
+        return self.root_cfv(player)
 
-    def best_response(self, player: int, opponent_reach: Vector, bonus: Vector | None = None) -> tuple[Vector, Vector]:
-        cfv, response = self._terminal_values(player, opponent_reach), self.entries(np.zeros(self.tree.num_entries))
-        _best_response(*self._links(player), bonus, response, self._edge_value, cfv)
-        return cfv, response
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Vector,
+        bonus: Vector | None = None,
+        leaves: LeafValues | None = None,
+        out: Vector | None = None,
+    ) -> tuple[Vector, Vector]:
+        response = self.zeros() if out is None else out
+        _best_response(*self._links(player), bonus, response, self._edge_value, self._ends(player, opponent_reach, leaves))
+        return self.root_cfv(player), response
 
     def update_regrets(
-        self, player: int, strategy: Vector, regret: Vector, average: Vector, reaches: Sequence[Vector], step: RegretStep
+        self,
+        player: int,
+        strategy: Vector,
+        regret: Vector,
+        average: Vector,
+        reaches: Sequence[Vector],
+        clock: Clock,
+        leaves: LeafValues | None = None,
     ) -> None:
-        cfv = self._terminal_values(player, reaches[1 - player])
-        _update_regrets(*self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *step)
+        cfv = self._ends(player, reaches[1 - player], leaves)
+        _update_regrets(
+            *self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *clock.step
+        )  # fmt: skip
 
-    def mix(self, rows: Vector, other: Vector, weight: float) -> Vector:
-        mixed: Vector = rows + weight * (other - rows)
-        return mixed
+    def root_cfv(self, player: int) -> Vector:
+        return self._cfv[player][: self.tree.rows[player].level_start[1]].copy()
+
+    def row_values(self, player: int) -> Floats:
+        return self._cfv[player].copy()
+
+    def set_roots(self, player: int, reach: Vector, roots: Vector) -> None:
+        reach[: len(roots)] = roots
+
+    def get_roots(self, player: int, reach: Vector) -> Vector:
+        return reach[: self.tree.rows[player].level_start[1]].copy()
 
     def _root_reach(self, player: int) -> Vector:
         rows = self.tree.rows[player]
@@ -83,10 +110,14 @@ class RowPasses(Passes[Vector]):
         rows = self.tree.rows[player]
         return rows.parent, rows.entry, rows.infostate, self.tree.entry_start
 
-    def _terminal_values(self, player: int, opponent_reach: Vector) -> Vector:
-        cfv = np.zeros(len(self.tree.rows[player]))
+    def _ends(self, player: int, opponent_reach: Vector, leaves: LeafValues | None) -> Vector:
+        """Returns the player's values, set at terminal rows and leaves, zero elsewhere."""
+        cfv = self._cfv[player]
+        cfv[:] = 0.0
         own, other = self.tree.payoff_rows[player], self.tree.payoff_rows[1 - player]
         _meet(own, other, self._payoff[player], opponent_reach, cfv)
+        if leaves is not None:
+            cfv[self._leaves.rows[player]] = self._leaves.cfvs(player, opponent_reach, leaves)
         return cfv
 
 
@@ -147,10 +178,11 @@ def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
         if infostate[row] != _NOT_ACTING:
-            best = entry_start[infostate[row]]
-            for e in range(best + 1, entry_start[infostate[row] + 1]):
+            best = first = entry_start[infostate[row]]
+            for e in range(first + 1, entry_start[infostate[row] + 1]):
                 if _ranked(e, bonus, edge_value) > _ranked(best, bonus, edge_value):
                     best = e
+            response[first : entry_start[infostate[row] + 1]] = 0
             response[best] = 1
             cfv[row] += edge_value[best]
         _pass_up(row, parent, entry, edge_value, cfv)

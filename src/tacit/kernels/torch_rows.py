@@ -10,7 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.base import LeafValues
+from tacit.kernels.clock import Clock
+from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree, in_ranges
 
 
@@ -38,7 +40,7 @@ class _Level(NamedTuple):
     num_acting: int
 
 
-class TorchPasses(Passes[Tensor]):
+class TorchPasses(PublicTreePasses[Tensor]):
     """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
 
     backend = "torch"
@@ -50,6 +52,7 @@ class TorchPasses(Passes[Tensor]):
         self._levels = tuple(_levels(tree, player, device) for player in (0, 1))
         self._pairs = torch.from_numpy(tree.payoff_rows.astype(np.int64)).to(device)
         self._payoff = torch.from_numpy(tree.payoff).to(device, dtype)
+        self._leaves = RowLeaves(tree)
         self._num_actions = torch.from_numpy(np.diff(tree.entry_start)[tree.entry_infostate]).to(device, dtype)
 
     def entries(self, values: Floats) -> Tensor:
@@ -64,30 +67,38 @@ class TorchPasses(Passes[Tensor]):
     def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
         rows = self.tree.rows[player]
         reach = torch.empty(len(rows), device=self.device, dtype=self.dtype) if out is None else out
-        reach[: rows.level_start[1]] = torch.from_numpy(rows.root_reach).to(self.device, self.dtype)
+        if out is None:
+            self.set_roots(player, reach, torch.from_numpy(rows.root_reach).to(self.device, self.dtype))
         for level in self._levels[player][1:]:
             reach[level.start : level.end] = reach[level.parent] * strategy[level.entry]
         return reach
 
     def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, share: float, out: Tensor | None = None
+        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
     ) -> Tensor:
-        reach = self.reach(player, strategy, out)
+        reach, share = self.reach(player, strategy, out), clock.share()
         for level in self._levels[player]:
             e = level.acting_entry
             average[e] = (1.0 - share) * average[e] + share * reach[level.acting_row] * strategy[e]
         return reach
 
-    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor) -> Tensor:
-        cfv, edge_value = self._start_values(player, opponent_reach)
+    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
+        cfv, edge_value = self._start_values(player, opponent_reach, leaves)
         for level in reversed(self._levels[player]):
             cfv.index_add_(0, level.acting_row, strategy[level.acting_entry] * edge_value[level.acting_entry])
             _pass_up(level, cfv, edge_value)
-        return cfv
+        return self.root_cfv(player)
 
-    def best_response(self, player: int, opponent_reach: Tensor, bonus: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        cfv, edge_value = self._start_values(player, opponent_reach)
-        response = self.zeros()
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Tensor,
+        bonus: Tensor | None = None,
+        leaves: LeafValues | None = None,
+        out: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        cfv, edge_value = self._start_values(player, opponent_reach, leaves)
+        response = self.zeros() if out is None else out
         for level in reversed(self._levels[player]):
             values = edge_value[level.acting_entry]
             ranked = values if bonus is None else values + bonus[level.acting_entry]
@@ -97,15 +108,24 @@ class TorchPasses(Passes[Tensor]):
             choice = torch.where(ranked == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
             first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
             first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
+            response[level.acting_entry] = 0.0
             response[first] = 1.0
             cfv.index_add_(0, level.acting_row, response[level.acting_entry] * values)
             _pass_up(level, cfv, edge_value)
-        return cfv, response
+        return self.root_cfv(player), response
 
     def update_regrets(
-        self, player: int, strategy: Tensor, regret: Tensor, average: Tensor, reaches: Sequence[Tensor], step: RegretStep
+        self,
+        player: int,
+        strategy: Tensor,
+        regret: Tensor,
+        average: Tensor,
+        reaches: Sequence[Tensor],
+        clock: Clock,
+        leaves: LeafValues | None = None,
     ) -> None:
-        cfv, edge_value = self._start_values(player, reaches[1 - player])
+        cfv, edge_value = self._start_values(player, reaches[1 - player], leaves)
+        step = clock.step
         for level in reversed(self._levels[player]):
             e = level.acting_entry
             average[e] += step.average_weight * reaches[player][level.acting_row] * strategy[e]
@@ -121,14 +141,27 @@ class TorchPasses(Passes[Tensor]):
             strategy[e] = torch.where(total > 0, wanted / total.where(total > 0, 1.0), 1.0 / self._num_actions[e])
             _pass_up(level, cfv, edge_value)
 
-    def mix(self, rows: Tensor, other: Tensor, weight: float) -> Tensor:
-        return rows + weight * (other - rows)
+    def root_cfv(self, player: int) -> Tensor:
+        return self._cfv[: self.tree.rows[player].level_start[1]]
 
-    def _start_values(self, player: int, opponent_reach: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns values that are set at terminal rows only, and room for the value of every entry."""
+    def row_values(self, player: int) -> Floats:
+        return self.rows_to_numpy(player, self._cfv)
+
+    def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
+        reach[: len(roots)] = roots
+
+    def get_roots(self, player: int, reach: Tensor) -> Tensor:
+        return reach[: self.tree.rows[player].level_start[1]].clone()
+
+    def _start_values(self, player: int, opponent_reach: Tensor, leaves: LeafValues | None) -> tuple[Tensor, Tensor]:
+        """Returns values that are set at terminal rows and leaves only, and room for the value of every entry."""
         sign = 1.0 if player == 0 else -1.0
         cfv = torch.zeros(len(self.tree.rows[player]), device=self.device, dtype=self.dtype)
         cfv.index_add_(0, self._pairs[player], sign * self._payoff * opponent_reach[self._pairs[1 - player]])
+        if leaves is not None:
+            found = self._leaves.cfvs(player, self.rows_to_numpy(1 - player, opponent_reach), leaves)
+            cfv[torch.from_numpy(self._leaves.rows[player]).to(self.device)] = torch.from_numpy(found).to(cfv)
+        self._cfv = cfv
         return cfv, torch.zeros(self.tree.num_entries + 1, device=self.device, dtype=self.dtype)
 
 

@@ -17,11 +17,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from tacit.errors import TacitError
-from tacit.kernels.base import Passes, RegretStep
+from tacit.kernels.base import LeafValues, TreePasses
+from tacit.kernels.clock import Clock, OneStep
+from tacit.kernels.hand_leaves import DeviceRunOuts, HandLeaves, hand_likelihood
 from tacit.kernels.hand_pieces import SLOTS, cut_into_pieces
-from tacit.tree.hand_tree import LEAF, RUNS_OUT, HandTree
-from tacit.tree.public_tree import Floats
+from tacit.tree.base import Floats
+from tacit.tree.hand_tree import HandTree
 
 LANES = 128
 """Hands of a program that handles a piece."""
@@ -37,7 +38,7 @@ _VALUES, _RESPONSE, _REGRETS = 0, 1, 2
 @triton.jit  # type: ignore[untyped-decorator]
 def _reach_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, lane, above, begin_row, above_row, root_start, decision_start, actor, num_actions, entry, row,
-    first_edge, edge_row, root_reach, strategy, reach, average, share,
+    first_edge, edge_row, root_reach, strategy, reach, average, shares, counter,
     AVERAGES: tl.constexpr, ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills a player's reach in the pieces of a stage."""
@@ -65,7 +66,7 @@ def _reach_kernel(  # type: ignore[no-untyped-def]
             reached = reached * tl.load(strategy + entries, mask=both, other=0.0)
             tl.store(reach + rows[:, None] + hand[None, :], reached, mask=both)
             if AVERAGES:
-                mean = tl.load(average + entries, mask=both)
+                mean, share = tl.load(average + entries, mask=both), tl.load(shares + tl.load(counter))
                 tl.store(average + entries, mean + share * (reached - mean), mask=both)
 
 
@@ -123,7 +124,7 @@ def _deal_kernel(  # type: ignore[no-untyped-def]
 @triton.jit  # type: ignore[untyped-decorator]
 def _up_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, decision_start, value, actor, num_actions, entry, first_edge, edge_value, edge_row,
-    values, strategy, regret, average, own_reach, keep_positive, keep_negative, floor, prediction, weight,
+    values, strategy, regret, average, own_reach, steps, counter,
     MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, BONUS: tl.constexpr, ACTIONS: tl.constexpr,
     LANES: tl.constexpr,
 ):  # fmt: skip
@@ -135,6 +136,9 @@ def _up_kernel(  # type: ignore[no-untyped-def]
     hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
     size = tl.load(width + piece)
     inside = hand < size
+    step = steps + (tl.load(counter) - 1) * 5
+    keep_positive, keep_negative = tl.load(step), tl.load(step + 1)
+    floor, prediction, weight = tl.load(step + 2), tl.load(step + 3), tl.load(step + 4)
     for decision in range(tl.load(decision_start + piece), tl.load(decision_start + piece + 1)):
         tl.debug_barrier()  # another thread may have written the values below
         actions, edges = tl.load(num_actions + decision), tl.load(first_edge + decision)
@@ -168,24 +172,20 @@ def _up_kernel(  # type: ignore[no-untyped-def]
         tl.store(values + tl.load(value + decision) + hand, result, mask=inside)
 
 
-class TritonHandPasses(Passes[Tensor]):
+class TritonHandPasses(TreePasses[Tensor]):
     """Passes over a tree of hold'em on a GPU, in float32; reaches are over its rows, the rest over its entries.
 
     Args:
       tree: the tree, or a forest.
       device: the GPU.
-
-    Raises:
-      TacitError: the tree has leaves.
     """
 
     backend = "torch"
+    capturable = True
+    tree: HandTree
 
     def __init__(self, tree: HandTree, device: str = "cuda") -> None:
-        self.hand_tree = self.tree = tree  # type: ignore[assignment]
-        self.device = device
-        if np.isin(tree.kind, (LEAF, RUNS_OUT)).any():
-            raise TacitError("trees of hold'em that end with the round are solved on the cpu")
+        self.tree, self.device = tree, device
         pieces = cut_into_pieces(tree)
         self._stages = list(pairwise(pieces.stage_start.tolist()))
         self._stage_deals = list(pairwise(pieces.stage_deal_start.tolist()))
@@ -198,6 +198,9 @@ class TritonHandPasses(Passes[Tensor]):
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
         self._values = torch.zeros(pieces.num_values, device=device)
         self._none = torch.zeros(0, device=device)
+        self._once = OneStep().clock(device)
+        self._leaves = HandLeaves(tree, pieces.node_value, torch.float32, device)
+        self._run_outs = DeviceRunOuts(tree, pieces.node_value, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
         numbers = torch.from_numpy(np.ascontiguousarray(table))
@@ -212,51 +215,111 @@ class TritonHandPasses(Passes[Tensor]):
     def rows_to_numpy(self, player: int, rows: Tensor) -> Floats:
         return rows.double().cpu().numpy()
 
+    def zeros(self) -> Tensor:
+        return torch.zeros(self.tree.num_entries, device=self.device)
+
     def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
-        return self.reach_and_average(player, strategy, self._none, 0.0, out)
+        return self._reach(player, strategy, self._none, self._once, out)
 
     def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, share: float, out: Tensor | None = None
+        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
     ) -> Tensor:
+        return self._reach(player, strategy, average, clock, out)
+
+    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
+        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), self._once, leaves)
+        return self.root_cfv(player)
+
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Tensor,
+        bonus: Tensor | None = None,
+        leaves: LeafValues | None = None,
+        out: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        response, ranked = self.zeros() if out is None else out, self._none if bonus is None else bonus
+        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, ranked, self._none), self._once, leaves)
+        return self.root_cfv(player), response
+
+    def update_regrets(
+        self,
+        player: int,
+        strategy: Tensor,
+        regret: Tensor,
+        average: Tensor,
+        reaches: Sequence[Tensor],
+        clock: Clock,
+        leaves: LeafValues | None = None,
+    ) -> None:
+        self._pass_up(
+            _REGRETS, player, reaches[1 - player], reaches[player], (strategy, regret, average), clock, leaves
+        )  # fmt: skip
+
+    def mix(self, rows: Tensor, other: Tensor, weight: Any) -> Tensor:
+        return torch.lerp(rows, other, weight)
+
+    def move(self, rows: Tensor, other: Tensor, weight: Any) -> None:
+        rows.lerp_(other, weight)
+
+    def root_cfv(self, player: int) -> Tensor:
+        return self._values[self._root_index]
+
+    def node_values(self, player: int, node: int) -> Floats:
+        start, width = int(self._tables["node_value"][node]), self.tree.blocks.width(int(self.tree.block[node]))
+        return self._values[start : start + width].double().cpu().numpy()
+
+    def node_likelihood(self, player: int, node: int, opponent_reach: Tensor) -> Floats:
+        return hand_likelihood(self.tree, player, node, opponent_reach.cpu().numpy())
+
+    def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
+        self._root_reach[player].copy_(roots)
+
+    def get_roots(self, player: int, reach: Tensor) -> Tensor:
+        return self._root_reach[player].clone()
+
+    @property
+    def leaf_states(self) -> Any:
+        return self._leaves.states
+
+    def new_beliefs(self) -> Tensor:
+        return self._leaves.new_beliefs()
+
+    def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
+        self._leaves.write_beliefs(player, reach, beliefs)
+
+    def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return self._leaves.likelihood(player, opponent_reach)
+
+    def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return self._leaves.weight(player, opponent_reach)
+
+    def _reach(self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None) -> Tensor:
         t = self._tables
-        reach = torch.empty(int(self.hand_tree.row_offset[player][-1]), device=self.device) if out is None else out
+        reach = torch.empty(int(self.tree.row_offset[player][-1]), device=self.device) if out is None else out
         for first, last in self._stages:
             _reach_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player],
                 t["root_start"], t["decision_start"], t["actor"], t["num_actions"], t["entry"], t["row"][player],
-                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, share,
-                AVERAGES=len(average) > 0, ACTIONS=self._actions, LANES=LANES,
+                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, clock.shares,
+                clock.counter, AVERAGES=len(average) > 0, ACTIONS=self._actions, LANES=LANES,
             )  # fmt: skip
         return reach
 
-    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor) -> Tensor:
-        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), RegretStep())
-        return self._values[self._root_index]
-
-    def best_response(self, player: int, opponent_reach: Tensor, bonus: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        response, ranked = self.zeros(), self._none if bonus is None else bonus
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, ranked, self._none), RegretStep())
-        return self._values[self._root_index], response
-
-    def update_regrets(
-        self, player: int, strategy: Tensor, regret: Tensor, average: Tensor, reaches: Sequence[Tensor], step: RegretStep
-    ) -> None:
-        self._pass_up(_REGRETS, player, reaches[1 - player], reaches[player], (strategy, regret, average), step)
-
-    def mix(self, rows: Tensor, other: Tensor, weight: float) -> Tensor:
-        return torch.lerp(rows, other, weight)
-
-    def zeros(self) -> Tensor:
-        return torch.zeros(self.hand_tree.num_entries, device=self.device)
-
-    def root_values(self, player: int, cfv: Tensor) -> Floats:
-        values: Floats = cfv.double().cpu().numpy() * self.hand_tree.root_reach[player]
-        return values
-
     def _pass_up(
-        self, mode: int, player: int, opponent_reach: Tensor, own_reach: Tensor, arrays: tuple[Tensor, ...], step: RegretStep
+        self,
+        mode: int,
+        player: int,
+        opponent_reach: Tensor,
+        own_reach: Tensor,
+        arrays: tuple[Tensor, ...],
+        clock: Clock,
+        leaves: LeafValues | None,
     ) -> None:
         t, values, opponent = self._tables, self._values, 1 - player
+        self._run_outs.fill(player, opponent_reach, values)
+        if self._leaves.states is not None:
+            self._leaves.fill(player, opponent_reach, leaves, values)
         _terminal_kernel[(len(t["terminal_block"]),)](
             t["terminal_block"], t["terminal_lane"], t["terminal_width"], t["terminal_shows"], t["terminal_value"],
             t["terminal_row"][opponent], t["terminal_amount"][player], t["card_lane"], t["weaker"], t["stronger"], t["tie"],
@@ -270,7 +333,7 @@ class TritonHandPasses(Passes[Tensor]):
                 )  # fmt: skip
             _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
-                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, *step,
+                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, clock.table, clock.counter,
                 MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, BONUS=len(arrays[1]) > 0, ACTIONS=self._actions,
                 LANES=LANES,
             )  # fmt: skip

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from torch import Tensor
-
+from tacit.kernels.base import LeafEvaluator
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 
@@ -13,12 +12,8 @@ FUSED_WIDTHS = (16, 32, 64, 128, 256)
 """Hidden units that the fused GPU kernel takes, in two layers."""
 
 
-class ForwardPass(Protocol):
+class ForwardPass(LeafEvaluator, Protocol):
     """A way to evaluate a network; it keeps weights of its own."""
-
-    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
-        ...
 
     def refresh(self) -> None:
         """Takes over the network's present weights, after training steps."""

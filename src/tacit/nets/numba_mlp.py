@@ -140,6 +140,8 @@ class NumbaValueNet:
       pairs: whether hidden products are of bfloat16.
     """
 
+    counterfactual = False
+
     def __init__(self, net: ValueNet, pairs: bool = HAS_PAIRS) -> None:
         self.net = net
         self._pairs = pairs

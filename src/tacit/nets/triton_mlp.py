@@ -65,6 +65,8 @@ def _mlp_kernel(  # type: ignore[no-untyped-def]
 class FusedValueNet:
     """A `ValueNet` with its weights laid out for the kernel; `refresh` after training steps."""
 
+    counterfactual = False
+
     def __init__(self, net: ValueNet) -> None:
         self.net = net
         self.features = 2 * net.num_private_states

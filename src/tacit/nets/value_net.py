@@ -46,6 +46,7 @@ class ValueNet(BeliefNet):
     """
 
     scale: Tensor
+    counterfactual = False
 
     def __init__(self, encoder: PublicEncoder, num_private_states: int, layers: int = 2, scale: float = 1.0) -> None:
         super().__init__(encoder, num_private_states, 2 * num_private_states, layers)

@@ -1,11 +1,15 @@
-"""NFSP and DQN as systems that train."""
+"""NFSP and DQN on compiled games, and NFSP on limit hold'em, as systems that train.
+
+The last has its own settings and networks, and so its own name in run folders; `tacit train nfsp limit_holdem` finds it.
+"""
 
 from __future__ import annotations
 
-from tacit.nfsp.config import DQN_PRESETS, PRESETS, DqnConfig, NfspConfig
-from tacit.nfsp.train import NfspProgress, NfspTrainer
+from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, DqnConfig, LimitConfig, TabularConfig
+from tacit.nfsp.progress import ExactProgress, WinRateProgress
+from tacit.nfsp.train import NfspTrainer
 from tacit.training.system import System
 
-NFSP = System("nfsp", NfspConfig, PRESETS, NfspProgress, NfspTrainer)
-DQN = System("dqn", DqnConfig, DQN_PRESETS, NfspProgress, NfspTrainer)
-SYSTEMS = {system.name: system for system in (NFSP, DQN)}
+NFSP = System(TabularConfig.system, TabularConfig, PRESETS, ExactProgress, NfspTrainer)
+DQN = System(DqnConfig.system, DqnConfig, DQN_PRESETS, ExactProgress, NfspTrainer)
+NFSP_LIMIT = System(LimitConfig.system, LimitConfig, LIMIT_PRESETS, WinRateProgress, NfspTrainer)

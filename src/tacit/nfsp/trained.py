@@ -1,38 +1,68 @@
-"""What NFSP or DQN trained, as it is used: both players' strategies from a run folder or a network file.
-
-A name may end with the strategy that is meant: `runs/leduc:greedy-average`. Without it the average strategy is.
-"""
+"""What NFSP or DQN trained, as it is used: both players' strategies from a run folder or a network file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
+from tacit.games.limit_batch import NUM_ACTIONS, RAISE
+from tacit.games.public_hand import PublicHand
 from tacit.nets.checkpoint import load_tensors
-from tacit.nfsp.config import NfspConfig
-from tacit.nfsp.networks import make_networks
-from tacit.nfsp.players import AVERAGE, STRATEGIES, PlayedGame, strategy_of
-from tacit.nfsp.system import SYSTEMS
+from tacit.nfsp.config import DqnConfig, LimitConfig, NfspConfig, TabularConfig
+from tacit.nfsp.limit.encoding import encode_all_hands
+from tacit.nfsp.limit.networks import Layers, make_layers, named_weights, strategy_probabilities
+from tacit.nfsp.strategies import STRATEGIES, split_strategy
+from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.training.folder import network_file, system_of
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import Strategy
+from tacit.tree.strategy import RowStrategy
+
+_CONFIGS: dict[str, type[NfspConfig]] = {config.system: config for config in (TabularConfig, DqnConfig, LimitConfig)}
+
+
+@dataclass(frozen=True)
+class LimitPolicy:
+    """A strategy of trained networks, as `agents/hand_policy.py` wants it.
+
+    Attributes:
+      game: the game it is of.
+      layers: all four networks.
+      strategy: one of `STRATEGIES`.
+      epoch: finished epochs of training.
+    """
+
+    game: str
+    layers: Layers
+    strategy: str
+    epoch: int
+
+    def probabilities(self, public: PublicHand, hand: int | None = None) -> Floats:
+        """Returns `[A, 1326]`: for each legal action how often each hand takes it; `[A, 1]` of one hand where it is given."""
+        actions, legal = [min(action, RAISE) for action in public.actions], torch.zeros(NUM_ACTIONS, dtype=torch.bool)
+        legal[actions] = True
+        inputs = encode_all_hands(public)[slice(None) if hand is None else slice(hand, hand + 1)]
+        with torch.no_grad():
+            played = strategy_probabilities(self.layers, self.strategy, public.betting.actor, inputs, legal)
+        found: Floats = played.double().numpy().T[actions]
+        return found
 
 
 @dataclass(frozen=True)
 class TrainedNfsp:
-    """What a run trained.
+    """What a run trained: `strategies` on a compiled game, `policy` on limit hold'em.
 
     Attributes:
-      name: the run folder or the file.
-      system: `nfsp` or `dqn`.
+      name: the run folder or the file, and the strategy if it is named.
+      system: `nfsp`, `dqn` or `nfsp-limit`.
       game: the game it is of.
       config: of its training.
       epoch: finished epochs.
-      params: both players' networks (see `Networks`).
+      weights: both players' networks.
       strategy: the one of `STRATEGIES` that its name asks for.
     """
 
@@ -41,11 +71,11 @@ class TrainedNfsp:
     game: str
     config: NfspConfig
     epoch: int
-    params: Floats
+    weights: dict[str, Tensor]
     strategy: str
 
-    def strategies(self, game: AnyGame | None = None) -> dict[str, Strategy]:
-        """Returns all `STRATEGIES` by name.
+    def strategies(self, game: AnyGame | None = None) -> dict[str, RowStrategy]:
+        """Returns all `STRATEGIES` of a compiled game by name.
 
         Args:
           game: the game; needed for one in a file of one's own, which its name alone does not find.
@@ -53,19 +83,45 @@ class TrainedNfsp:
         Raises:
           TacitError: it is another game, or the networks do not fit it.
         """
+        self._require(game)
+        played = PlayedGame.of(load_game(self.game) if game is None else game)
+        networks = played.make_networks(self.config.hidden_layers(), np.random.default_rng(0))
+        self._fill({"params": torch.from_numpy(networks.params)})
+        return {name: RowStrategy(played.tree, played.strategy(networks, name)) for name in STRATEGIES}
+
+    def policy(self, game: AnyGame | None = None) -> LimitPolicy:
+        """Returns what `strategy` does with every hand of limit hold'em.
+
+        Raises:
+          TacitError: `game` is another one, or the networks are not of limit hold'em.
+        """
+        self._require(game)
+        if self.system != LimitConfig.system:
+            raise TacitError(f"{self.name} was trained on {self.game}: only NFSP on limit_holdem has a policy over hands")
+        layers = make_layers(self.config.hidden_layers(), torch.Generator())
+        self._fill(named_weights(layers))
+        return LimitPolicy(self.game, layers, self.strategy, self.epoch)
+
+    def _require(self, game: AnyGame | None) -> None:
         if game is not None and str(game) != self.game:
             raise TacitError(f"{self.name} was trained on {self.game}, not on {game}")
-        played = PlayedGame.of(load_game(self.game) if game is None else game)
-        networks = make_networks(played.num_features, self.config.hidden_layers(), played.num_actions, np.random.default_rng(0))
-        if networks.params.shape != self.params.shape:
+
+    def _fill(self, networks: dict[str, Tensor]) -> None:
+        """Copies the weights into networks of the same shapes."""
+        if {name: part.shape for name, part in networks.items()} != {name: part.shape for name, part in self.weights.items()}:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version")
-        networks.params[:] = self.params
-        return {kind: Strategy(played.tree, strategy_of(played, networks, kind)) for kind in STRATEGIES}
+        for name, part in networks.items():
+            part.copy_(self.weights[name])
 
 
 def is_nfsp(name: str) -> bool:
     """Returns whether a name is that of a run folder or network file of NFSP or DQN."""
-    return system_of(split_strategy(name)[0]) in SYSTEMS
+    return system_of(split_strategy(name)[0]) in _CONFIGS
+
+
+def is_limit_nfsp(name: str) -> bool:
+    """Returns whether a name is that of a run folder or network file of NFSP on limit hold'em."""
+    return system_of(split_strategy(name)[0]) == LimitConfig.system
 
 
 def load_nfsp(name: str) -> TrainedNfsp:
@@ -75,18 +131,18 @@ def load_nfsp(name: str) -> TrainedNfsp:
       TacitError: there is no network, or it is damaged.
     """
     path, strategy = split_strategy(name)
-    tensors, header = load_tensors(network_file(path))
+    weights, header = load_tensors(network_file(path))
     try:
-        config = SYSTEMS[header["system"]].config(**header["config"])
-        params = tensors["params"].numpy()
-        return TrainedNfsp(name, header["system"], str(header["game"]), config, int(header["epoch"]), params, strategy)
+        system, config = header["system"], _CONFIGS[header["system"]](**header["config"])
+        return TrainedNfsp(name, system, str(header["game"]), config, int(header["epoch"]), weights, strategy)
     except (KeyError, TypeError):
         raise TacitError(f"{path} is no network of this version") from None
 
 
-def split_strategy(name: str) -> tuple[Path, str]:
-    """Returns the path and the strategy that a name means."""
-    path, colon, strategy = name.rpartition(":")
-    if colon and strategy in STRATEGIES:
-        return Path(path), strategy
-    return Path(name), AVERAGE
+def load_limit_policy(name: str, game: AnyGame | None = None) -> LimitPolicy:
+    """Returns what a run on limit hold'em trained, ready for `game`, or for the game it is of.
+
+    Raises:
+      TacitError: there is no network, it is damaged, or it is of another game.
+    """
+    return load_nfsp(name).policy(game)

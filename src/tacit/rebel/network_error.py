@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import exact_values
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.train import typical_return
-from tacit.search.leaves import LeafEvaluator, exact_values
 from tacit.search.search import BatchSearch
 from tacit.search.tables import SearchSpace
 from tacit.tally import NORMAL_95

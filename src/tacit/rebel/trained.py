@@ -19,6 +19,8 @@ from tacit.search.tables import SearchSpace, game_space
 from tacit.search.warm import WARM_ITERATIONS
 from tacit.training.folder import network_file
 
+PRETRAINED = "pretrained:"
+"""Before the names of networks that are shipped."""
 _SHIPPED = Path(__file__).parents[1] / "pretrained"
 
 
@@ -129,16 +131,16 @@ def load_search(
 
 def pretrained_for(game: AnyGame) -> str | None:
     """Returns the name of the shipped network for a game, if there is one."""
-    names = (f"pretrained:{file.stem}" for file in sorted(_SHIPPED.glob("*.safetensors")))
+    names = (f"{PRETRAINED}{file.stem}" for file in sorted(_SHIPPED.glob("*.safetensors")))
     return next((name for name in names if load_trained(name).game == str(game)), None)
 
 
 def _find_network(agent: str | Path) -> Path:
     """Returns the file behind a run folder, a network file, or the name of a shipped network, `pretrained:NAME`."""
     name = str(agent)
-    if name.startswith("pretrained:"):
+    if name.startswith(PRETRAINED):
         shipped = {file.stem: file for file in sorted(_SHIPPED.glob("*.safetensors"))}
-        wanted = name.removeprefix("pretrained:")
+        wanted = name.removeprefix(PRETRAINED)
         if wanted not in shipped:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]

@@ -10,27 +10,26 @@ FLOP, 1,024 playthroughs. Scale `cpu` averages 512 playthroughs, which makes its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit import artifacts
+from tacit.artifacts.base import Monitor
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
-from tacit.rebel.folder import RunFolder
-from tacit.rebel.judge import EvaluationProtocol, judge, last_networks
-from tacit.rebel.trained import load_trained
+from tacit.rebel.system import REBEL
+from tacit.rebel.train import RebelProgress as Progress
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
-from tacit.search.tables import SearchSpace
-from tacit.training.folder import KEPT_NETWORKS
+from tacit.training.folder import RunFolder
 
 ROWS = tuple(PAPER_LEARNED)
 """`cfr-d` and `fp`."""
 
 
 @dataclass(frozen=True)
-class Scale:
+class LearnedScale:
     """How much is run.
 
     Attributes:
@@ -53,7 +52,7 @@ class Scale:
 
 
 SCALES = {
-    "smoke": Scale(
+    "smoke": LearnedScale(
         {"1x4f": 12},
         "smoke",
         {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
@@ -61,7 +60,7 @@ SCALES = {
         32,
         16,
     ),
-    "cpu": Scale(
+    "cpu": LearnedScale(
         {"1x4f": 100, "1x5f": 100},  # about four minutes on two cores for 1x4f, with the evaluation
         "cpu",
         {},
@@ -69,7 +68,7 @@ SCALES = {
         512,
         512,
     ),
-    "gpu": Scale(
+    "gpu": LearnedScale(
         {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
         "gpu",
         {},
@@ -88,9 +87,9 @@ class Job:
     variant: str
     row: str
     game: str
-    folder: RunFolder
+    folder: RunFolder[RebelConfig, Progress]
     config: RebelConfig
-    protocol: EvaluationProtocol
+    protocol: dict[str, Any]
     device: str
     paper: float
 
@@ -121,14 +120,15 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
         for row in rows:
             training, judging = how.solvers[row]
             settings = {**how.settings, "solver": training, "epochs": str(epochs), "seed": str(seed)}
+            protocol = {"solver": judging, "iterations": how.iterations, "playthroughs": how.playthroughs, "seed": seed}
             found.append(
                 Job(
                     variant=variant,
                     row=row,
                     game=VARIANTS[variant],
-                    folder=RunFolder(out / f"{variant}-{row}"),
+                    folder=RunFolder(out / f"{variant}-{row}", REBEL),
                     config=preset(how.preset).with_settings(settings),
-                    protocol=EvaluationProtocol(judging, how.iterations, how.playthroughs, seed),
+                    protocol=protocol,
                     device=how.device,
                     paper=PAPER_LEARNED[row][variant],
                 )
@@ -164,45 +164,29 @@ class LearnedCell:
         checkpoints = [{"epoch": epoch, "exploitability": found} for epoch, found in self.exploitability.items()]
         return {
             "game": self.job.game, "variant": self.job.variant, "row": self.job.row, "run": str(self.job.folder.path),
-            "exploitability": self.mean, "kind": "upper bound", "checkpoints": checkpoints, **asdict(self.job.protocol),
+            "exploitability": self.mean, "kind": "upper bound", "checkpoints": checkpoints, **self.job.protocol,
             "training_seconds": self.seconds, "examples": self.examples, "paper_exploitability": self.job.paper,
         }  # fmt: skip
 
 
-def judge_run(job: Job, on_search: Callable[[int, int], None] = lambda *_: None) -> LearnedCell:
-    """Returns what a trained run reached. Each checkpoint's figure is kept in the run's folder and not computed twice.
-
-    Args:
-      job: the run.
-      on_search: called with the number of searches done and the most there can be, over all checkpoints.
-    """
+def judge_run(job: Job, monitor: Monitor | None = None) -> LearnedCell:
+    """Returns what a trained run reached. Each checkpoint's figure is kept in the run's folder and not computed twice."""
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
-    known = _read(kept, job.protocol)
-    networks = last_networks(job.folder.path, KEPT_NETWORKS)
-    space: SearchSpace | None = None
-    found: dict[int, float] = {}
-    for number, network in enumerate(networks):
-        epoch = int(network.stem.removeprefix("network-"))
+    known, networks = _read(kept, job.protocol), job.folder.kept_networks()
+    for epoch, network in networks.items():
         if epoch not in known:
-
-            def share(done: int, most: int, before: int = number) -> None:
-                on_search(before * most + done, len(networks) * most)
-
-            trained = load_trained(network)
-            space = space or trained.space()
-            known[epoch] = judge(trained, job.protocol, job.device, share, space).quality.exploitability
-            content = {**asdict(job.protocol), "exploitability": known}
-            write_whole(kept, json.dumps(content, indent=1).encode())
-        found[epoch] = known[epoch]
+            known[epoch] = artifacts.open(str(network), job.game, monitor).evaluate(**job.protocol, device=job.device).figure
+            write_whole(kept, json.dumps({**job.protocol, "exploitability": known}, indent=1).encode())
     curve = [(epoch.seconds, epoch.exploitability) for epoch in history if epoch.exploitability is not None]
+    found = {epoch: known[epoch] for epoch in networks}
     return LearnedCell(job, found, history[-1].seconds, history[-1].examples, curve)
 
 
-def _read(path: Path, protocol: EvaluationProtocol) -> dict[int, float]:
+def _read(path: Path, protocol: dict[str, Any]) -> dict[int, float]:
     """Returns the figures that were found before by the same protocol, by epoch."""
     try:
         content = json.loads(path.read_text())
         found = {int(epoch): float(value) for epoch, value in content.pop("exploitability").items()}
     except (OSError, ValueError, KeyError, AttributeError):
         return {}
-    return found if content == asdict(protocol) else {}
+    return found if content == protocol else {}

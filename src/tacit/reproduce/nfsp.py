@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.nfsp.config import NfspConfig
+from tacit.nfsp.config import TabularConfig
+from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.system import DQN, NFSP
-from tacit.nfsp.train import NfspProgress
 from tacit.training.folder import RunFolder
 from tacit.training.settings import find_preset
 
@@ -55,7 +55,7 @@ VARIANTS = (
 
 
 @dataclass(frozen=True)
-class Scale:
+class FigureScale:
     """How much is run: a preset, its length, and which curves."""
 
     preset: str
@@ -64,9 +64,9 @@ class Scale:
 
 
 SCALES = {
-    "smoke": Scale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
-    "cpu": Scale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
-    "gpu": Scale("paper", {}, tuple(variant.name for variant in VARIANTS)),
+    "smoke": FigureScale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
+    "cpu": FigureScale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
+    "gpu": FigureScale("paper", {}, tuple(variant.name for variant in VARIANTS)),
 }
 """The largest scale has the paper's settings; like the others it runs on a CPU."""
 
@@ -76,8 +76,8 @@ class NfspJob:
     """A run of the figure."""
 
     variant: Variant
-    folder: RunFolder[Any, NfspProgress]
-    config: NfspConfig
+    folder: RunFolder[Any, ExactProgress]
+    config: TabularConfig
 
 
 def nfsp_jobs(scale: str, out: Path, seed: int) -> list[NfspJob]:

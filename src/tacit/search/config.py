@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import TacitError
+from tacit.solvers.valuation import CFR_AVE, CFR_D, DECOMPOSITIONS, MODIFIED_CFR_AVE
 from tacit.tree.subgame import Depth
 
-CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
-DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
+__all__ = ["CFR_AVE", "CFR_D", "DECOMPOSITIONS", "MODIFIED_CFR_AVE", "SearchConfig"]
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import numpy as np
 from torch import Tensor
 
 from tacit.compiled import compiled
+from tacit.kernels.clock import Clock
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
-from tacit.search.numbers import Clock, SearchNumbers
+from tacit.search.groups import MATCH, RESPOND, Answer
 from tacit.search.tables import SearchSpace
 
 LANES = 16
@@ -126,14 +127,14 @@ def _outcome(  # type: ignore[no-untyped-def]
 
 
 @_inlined
-def _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv, root_sum, weight):  # type: ignore[no-untyped-def]
-    """Adds a row's values to the own action that led to it, to the row above where another moved, or to the sums at a root."""
+def _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv):  # type: ignore[no-untyped-def]
+    """Adds a row's values to the own action that led to it, or to the row above where another moved."""
     above, action, here = parent[table + row], entry[table + row], base + row * n
+    if above < 0:
+        return
     for game in range(0, n, LANES):
         value = _get(cfv, here + game, n - game)
-        if above < 0:
-            _put(root_sum, here + game, n - game, _get(root_sum, here + game, n - game) + _all(weight) * value)
-        elif action < 0:
+        if action < 0:
             target = base + above * n + game
             _put(cfv, target, n - game, value if opens[table + row] else _get(cfv, target, n - game) + value)
         else:
@@ -141,15 +142,46 @@ def _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv
             _put(edge_value, target, n - game, value if opens[table + row] else _get(edge_value, target, n - game) + value)
 
 
+@_inlined
+def _match(n, game, first, count, value, own_reach, here, strategy, regret, average, edge_value, step):  # type: ignore[no-untyped-def]
+    """Updates regrets, average and strategy of one infostate whose value is known, in up to `LANES` games."""
+    positive_discount, negative_discount, floor, prediction, average_weight = step
+    zero, left, total = _all(0.0), n - game, _all(0.0)
+    weight = _all(average_weight) * _get(own_reach, here + game, left)
+    for e in range(first, first + count * n, n):
+        old, chance, instant = _get(regret, e, left), _get(strategy, e, left), _get(edge_value, e, left) - value
+        discount = where_greater(old, zero, _all(positive_discount), _all(negative_discount))
+        new = larger(old * discount + instant, _all(floor))
+        wanted = larger(new + _all(prediction) * instant, zero)
+        _put(average, e, left, _get(average, e, left) + weight * chance)
+        _put(regret, e, left, new)
+        _put(strategy, e, left, wanted)
+        total = total + wanted
+    for e in range(first, first + count * n, n):  # a division, so that all of it is exactly 1
+        share = where_greater(total, zero, _get(strategy, e, left) / total, _all(1.0 / count))
+        _put(strategy, e, left, share)
+
+
+@_inlined
+def _respond(n, first, count, here, strategy, edge_value, cfv):  # type: ignore[no-untyped-def]
+    """Replaces the strategy of one infostate by its best action, the first of equally good ones."""
+    for game in range(n):
+        best = 0
+        for action in range(1, count):
+            if edge_value[first + action * n + game] > edge_value[first + best * n + game]:
+                best = action
+        for action in range(count):
+            strategy[first + action * n + game] = 1.0 if action == best else 0.0
+        cfv[here + game] = edge_value[first + best * n + game]
+
+
 @_compiled
-def update_regrets(  # type: ignore[no-untyped-def]
-    group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
+def answer(  # type: ignore[no-untyped-def]
+    mode, group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
     row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meetings,
-    other_reach, values, leaves, first_output, weighted, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
-    positive_discount, negative_discount, floor, prediction, average_weight,
+    other_reach, values, leaves, first_output, weighted, own_reach, strategy, regret, average, edge_value, cfv, step,
 ):  # fmt: skip
-    """Regret matching for one player: values flow up, regrets, average and strategy are updated where they lie."""
-    zero = _all(0.0)
+    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response."""
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         table, base, entries = row_start[c], own_offset[k], entry_offset[k]
@@ -160,73 +192,35 @@ def update_regrets(  # type: ignore[no-untyped-def]
                     n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
                     other_reach, values, leaves, first_output, weighted, cfv,
                 )  # fmt: skip
+            elif count > 0 and mode == RESPOND:
+                _respond(n, entries + first_entry[table + row] * n, count, here, strategy, edge_value, cfv)
             elif count > 0:
                 for game in range(0, n, LANES):
                     left, first = n - game, entries + first_entry[table + row] * n + game
-                    value, total = zero, zero
+                    value = _all(0.0)
                     for e in range(first, first + count * n, n):
                         value = value + _get(strategy, e, left) * _get(edge_value, e, left)
                     _put(cfv, here + game, left, value)
-                    weight = _all(average_weight) * _get(own_reach, here + game, left)
-                    for e in range(first, first + count * n, n):
-                        old, chance, instant = _get(regret, e, left), _get(strategy, e, left), _get(edge_value, e, left) - value
-                        discount = where_greater(old, zero, _all(positive_discount), _all(negative_discount))
-                        new = larger(old * discount + instant, _all(floor))
-                        wanted = larger(new + _all(prediction) * instant, zero)
-                        _put(average, e, left, _get(average, e, left) + weight * chance)
-                        _put(regret, e, left, new)
-                        _put(strategy, e, left, wanted)
-                        total = total + wanted
-                    for e in range(first, first + count * n, n):  # a division, so that all of it is exactly 1
-                        share = where_greater(total, zero, _get(strategy, e, left) / total, _all(1.0 / count))
-                        _put(strategy, e, left, share)
-            _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv, root_sum, average_weight)
+                    if mode == MATCH:
+                        _match(n, game, first, count, value, own_reach, here, strategy, regret, average, edge_value, step)
+            _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv)
 
 
 @_compiled
-def best_response(  # type: ignore[no-untyped-def]
-    group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
-    row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meetings,
-    other_reach, values, leaves, first_output, weighted, strategy, edge_value, cfv, root_sum, average_weight,
-):  # fmt: skip
-    """Replaces one player's strategy by a best response."""
-    for k in range(len(group_class)):
-        c, n = group_class[k], group_size[k]
-        table, base, entries = row_start[c], own_offset[k], entry_offset[k]
-        for row in range(row_start[c + 1] - table - 1, -1, -1):
-            count = num_actions[table + row]
-            if meetings[0][table + row] < meetings[0][table + row + 1]:
-                _outcome(
-                    n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
-                    other_reach, values, leaves, first_output, weighted, cfv,
-                )  # fmt: skip
-            elif count > 0:
-                first = entries + first_entry[table + row] * n
-                for game in range(n):
-                    best = 0
-                    for action in range(1, count):
-                        if edge_value[first + action * n + game] > edge_value[first + best * n + game]:
-                            best = action
-                    for action in range(count):
-                        strategy[first + action * n + game] = 1.0 if action == best else 0.0
-                    cfv[base + row * n + game] = edge_value[first + best * n + game]
-            _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv, root_sum, average_weight)
-
-
-@_compiled
-def add_to_average(  # type: ignore[no-untyped-def]
-    group_class, group_size, row_offset, entry_offset, row_start, first_entry, num_actions, reach, strategy, average, weight
+def move_average(  # type: ignore[no-untyped-def]
+    group_class, group_size, row_offset, entry_offset, row_start, first_entry, num_actions, reach, strategy, average, share
 ):
-    """Adds weight times own reach times strategy to a player's average."""
+    """Moves a player's average towards own reach times strategy by a share of the way."""
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         table, base, entries = row_start[c], row_offset[k], entry_offset[k]
         for row in range(row_start[c + 1] - table):
             first, actions = entries + first_entry[table + row] * n, num_actions[table + row]
             for game in range(0, n, LANES):
-                weights = _all(weight) * _get(reach, base + row * n + game, n - game)
+                weights = _all(share) * _get(reach, base + row * n + game, n - game)
                 for e in range(first + game, first + game + actions * n, n):
-                    _put(average, e, n - game, _get(average, e, n - game) + weights * _get(strategy, e, n - game))
+                    kept = _all(1.0 - share) * _get(average, e, n - game)
+                    _put(average, e, n - game, kept + weights * _get(strategy, e, n - game))
 
 
 @_compiled
@@ -242,7 +236,7 @@ def take_samples(group_class, group_size, game_offset, entry_offset, entry_start
 
 
 class NumbaKernels:
-    """The passes on CPU tensors (see `SearchKernels`)."""
+    """The passes on CPU tensors (see `GroupKernels`)."""
 
     device = "cpu"
     alignment = 1
@@ -265,39 +259,26 @@ class NumbaKernels:
             player * H,
         )  # fmt: skip
 
-    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock, weighted: bool = False) -> None:
-        step = (np.float32(weight) for weight in clock.steps[clock.iteration - 1].tolist())
-        update_regrets(
-            *self._walk(s.batch, player), s.reach[1 - player].numpy(), *self._flat(values, player), weighted,
-            s.reach[player].numpy(), s.strategy.numpy(), s.regret.numpy(), s.average.numpy(), s.edge_value.numpy(),
-            s.cfv[player].numpy(), s.root_sum[player].numpy(), *step,
+    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+        step = tuple(np.float32(weight) for weight in call.clock.step)
+        values = call.values.contiguous()
+        answer(
+            mode, *self._walk(batch, player), call.faced.numpy(), values.view(-1).numpy(), values.shape[1],
+            player * (values.shape[0] // 2), call.counterfactual, *(array.numpy() for array in call.numbers), step,
         )  # fmt: skip
 
-    def best_response(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock) -> None:
-        weight = np.float32(clock.steps[clock.iteration - 1, -1])
-        best_response(
-            *self._walk(s.batch, player), faced.numpy(), *self._flat(values, player), False,
-            s.strategy.numpy(), s.edge_value.numpy(), s.cfv[player].numpy(), s.root_sum[player].numpy(), weight,
+    def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
+        t = self._tables.players[player]
+        move_average(
+            batch.group_class, batch.group_size, batch.row_offset[player], batch.entry_offset, t.row_start, t.first_entry,
+            t.num_actions, reach.numpy(), strategy.numpy(), average.numpy(), np.float32(clock.share()),
         )  # fmt: skip
 
-    def add_to_average(self, s: SearchNumbers, player: int, clock: Clock) -> None:
-        t, b = self._tables.players[player], s.batch
-        weight = np.float32(clock.steps[clock.iteration - 1, -1])
-        add_to_average(
-            b.group_class, b.group_size, b.row_offset[player], b.entry_offset, t.row_start, t.first_entry, t.num_actions,
-            s.reach[player].numpy(), s.strategy.numpy(), s.average.numpy(), weight,
-        )  # fmt: skip
-
-    def take_samples(self, s: SearchNumbers, clock: Clock, source: Tensor, target: Tensor) -> None:
-        b = s.batch
+    def take_samples(self, batch: Batch, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
         take_samples(
-            b.group_class, b.group_size, b.game_offset, b.entry_offset, self._tables.entry_start,
-            s.sample_iteration.numpy(), clock.iteration, source.numpy(), target.numpy(),
+            batch.group_class, batch.group_size, batch.game_offset, batch.entry_offset, self._tables.entry_start,
+            sample_iteration.numpy(), clock.iteration, source.numpy(), target.numpy(),
         )  # fmt: skip
-
-    def _flat(self, values: Tensor, player: int) -> tuple[Any, int, int]:
-        """Returns `[2 * H, leaves]` as flat numbers, the leaves, and a player's first row."""
-        return values.contiguous().view(-1).numpy(), values.shape[1], player * (values.shape[0] // 2)
 
     def _walk(self, b: Batch, player: int) -> tuple[Any, ...]:
         t = self._tables.players[player]

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
+from tacit.evaluation.exact import leaf_values
+from tacit.kernels.base import LeafEvaluator
 from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
-from tacit.search.leaves import LeafEvaluator
-from tacit.search.numbers import SearchKernels
-from tacit.search.state import SearchState, iteration_steps
+from tacit.search.groups import GroupPasses, make_kernels
 from tacit.search.tables import SearchSpace
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
-from tacit.solvers.schedules import RegretSchedule, ResponseSchedule, plain_schedule
+from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.schedules import RegretSchedule, iteration_weights, plain_schedule
 
 
 class SearchResult:
     """What a batch of searches found.
 
     Attributes:
-      batch: the layout of the strategies.
+      batch: The layout of the strategies.
       values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies, or
         in fictitious play those of the averages; NaN where a private state is impossible.
-      sampled_strategy: the strategies of each game's sampled iteration, both players' entries.
+      sampled_strategy: The strategies of each game's sampled iteration, both players' entries.
     """
 
-    def __init__(self, state: SearchState) -> None:
-        self._state = state
-        self.batch: Batch = state.batch
-        self.values: Tensor = state.root_values()
-        self.sampled_strategy: Tensor = state.sampled
+    def __init__(self, driver: Driver, passes: GroupPasses, values: Tensor) -> None:
+        assert driver.samples is not None
+        self._driver, self._passes, self._samples = driver, passes, driver.samples
+        self.batch: Batch = passes.batch
+        self.values = values
+        self.sampled_strategy: Tensor = driver.samples.strategy
 
     @property
     def followed_strategy(self) -> Tensor:
@@ -42,13 +44,14 @@ class SearchResult:
 
         In CFR-D they are the sampled ones; in fictitious play and CFR-AVE they are the averages up to that iteration.
         """
-        state = self._state
-        return state.sampled if state.believed is state.sampled else state.normalised(state.believed)
+        sampled, believed = self._samples.strategy, self._samples.believed
+        followed: Tensor = sampled if believed is sampled else self._passes.normalise(believed)
+        return followed
 
     @property
     def average_strategy(self) -> Tensor:
         """The average strategies at the end."""
-        return self._state.normalised(self._state.numbers.average)
+        return self._passes.normalise(self._driver.average)
 
     def to_play(self, safe: bool) -> Tensor:
         """Returns the strategies to play with, which define the beliefs below the root, too.
@@ -57,8 +60,8 @@ class SearchResult:
         search plays the average and believes that everyone does (ReBeL, section 6). Where nothing is hidden there is nothing
         to mix for, and the likeliest action of the average is played.
         """
-        if self._state.space.perfect_information:
-            return self._state.greedy(self.average_strategy)
+        if self._passes.space.perfect_information:
+            return self._passes.greedy(self.average_strategy)
         return self.followed_strategy if safe else self.average_strategy
 
 
@@ -86,7 +89,8 @@ class BatchSearch:
         self.evaluator = evaluator
         self.config = config
         self.kernels = make_kernels(space, device)
-        self._schedule = plain_schedule(config.solver)
+        named = plain_schedule(config.solver)
+        self._schedule = replace(named, alternating=config.alternating and named.alternating)
 
     @property
     def warm_iterations(self) -> int:
@@ -95,7 +99,7 @@ class BatchSearch:
 
     def average_weights(self) -> np.ndarray:
         """Returns `[T]` the weight of each iteration in the average strategy."""
-        return iteration_steps(self._schedule, self.config.iterations)[:, -1].double().numpy()
+        return iteration_weights(self._schedule, self.config.iterations)
 
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
         """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
@@ -110,55 +114,31 @@ class BatchSearch:
           reaches: `[B, 2, H]` the players' reaches there.
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
         """
-        state = SearchState(self.space, self.kernels, self.config, game_class, reaches, sample_iteration)
+        config, passes = self.config, GroupPasses(self.space, self.kernels, game_class, reaches)
+        matches = isinstance(self._schedule, RegretSchedule)
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, values_roots=matches)
+        driver = Driver(passes, self._schedule, options)
+        driver.sample(passes.in_order(sample_iteration))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
-            if self.config.iterations <= self.warm_iterations:
+            if config.iterations <= self.warm_iterations:
                 raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")
-            warm_start(state, self._schedule, self.decisions, self.policy, self.evaluator)
-        remaining = self.config.iterations - state.clock.iteration
-        if self.kernels.device == "cpu":
-            for _ in range(remaining):
-                state.iterate(self.evaluator)
-        else:
-            _replay(state, self.evaluator, remaining)
-        if isinstance(self._schedule, ResponseSchedule):
-            state.value_averages(self.evaluator)
-        return SearchResult(state)
+            warm_start(driver, passes, self._schedule, self.decisions, self.policy)
+        driver.run(config.iterations - driver.iteration)
+        if driver.root_sum is not None:
+            return SearchResult(driver, passes, passes.root_values(driver.root_sum, float(self.average_weights().sum())))
+        return SearchResult(driver, passes, self._values_of_averages(driver, passes))
+
+    def _values_of_averages(self, driver: Driver, passes: GroupPasses) -> Tensor:
+        """Returns `[B, 2, H]` what the averages of fictitious play are worth at the roots (ReBeL, footnote 5).
+
+        Values of the responses on the way are too high for both players, by as much as the averages could be exploited, and a
+        network that learnt them would pass the error on to every search above.
+        """
+        strategy, reaches = passes.normalise(driver.average), driver.mean_reaches
+        found = [passes.values(p, strategy, reaches[1 - p], leaf_values(passes, self.evaluator, reaches, p)) for p in (0, 1)]
+        return passes.root_values(found, 1.0)
 
     @cached_property
     def decisions(self) -> DecisionTables:
         """Where somebody decides in the search trees."""
         return DecisionTables(self.space, self.kernels.device)
-
-
-def make_kernels(space: SearchSpace, device: str) -> SearchKernels:
-    """Returns the passes for a device: numba on the CPU, Triton on a GPU."""
-    if device == "cpu":
-        from tacit.search.numba_kernels import NumbaKernels
-
-        return NumbaKernels(space)
-    from tacit.search.triton_kernels import TritonKernels
-
-    return TritonKernels(space, device)
-
-
-def _replay(state: SearchState, evaluator: LeafEvaluator, iterations: int) -> None:
-    """Runs some iterations, captures the next ones as a CUDA graph and replays it: nothing returns to Python inside.
-
-    As many are captured as leaf values are used for, so that a graph begins by asking for them; what is left over comes last.
-    """
-    period = state.period
-    windows = max(0, iterations // period - 1)
-    for _ in range(min(iterations, period)):
-        state.iterate(evaluator)
-    if windows:
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):  # capturing runs nothing
-            for _ in range(period):
-                state.iterate(evaluator)
-        for _ in range(windows):
-            graph.replay()
-        torch.cuda.synchronize()
-    for _ in range(iterations - min(iterations, period) - windows * period):
-        state.iterate(evaluator)

@@ -15,15 +15,15 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.search.config import SearchConfig
-from tacit.search.leaves import LeafEvaluator, OracleLeaves, RandomLeaves, ZeroLeaves
-from tacit.search.oracle import SolvedLeaves
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
+from tacit.search.solved_leaves import SolvedLeaves
 from tacit.search.tables import SearchSpace, search_space
 from tacit.solvers.result import Point, SolveResult
 from tacit.tree.compiler import compile_game
-from tacit.tree.strategy import Strategy
 
 PLAYTHROUGHS = 64
 LEAVES: dict[str, Callable[[SearchSpace, int], LeafEvaluator]] = {
@@ -72,7 +72,7 @@ def solve_by_search(
     seconds = clock() - start
     curve = [Point(iterations, seconds, quality.exploitability)]
     return SolveResult(
-        strategy=Strategy(tree, strategy),
+        strategy=tree.strategy(strategy),
         solver=solver,
         simultaneous=not config.alternating,
         iterations=iterations,

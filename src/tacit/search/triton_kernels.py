@@ -19,8 +19,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch
-from tacit.search.numbers import Clock, SearchNumbers
+from tacit.search.groups import MATCH, RESPOND, Answer
 from tacit.search.tables import ACTS, ENDS, TILE, SearchSpace
 
 BLOCK = 32
@@ -92,11 +93,11 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
     row_start, tile_start, tile_row, tile_size, tile_kind, parent, entry, first_entry, num_actions, opens, leaf, state,
     meeting_start, meeting_row, meeting_weight,
-    other_reach, values, num_leaves, first_output, own_reach, strategy, regret, average, edge_value, cfv, root_sum,
-    steps, counter, REGRETS: tl.constexpr, WEIGHTED: tl.constexpr,
+    other_reach, values, num_leaves, first_output, own_reach, strategy, regret, average, edge_value, cfv,
+    steps, counter, MODE: tl.constexpr, MATCH: tl.constexpr, RESPOND: tl.constexpr, WEIGHTED: tl.constexpr,
     BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Values flow up; at the player's decisions regrets are matched (`REGRETS`) or the best action is chosen."""
+    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response."""
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
     c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
@@ -135,10 +136,11 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
             counts = tl.load(num_actions + table + row, mask=real, other=0)
             most = tl.max(counts, 0)
             start = entries + tl.load(first_entry + table + row, mask=real, other=0)[:, None] * n
-            if REGRETS:
+            if MODE != RESPOND:
                 for action in range(most):
                     e, legal = start + action * n, (action < counts)[:, None] & mine
                     value += tl.load(strategy + e, mask=legal, other=0.0) * tl.load(edge_value + e, mask=legal, other=0.0)
+            if MODE == MATCH:
                 total = tl.zeros([TILE, BLOCK], tl.float32)
                 share = weight * tl.load(own_reach + rows + row[:, None] * n, mask=mine, other=0.0)
                 for action in range(most):
@@ -158,7 +160,7 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
                 for action in range(most):
                     e, legal = start + action * n, (action < counts)[:, None] & mine
                     tl.store(strategy + e, tl.load(strategy + e, mask=legal, other=0.0) * scale + spare, mask=legal)
-            else:
+            if MODE == RESPOND:
                 value = tl.load(edge_value + start, mask=mine, other=0.0)
                 best = tl.zeros([TILE, BLOCK], tl.int32)
                 for action in range(1, most):
@@ -173,8 +175,7 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
             value = tl.load(cfv + rows + row[:, None] * n, mask=mine, other=0.0)
         above = tl.load(parent + table + row, mask=real, other=0)
         if tl.load(parent + table + first) < 0:
-            at_root = root_sum + rows + row[:, None] * n
-            tl.store(at_root, tl.load(at_root, mask=mine, other=0.0) + weight * value, mask=mine)
+            tl.store(cfv + rows + row[:, None] * n, value, mask=mine)
         else:
             action = tl.load(entry + table + row, mask=real, other=0)
             target = cfv + rows + above[:, None] * n
@@ -189,27 +190,27 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
 @triton.jit  # type: ignore[untyped-decorator]
 def _average_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, row_offset, entry_offset,
-    row_start, tile_start, tile_row, tile_size, tile_kind, first_entry, num_actions, reach, strategy, average, steps, counter,
+    row_start, tile_start, tile_row, tile_size, tile_kind, first_entry, num_actions, reach, strategy, average, shares, counter,
     BLOCK: tl.constexpr, TILE: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Adds weight times own reach times strategy to a player's average."""
+    """Moves a player's average towards own reach times strategy by a share of the way."""
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
     c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
     game = tl.multiple_of(tl.load(chunk_first + chunk), BLOCK) + tl.arange(0, BLOCK)[None, :]
     entries, table, lane = tl.load(entry_offset + k) + game, tl.load(row_start + c), tl.arange(0, TILE)
-    weight = tl.load(steps + (tl.load(counter) - 1) * 5 + 4)
+    share = tl.load(shares + tl.load(counter))
     for tile in range(tl.load(tile_start + c), tl.load(tile_start + c + 1)):
         if tl.load(tile_kind + tile) == ACTS:
             real = lane < tl.load(tile_size + tile)
             row = tl.load(tile_row + tile) + lane
             counts = tl.load(num_actions + table + row, mask=real, other=0)
-            share = weight * tl.load(reach + tl.load(row_offset + k) + row[:, None] * n + game, mask=real[:, None], other=0.0)
+            moved = share * tl.load(reach + tl.load(row_offset + k) + row[:, None] * n + game, mask=real[:, None], other=0.0)
             start = entries + tl.load(first_entry + table + row, mask=real, other=0)[:, None] * n
             for action in range(tl.max(counts, 0)):
                 e, legal = start + action * n, (action < counts)[:, None] & (game >= 0)
-                total = tl.load(average + e, mask=legal, other=0.0) + share * tl.load(strategy + e, mask=legal, other=0.0)
-                tl.store(average + e, total, mask=legal)
+                kept = (1.0 - share) * tl.load(average + e, mask=legal, other=0.0)
+                tl.store(average + e, kept + moved * tl.load(strategy + e, mask=legal, other=0.0), mask=legal)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -230,7 +231,7 @@ def _sample_kernel(  # type: ignore[no-untyped-def]
 
 
 class TritonKernels:
-    """The passes on CUDA tensors (see `SearchKernels`)."""
+    """The passes on CUDA tensors (see `GroupKernels`)."""
 
     alignment = ALIGNMENT
 
@@ -260,40 +261,31 @@ class TritonKernels:
             BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
-    def update_regrets(self, s: SearchNumbers, player: int, values: Tensor, clock: Clock, weighted: bool = False) -> None:
-        self._answer(s, player, s.reach[1 - player], values, clock, regrets=True, weighted=weighted)
-
-    def best_response(self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock) -> None:
-        self._answer(s, player, faced, values, clock, regrets=False, weighted=False)
-
-    def add_to_average(self, s: SearchNumbers, player: int, clock: Clock) -> None:
-        t, b = self._players[player], self._layout(s.batch)
-        _average_kernel[(b["chunks"],)](
-            *b["place"], b["row_offset"][player], b["entry_offset"],
-            t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"], t["first_entry"], t["num_actions"],
-            s.reach[player], s.strategy, s.average, clock.steps, clock.counter,
-            BLOCK=BLOCK, TILE=TILE, ACTS=ACTS, num_warps=1,
-        )  # fmt: skip
-
-    def take_samples(self, s: SearchNumbers, clock: Clock, source: Tensor, target: Tensor) -> None:
-        b = self._layout(s.batch)
-        _sample_kernel[(b["chunks"],)](
-            *b["place"], b["game_offset"], b["entry_offset"], self._entry_start, s.sample_iteration, source, target,
-            clock.counter, BLOCK=BLOCK, num_warps=1,
-        )  # fmt: skip
-
-    def _answer(
-        self, s: SearchNumbers, player: int, faced: Tensor, values: Tensor, clock: Clock, regrets: bool, weighted: bool
-    ) -> None:
-        t, b = self._players[player], self._layout(s.batch)
+    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+        t, b, values = self._players[player], self._layout(batch), call.values
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],
             t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"],
             t["parent"], t["entry"], t["first_entry"], t["num_actions"], t["opens"], t["leaf"], t["state"],
             t["meeting_start"], t["meeting_row"], t["meeting_weight"],
-            faced, values, values.shape[1], player * (values.shape[0] // 2), s.reach[player],
-            s.strategy, s.regret, s.average, s.edge_value, s.cfv[player], s.root_sum[player], clock.steps, clock.counter,
-            REGRETS=regrets, WEIGHTED=weighted, BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
+            call.faced, values, values.shape[1], player * (values.shape[0] // 2), *call.numbers,
+            call.clock.table, call.clock.counter, MODE=mode, MATCH=MATCH, RESPOND=RESPOND, WEIGHTED=call.counterfactual,
+            BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
+        )  # fmt: skip
+
+    def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
+        t, b = self._players[player], self._layout(batch)
+        _average_kernel[(b["chunks"],)](
+            *b["place"], b["row_offset"][player], b["entry_offset"],
+            t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"], t["first_entry"], t["num_actions"],
+            reach, strategy, average, clock.shares, clock.counter, BLOCK=BLOCK, TILE=TILE, ACTS=ACTS, num_warps=1,
+        )  # fmt: skip
+
+    def take_samples(self, batch: Batch, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
+        b = self._layout(batch)
+        _sample_kernel[(b["chunks"],)](
+            *b["place"], b["game_offset"], b["entry_offset"], self._entry_start, sample_iteration, source, target,
+            clock.counter, BLOCK=BLOCK, num_warps=1,
         )  # fmt: skip
 
     def _layout(self, batch: Batch) -> dict[str, Any]:

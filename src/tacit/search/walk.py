@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from tacit.search.batch import Batch
-from tacit.search.numbers import SearchKernels
+from tacit.search.groups import GroupKernels, root_reach, uniform_strategy
 from tacit.search.odds import LeafOdds, normalised_reach
-from tacit.search.state import root_reach, uniform_strategy
 from tacit.search.tables import SearchSpace
 
 GAME_OVER = -1
@@ -37,7 +36,7 @@ def explore(space: SearchSpace, batch: Batch, strategy: Tensor, others: Tensor, 
     return torch.where(explores, strategy.lerp(uniform_strategy(space, batch, device), exploration), others)
 
 
-def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
+def reaches_below(space: SearchSpace, kernels: GroupKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
     """Returns for each player the reach of all rows of a batch's search trees, from `[B, 2, H]` at the roots."""
     sorted_reaches = reaches[torch.from_numpy(batch.order).to(strategy.device)]
     below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
@@ -46,7 +45,7 @@ def reaches_below(space: SearchSpace, kernels: SearchKernels, batch: Batch, stra
     return below
 
 
-def leaf_chances(space: SearchSpace, kernels: SearchKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
+def leaf_chances(space: SearchSpace, kernels: GroupKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
     """Returns `[B, L]` how likely each game comes to each leaf of its subgame, counted within its class; the rest is its end.
 
     Args:
@@ -77,7 +76,7 @@ def sample_leaves(chances: Tensor, draws: Tensor) -> Tensor:
 
 def leaf_states(
     space: SearchSpace,
-    kernels: SearchKernels,
+    kernels: GroupKernels,
     batch: Batch,
     strategy: Tensor,
     reaches: Tensor,

@@ -11,10 +11,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from tacit.kernels.clock import OneStep, RegretStep
 from tacit.search.decisions import DecisionTables
-from tacit.search.leaves import LeafEvaluator
-from tacit.search.numbers import Clock
-from tacit.search.state import SearchState, over_infostates
+from tacit.search.groups import GroupPasses
+from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import RegretSchedule
 
 WARM_ITERATIONS = 15
@@ -36,12 +36,11 @@ class Policy(Protocol):
 
 
 def warm_start(
-    state: SearchState, schedule: RegretSchedule, decisions: DecisionTables, policy: Policy, evaluator: LeafEvaluator
+    driver: Driver, passes: GroupPasses, schedule: RegretSchedule, decisions: DecisionTables, policy: Policy
 ) -> None:
     """Begins the searches of a batch as if `WARM_ITERATIONS` had passed, before any other iteration."""
-    follow_policy(state, decisions, policy)
-    s, clock = state.numbers, state.clock
-    proposed = s.strategy.clone()
+    follow_policy(driver, passes, decisions, policy)
+    proposed = driver.strategy.clone()
     steps = [schedule.step(t) for t in range(1, WARM_ITERATIONS + 1)]
     weight = sum(step.average_weight for step in steps)
     # The discounts of the first iterations applied to a regret that stays the same, for either sign.
@@ -49,33 +48,41 @@ def warm_start(
     for step in steps:
         gained = gained * step.positive_discount + 1.0
         lost = max(lost * step.negative_discount - 1.0, step.floor)
-    once = torch.ones_like(clock.counter)
-    played = Clock(1, torch.tensor([[1.0, 1.0, -float("inf"), 0.0, weight]]).to(clock.steps), once)
-    looked = Clock(1, torch.zeros_like(played.steps), once)
-    regrets = torch.zeros_like(s.regret)
-    values = state.value_leaves(evaluator)
+    played = OneStep(RegretStep(average_weight=weight)).clock(passes.device)
+    regrets, values = torch.zeros_like(driver.regret), None
+    if driver.valuation is not None:
+        values = driver.valuation.evaluate(driver)
     for player in (0, 1):
-        state.kernels.update_regrets(s, player, values, played)  # for the average and the values at the roots
-        s.strategy.copy_(proposed)
-        state.kernels.best_response(s, player, s.reach[1 - player], values, looked)
-        s.strategy.copy_(proposed)
-        mine = state.entries_of(player)
-        instant = s.edge_value - over_infostates(state, proposed * s.edge_value)
+        faced = driver.reaches[1 - player]
+        leaves = None if driver.valuation is None or values is None else driver.valuation.weighted(player, values, faced)
+        # For the average and the values at the roots.
+        passes.update_regrets(player, driver.strategy, driver.regret, driver.average, driver.reaches, played, leaves)
+        assert driver.root_sum is not None
+        passes.add_roots(player, driver.root_sum[player], weight)
+        driver.strategy.copy_(proposed)
+        passes.best_response(player, faced, leaves=leaves)
+        mine, worth = passes.entries_of(player), passes.edge_values
+        instant = worth - passes.over_infostates(proposed * worth)
         regrets += mine * torch.where(instant > 0, gained * instant, -lost * instant)
-    s.regret.copy_(regrets)
-    state.sampled.copy_(proposed)  # the strategy of each of these iterations
-    state.believed.copy_(proposed)
-    s.strategy.copy_(state.normalised(regrets.clamp_min(0.0)))
-    state.start_after(WARM_ITERATIONS, values)
+    driver.regret.copy_(regrets)
+    assert driver.samples is not None
+    driver.samples.strategy.copy_(proposed)  # the strategy of each of these iterations
+    driver.samples.believed.copy_(proposed)
+    driver.strategy.copy_(passes.normalise(regrets.clamp_min(0.0)))
+    if driver.valuation is not None and values is not None:
+        driver.valuation.start_after(values, driver)
+    driver.clock.go_to(WARM_ITERATIONS)
+    for player in (0, 1):
+        driver.settle(player)
 
 
-def follow_policy(state: SearchState, decisions: DecisionTables, policy: Policy) -> None:
+def follow_policy(driver: Driver, passes: GroupPasses, decisions: DecisionTables, policy: Policy) -> None:
     """Fills the strategies from the roots down, every decision with what the policy proposes for the beliefs there."""
-    s, batch = state.numbers, state.batch
+    batch, strategy, reaches = passes.batch, driver.strategy, driver.reaches
     deepest = max(int(d.level.max()) for d in decisions.by_class)
     for level in range(deepest + 1):
         for player in (0, 1):
-            state.kernels.reach_down(batch, player, s.strategy, s.reach[player])
+            passes.reach(player, strategy, out=reaches[player])
         for group in batch:
             table = decisions.by_class[group.public_class]
             chosen = (table.level == level).nonzero()[:, 0]
@@ -83,10 +90,12 @@ def follow_policy(state: SearchState, decisions: DecisionTables, policy: Policy)
                 continue
             decision = chosen.repeat_interleave(group.size)
             games = torch.arange(group.size, device=decision.device).repeat(len(chosen))
-            beliefs = table.beliefs(batch.rows(s.reach, group), decision, games)
+            beliefs = table.beliefs(batch.rows(reaches, group), decision, games)
             found = policy.propose(table.public_class[decision], beliefs, table.legal[decision])
             found = found.view(len(chosen), group.size, *found.shape[1:]).permute(0, 2, 3, 1)  # [n, H, A, games]
-            view = batch.view(s.strategy, batch.entry_offset, group)
+            view = batch.view(strategy, batch.entry_offset, group)
             view[table.entries[chosen][table.legal[chosen]]] = found[table.legal[chosen]]
     for player in (0, 1):
-        state.follow_reach(player)
+        passes.reach(player, strategy, out=reaches[player])
+        driver.mean_reaches[player].copy_(reaches[player])
+    driver.follow_leaves()

@@ -15,9 +15,10 @@ from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL, InfostateGame
 from tacit.solvers.result import SolveResult
 from tacit.tree.assemble import NO_ACTION
+from tacit.tree.base import Strategy
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance
-from tacit.tree.strategy import Strategy
+from tacit.tree.strategy import RowStrategy
 
 SUFFIXES = (".json", ".csv", ".openspiel.json")
 
@@ -49,6 +50,7 @@ def export(result: SolveResult, path: str | Path) -> None:
     check_export(result.strategy.tree.game, path)
     name = Path(path).name
     if name.endswith(".openspiel.json"):
+        assert isinstance(result.strategy, RowStrategy)
         content = json.dumps(openspiel_table(result.strategy), indent=1)
     elif name.endswith(".json"):
         decisions = [decision._asdict() for decision in result.strategy]
@@ -58,7 +60,7 @@ def export(result: SolveResult, path: str | Path) -> None:
     write_whole(path, content.encode())
 
 
-def openspiel_table(strategy: Strategy) -> OpenSpielTable:
+def openspiel_table(strategy: RowStrategy) -> OpenSpielTable:
     """Returns the probabilities by OpenSpiel's infostate strings and action numbers.
 
     Raises:
@@ -81,14 +83,14 @@ def openspiel_table(strategy: Strategy) -> OpenSpielTable:
     return table
 
 
-def openspiel_policy(strategy: Strategy) -> Any:
+def openspiel_policy(strategy: RowStrategy) -> Any:
     """Returns the strategy as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators."""
     import pyspiel
 
     return pyspiel.TabularPolicy({name: list(row.items()) for name, row in openspiel_table(strategy).items()})
 
 
-def _walk(strategy: Strategy, navigator: Navigator, arrival: Any, spiel: Any, place: Place, table: OpenSpielTable) -> None:
+def _walk(strategy: RowStrategy, navigator: Navigator, arrival: Any, spiel: Any, place: Place, table: OpenSpielTable) -> None:
     """Fills the table from `place` on, with both games at the same history."""
     game = strategy.tree.game
     mover = arrival.actor
@@ -115,7 +117,7 @@ def _arrive(game: Any, state: Any, spiel: Any) -> list[tuple[Any, Any]]:
     return list(zip(resolve_chance(game, state), spiel_states, strict=True))
 
 
-def _row(strategy: Strategy, infostate: int, actions: list[int] | None) -> dict[int, float]:
+def _row(strategy: RowStrategy, infostate: int, actions: list[int] | None) -> dict[int, float]:
     entries = range(strategy.tree.entry_start[infostate], strategy.tree.entry_start[infostate + 1])
     names = actions if actions is not None else [int(strategy.tree.entry_action[e]) for e in entries]
     return {name: float(strategy.probabilities[e]) for name, e in zip(names, entries, strict=True)}

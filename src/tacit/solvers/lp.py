@@ -16,18 +16,21 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
 from tacit.errors import TacitError
-from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
+from tacit.tree.base import Floats, Tree
+from tacit.tree.public_tree import NO_PARENT, PublicTree
 
 MAX_PAYOFFS = 1_000_000
 """Pairs of final rows beyond which HiGHS takes hours."""
 
 
-def solve_lp(tree: PublicTree) -> tuple[Floats, float]:
+def solve_lp(tree: Tree) -> tuple[Floats, float]:
     """Returns an equilibrium strategy `[E]` and the value of the game for player 0.
 
     Raises:
       TacitError: the game is too large for linear programming.
     """
+    if not isinstance(tree, PublicTree):
+        raise TacitError("lp solves games of small size: choose another --solver for hold'em")
     if len(tree.payoff) > MAX_PAYOFFS:
         raise TacitError(
             f"{tree.game} has {len(tree.payoff):,} payoffs, too many for lp (at most {MAX_PAYOFFS:,}): choose --solver dcfr"

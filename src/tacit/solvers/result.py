@@ -16,10 +16,9 @@ from tacit.errors import TacitError
 from tacit.evaluation import Quality
 from tacit.files import check_readable, write_whole
 from tacit.games import AnyGame, load_game
+from tacit.tree.base import Strategy
 from tacit.tree.compiler import compile_for_solving
-from tacit.tree.hand_strategy import strategy_of
 from tacit.tree.public_tree import Floats
-from tacit.tree.strategy import Strategy
 
 FORMAT = "tacit-solve-1"
 _METADATA = {
@@ -97,7 +96,8 @@ class SolveResult:
     @property
     def in_units(self) -> dict[str, float]:
         """The exploitability in other units that people use for the game."""
-        return self.strategy.tree.game.in_units(self.exploitability)
+        game: AnyGame = self.strategy.tree.game
+        return game.in_units(self.exploitability)
 
     def summary(self) -> dict[str, Any]:
         """Returns the figures of the solve, ready for JSON."""
@@ -167,7 +167,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     tree = compile_for_solving(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: this version has other infostates there, solve it again")
-    strategy = strategy_of(tree, tensors.pop("probabilities"))
+    strategy = tree.strategy(tensors.pop("probabilities"))
     if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities, atol=1e-5):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
     return SolveResult(

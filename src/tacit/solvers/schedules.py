@@ -26,9 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from tacit.errors import TacitError
-from tacit.kernels.base import RegretStep
+from tacit.kernels.clock import RegretStep
 
 
 @dataclass(frozen=True)
@@ -43,26 +46,65 @@ class RegretSchedule:
     step: Callable[[int], RegretStep]
     alternating: bool = True
 
+    def share(self, t: int) -> float:
+        """Returns the weight, in the mean of the strategies after 0 to t updates, of the last of them."""
+        while len(self._totals) <= t:
+            before = self._totals[-1] if self._totals else 0.0
+            self._totals.append(before + self.step(len(self._totals) + 1).average_weight)
+        return self.step(t + 1).average_weight / self._totals[t]
+
+    def optimism(self, _t: int) -> float:
+        """Returns 0: regret matching knows no optimism of this kind."""
+        return 0.0
+
+    @cached_property
+    def _totals(self) -> list[float]:
+        """Sums of weights up to each strategy, as far as they were needed."""
+        return []
+
 
 @dataclass(frozen=True)
 class ResponseSchedule:
     """An algorithm of the fictitious-play family.
 
     Attributes:
-      step_size: how far the average moves to the response of iteration t = 1, 2, ...; it starts at the uniform strategy.
+      share: how far the average moves to the response of iteration t = 1, 2, ...; it starts at the uniform strategy.
       optimism: how much of what is answered on iteration t is the opponent's latest response, beyond its share in the
         average.
       alternating: whether player 1 answers player 0's new average within an iteration.
       noise: the probability at each infostate that a response takes a random action there.
     """
 
-    step_size: Callable[[int], float]
+    share: Callable[[int], float]
     optimism: Callable[[int], float] = lambda _t: 0.0
     alternating: bool = True
     noise: float = 0.0
 
+    def step(self, _t: int) -> RegretStep:
+        """Returns weights that nobody reads: responses keep no regrets."""
+        return RegretStep()
 
-Schedule = RegretSchedule | ResponseSchedule
+
+AnySchedule = RegretSchedule | ResponseSchedule
+
+
+def average_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
+    """Returns `[T + 1]` the weights in the average of a player's strategies after 0, 1, ... updates."""
+    if isinstance(schedule, RegretSchedule):
+        return np.array([schedule.step(t + 1).average_weight for t in range(iterations + 1)])
+    shares = np.array([1.0, *(schedule.share(t) for t in range(1, iterations + 1))])
+    kept = np.append(np.cumprod((1.0 - shares)[:0:-1])[::-1], 1.0)  # by all later steps together
+    weights: np.ndarray = shares * kept / kept[0]
+    return weights
+
+
+def iteration_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
+    """Returns `[T]` the weight in the final average of the strategies that each iteration stands for.
+
+    Regret matching counts the strategies an iteration starts with, fictitious play the responses it ends with.
+    """
+    weights = average_weights(schedule, iterations)
+    return weights[:-1] if isinstance(schedule, RegretSchedule) else weights[1:]
 
 
 def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[int], RegretStep]:
@@ -88,7 +130,7 @@ def _linear_step(t: int) -> float:
     return 2.0 / (t + 2.0)
 
 
-SCHEDULES: dict[str, Schedule] = {
+SCHEDULES: dict[str, AnySchedule] = {
     "cfr": RegretSchedule(lambda _t: RegretStep()),
     "cfr+": RegretSchedule(_plus(prediction=0.0, gamma=1.0)),
     "linear-cfr": RegretSchedule(_discounted(1.0, 1.0, 1.0)),
@@ -101,7 +143,7 @@ SCHEDULES: dict[str, Schedule] = {
 }
 
 
-def find_schedule(text: str) -> Schedule:
+def find_schedule(text: str) -> AnySchedule:
     """Returns the algorithm that `text` names: `name`, or `name(step=...,noise=...)` for fictitious play.
 
     Raises:
@@ -117,11 +159,11 @@ def find_schedule(text: str) -> Schedule:
     step = given.get("step")
     if step == 0.0:
         raise TacitError(f"{text}: with a step of 0 nothing is learnt")
-    step_size = schedule.step_size if step is None else lambda _t: step
-    return replace(schedule, step_size=step_size, noise=given.get("noise", 0.0))
+    share = schedule.share if step is None else lambda _t: step
+    return replace(schedule, share=share, noise=given.get("noise", 0.0))
 
 
-def plain_schedule(name: str) -> Schedule:
+def plain_schedule(name: str) -> AnySchedule:
     """Returns the algorithm called `name`, without parameters.
 
     Raises:
@@ -130,7 +172,7 @@ def plain_schedule(name: str) -> Schedule:
     return _named(name, tuple(SCHEDULES))
 
 
-def _named(name: str, offered: tuple[str, ...]) -> Schedule:
+def _named(name: str, offered: tuple[str, ...]) -> AnySchedule:
     if name not in SCHEDULES:
         raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(offered)}")
     return SCHEDULES[name]

@@ -13,17 +13,15 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame, load_game
-from tacit.kernels import AnyPasses, check_backend, make_passes
-from tacit.solvers.learner import Learner, make_learner
+from tacit.kernels import AnyTreePasses, check_backend, make_passes
+from tacit.solvers.driver import DriverOptions
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
+from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.draft import Progress
-from tacit.tree.hand_strategy import strategy_of
-from tacit.tree.hand_tree import HandTree
-from tacit.tree.public_tree import PublicTree
-from tacit.tree.strategy import Strategy
 
 CHECK_GROWTH = 1.2
 """Exploitability is evaluated again after this factor more iterations."""
@@ -86,18 +84,17 @@ def solve(
     on_tree(tree)
     passes = make_passes(tree, backend, device)
     if schedule is None:
-        if isinstance(tree, HandTree):
-            raise TacitError("lp solves games of small size: choose another --solver for hold'em")
         return _solve_exactly(tree, passes, clock)
-    learner = make_learner(passes, replace(schedule, alternating=not simultaneous and schedule.alternating), seed)
+    schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
+    driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
     curve, spent = [], 0.0
     if resume is not None:
-        learner.restore(resume.state, resume.iterations)
+        driver.restore(resume.state, resume.iterations)
         curve, spent = list(resume.curve), resume.seconds
     if iterations is None and target is None and time_limit is None:
         iterations = 1_000
     with _Interrupt(keep_when_interrupted) as interrupt:
-        return _iterate(learner, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, interrupt, clock)
+        return _iterate(driver, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, interrupt, clock)
 
 
 def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:
@@ -111,7 +108,7 @@ def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: b
 
 
 def _iterate(
-    learner: Learner,
+    driver: TabularDriver,
     solver: str,
     simultaneous: bool,
     iterations: int | None,
@@ -123,19 +120,19 @@ def _iterate(
     interrupt: _Interrupt,
     clock: Callable[[], float],
 ) -> SolveResult:
-    passes, start = learner.passes, clock()
+    passes, start = driver.passes, clock()
 
     def result() -> SolveResult:
-        strategy = learner.average_strategy()
+        strategy = driver.average_strategy()
         return SolveResult(
-            strategy=strategy_of(passes.tree, strategy),
+            strategy=passes.tree.strategy(strategy),
             solver=solver,
             simultaneous=simultaneous,
-            iterations=learner.iteration,
+            iterations=driver.iteration,
             quality=evaluate(passes, strategy),
             seconds=spent + clock() - start,
             curve=list(curve),
-            state=learner.state(),
+            state=driver.state(),
             backend=passes.backend,
             device=passes.device,
             interrupted=interrupt.asked,
@@ -144,18 +141,18 @@ def _iterate(
     def out_of_time() -> bool:
         return time_limit is not None and clock() - start >= time_limit
 
-    check_at = learner.iteration + 1
-    while not interrupt.asked and (iterations is None or learner.iteration < iterations):
-        learner.step()
-        done = learner.iteration == iterations or out_of_time()
-        if learner.iteration < check_at and not done:
+    check_at = driver.iteration + 1
+    while not interrupt.asked and (iterations is None or driver.iteration < iterations):
+        driver.run(min(check_at, iterations or check_at) - driver.iteration if passes.capturable else 1)
+        done = driver.iteration == iterations or out_of_time()
+        if driver.iteration < check_at and not done:
             continue
-        exploitability = evaluate(passes, learner.average_strategy()).exploitability
-        curve.append(Point(learner.iteration, spent + clock() - start, exploitability))
+        exploitability = evaluate(passes, driver.average_strategy()).exploitability
+        curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
         on_check(curve[-1], result)
         if done or (target is not None and exploitability <= target):
             break
-        check_at = max(learner.iteration + 1, int(learner.iteration * CHECK_GROWTH))
+        check_at = max(driver.iteration + 1, int(driver.iteration * CHECK_GROWTH))
     return result()
 
 
@@ -185,10 +182,10 @@ class _Interrupt:
         signal.signal(signal.SIGINT, self._before)
 
 
-def _solve_exactly(tree: PublicTree, passes: AnyPasses, clock: Callable[[], float]) -> SolveResult:
+def _solve_exactly(tree: Tree, passes: AnyTreePasses, clock: Callable[[], float]) -> SolveResult:
     start = clock()
     strategy, _ = solve_lp(tree)
     quality = evaluate(passes, strategy)
     seconds = clock() - start
     curve = [Point(0, seconds, quality.exploitability)]
-    return SolveResult(Strategy(tree, strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")
+    return SolveResult(tree.strategy(strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")

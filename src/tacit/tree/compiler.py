@@ -7,16 +7,14 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.games.base import Game, InfostateGame, check_depth
 from tacit.games.check import blame_rules
-from tacit.games.holdem import Holdem
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import OneCardPoker
+from tacit.tree.base import Tree
 from tacit.tree.builders import build_liars_dice, build_one_card_poker
 from tacit.tree.closure import compile_closure
 from tacit.tree.draft import MemoryWatch, Progress
 from tacit.tree.estimate import memory_budget
 from tacit.tree.growing import GrowingTree
-from tacit.tree.hand_builder import build_hand_tree, require_room
-from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import PublicTree
 
 
@@ -25,15 +23,16 @@ def has_direct_builder(game: Game[Any]) -> bool:
     return isinstance(game, LiarsDice | OneCardPoker)
 
 
-def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None) -> PublicTree | HandTree:
-    """Returns the tree that solvers work on: over hands for hold'em from the flop on, else the public tree (`compile_game`).
+def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None) -> Tree:
+    """Returns the tree that solvers work on: one of the game's own layout, or the public tree (`compile_game`).
 
     Raises:
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
     """
-    if isinstance(game, Holdem) and game.known_board:
-        require_room(game, game.rules, game.known_board, game.ranges)
-        return build_hand_tree(game, game.rules, game.known_board, game.ranges)
+    if game.tree_layout == "hands":
+        from tacit.tree.hand_builder import build_endgame
+
+        return build_endgame(game)
     return compile_game(game, progress=progress)
 
 

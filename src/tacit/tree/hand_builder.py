@@ -118,7 +118,7 @@ def build_hand_tree(
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
     root = blocks.hands(0)
     reaches = ranges[0][root].astype(np.float64), ranges[1][root].astype(np.float64)
-    meeting = total_meeting(HANDS[root], *reaches)
+    meeting = meeting_weight(*reaches, root)
     if meeting <= 0.0:
         raise TacitError("no hand of one range can be held together with one of the other on this board")
     chance = np.array([deal_chance(len(board), len(cards)) for cards in blocks.board])
@@ -161,7 +161,18 @@ def build_hand_tree(
         row_block=(rows[0].block, rows[1].block),
         root_reach=reaches,
         leaf_betting=[betting for _, betting in streets[0].deals] if depth == ROUND else [],
+        pair_weight=chance / meeting,
     )
+
+
+def build_endgame(game: Any) -> HandTree:
+    """Returns the tree of a game of hold'em from its known board to the end.
+
+    Raises:
+      TacitError: it does not fit into memory.
+    """
+    require_room(game, game.rules, game.known_board, game.ranges)
+    return build_hand_tree(game, game.rules, game.known_board, game.ranges)
 
 
 def num_hand_entries(
@@ -193,8 +204,9 @@ def require_room(game: Any, rules: BettingRules, board: tuple[int, ...], ranges:
         raise TacitError(f"{game} {room}: offer fewer bets, or start with more cards on the board")
 
 
-def total_meeting(cards: NDArray[Any], first: Floats, second: Floats) -> float:
-    """Returns the weight of all pairs of hands `[H, 2]` that share no card."""
+def meeting_weight(first: Floats, second: Floats, hands: NDArray[Any]) -> float:
+    """Returns the weight of all pairs of `hands` `[H]` that share no card, with given weights for both players."""
+    cards = HANDS[hands]
     sums = [np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS) for reach in (first, second)]
     return float(first.sum() * second.sum() - sums[0] @ sums[1] + first @ second)
 
@@ -314,7 +326,7 @@ def _links(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _StreetRows:
     of_node: NDArray[np.int32]
     parent: NDArray[np.int32]
     entry: NDArray[np.int32]
@@ -324,7 +336,7 @@ class _Rows:
 
 def _rows(
     streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
-) -> _Rows:
+) -> _StreetRows:
     """Returns a player's rows: those of a block begin with what its beginnings inherit from the block before."""
     counts = np.array([len(street.row_parent[player]) for street in streets])[block_street]
     start = np.concatenate([[0], np.cumsum(counts)])
@@ -342,7 +354,7 @@ def _rows(
         entries.append(np.where(entry >= 0, entry + entry_start[block], -1))
     row_block = np.repeat(np.arange(len(block_street)), counts)
     widths = np.diff(blocks.lane_start)
-    return _Rows(
+    return _StreetRows(
         of_node=np.concatenate(of_node).astype(np.int32),
         parent=np.concatenate(parents).astype(np.int32),
         entry=np.concatenate(entries).astype(np.int32),

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.hands import NUM_HANDS, hand_name
-from tacit.tree.hand_tree import START, HandTree, Spot
-from tacit.tree.public_tree import Floats, PublicTree
-from tacit.tree.strategy import Decision, Strategy
+from tacit.tree.base import Decision, Floats, Spot, Strategy
+from tacit.tree.hand_tree import START, HandTree
 
 
 @dataclass(frozen=True)
@@ -21,11 +20,10 @@ class HandStrategy(Strategy):
     """Both players' behaviour in a tree of hold'em; hands are numbers of the 1,326.
 
     Attributes:
-      tree: whose entries are meant.
-      probabilities: `[E]`, summing to 1 for each hand at each decision.
+      tree: The tree whose entries are meant.
     """
 
-    tree: HandTree  # type: ignore[assignment] # a tree of another kind, with the same sizes and names
+    tree: HandTree
 
     def played(self, spot: Spot) -> Floats:
         """Returns `[A, 1326]` what is played at a spot with every hand, zero for hands that are not possible."""
@@ -69,8 +67,3 @@ class HandStrategy(Strategy):
         hands = tree.hands(spot).tolist()
         for hand, shares in zip(hands, tree.decision(self.probabilities, node).T.tolist(), strict=True):
             yield Decision(player, label, hand_name(hand), dict(zip(names, shares, strict=True)))
-
-
-def strategy_of(tree: PublicTree | HandTree, probabilities: Floats) -> Strategy:
-    """Returns a strategy for a tree of either kind."""
-    return HandStrategy(tree, probabilities) if isinstance(tree, HandTree) else Strategy(tree, probabilities)

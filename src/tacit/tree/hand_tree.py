@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,12 @@ from tacit.cards.strength import hand_strengths
 from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD, Betting
+from tacit.tree import base
+from tacit.tree.base import Floats
 from tacit.tree.hand_shares import take_shares
-from tacit.tree.public_tree import Floats
+
+if TYPE_CHECKING:
+    from tacit.tree.hand_strategy import HandStrategy
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -39,18 +43,7 @@ before a card comes: there is more to bet (a leaf), or both are all-in and only 
 FULL_BOARD = 5
 
 
-class Spot(NamedTuple):
-    """A point of the game with its real cards.
-
-    Attributes:
-      node: of the tree.
-      renaming: the permutation of suits that makes real cards those of the node's board.
-    """
-
-    node: int = 0
-    renaming: int = IDENTITY
-
-
+Spot = base.Spot
 START = Spot()
 
 
@@ -133,7 +126,10 @@ class HandTree:
       row_block: for both players `[R]`.
       root_reach: for both players `[H]` the weights of hands in their ranges.
       leaf_betting: the betting at each `LEAF`, in order of nodes.
+      pair_weight: `[K]` the chance of the cards that came to each block, over the weight of all pairs of hands at the root.
     """
+
+    layout: ClassVar[str] = "hands"
 
     game: Any
     blocks: Blocks
@@ -156,6 +152,7 @@ class HandTree:
     row_block: tuple[Ints, Ints]
     root_reach: tuple[Floats, Floats]
     leaf_betting: list[Betting]
+    pair_weight: Floats
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -300,6 +297,12 @@ class HandTree:
         first = self.first_entry[node]
         part = strategy[self.entry_offset[first] : self.entry_offset[first + self.num_actions[node]]]
         return part.reshape(int(self.num_actions[node]), -1)
+
+    def strategy(self, probabilities: Floats) -> HandStrategy:
+        """Returns `[E]` probabilities as a strategy."""
+        from tacit.tree.hand_strategy import HandStrategy
+
+        return HandStrategy(self, probabilities)
 
     def uniform_strategy(self) -> Floats:
         """Returns the strategy that plays every action as often as any other."""

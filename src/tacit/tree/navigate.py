@@ -26,15 +26,15 @@ NOWHERE = Place(NO_PARENT, (NO_PARENT, NO_PARENT))
 """The place before the first deal."""
 
 
-class Spot(NamedTuple):
+class PlayerPlace(NamedTuple):
     """A public state and one player's row in it: all that this player knows."""
 
     node: int
     row: int
 
 
-START = Spot(NO_PARENT, NO_PARENT)
-"""The spot before the first deal."""
+START = PlayerPlace(NO_PARENT, NO_PARENT)
+"""Where a player stands before the first deal."""
 
 
 class Sighted(Protocol):
@@ -56,7 +56,9 @@ class Sighted(Protocol):
 class PlayerNavigator(Protocol):
     """Follows one player's game by what that player sees, never by the hidden state."""
 
-    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+    def follow_player(
+        self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
+    ) -> PlayerPlace:
         """Returns the player's spot at the next decision state.
 
         Args:
@@ -102,7 +104,7 @@ class Navigator:
         first, second = (
             self.follow_player(
                 player,
-                Spot(place.node, place.rows[player]),
+                PlayerPlace(place.node, place.rows[player]),
                 action if mover == player and mover != CHANCE else NO_ACTION,
                 arrival.actor,
                 arrival.public,
@@ -112,9 +114,11 @@ class Navigator:
         )
         return Place(first.node, (first.row, second.row))
 
-    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+    def follow_player(
+        self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
+    ) -> PlayerPlace:
         node = self._node_index[spot.node, actor, join_observations(public)]
-        return Spot(node, self._row_index[player][node, spot.row, action, join_observations(private)])
+        return PlayerPlace(node, self._row_index[player][node, spot.row, action, join_observations(private)])
 
     def follow_sights(self, place: Place, actor: int, sights: Sequence[Sighted | None]) -> Place:
         """Returns the place after what both players saw at a table, the end of the game included."""
@@ -126,7 +130,7 @@ class Navigator:
         found = [
             self.follow_player(
                 player,
-                Spot(place.node, place.rows[player]),
+                PlayerPlace(place.node, place.rows[player]),
                 NO_ACTION if sight.action is None else sight.action,
                 actor,
                 sight.public,
@@ -164,7 +168,7 @@ class NameNavigator:
     """
 
     def __init__(self, tree: PublicTree) -> None:
-        self._index: tuple[dict[Any, Spot], dict[Any, Spot]] = ({}, {})
+        self._index: tuple[dict[Any, PlayerPlace], dict[Any, PlayerPlace]] = ({}, {})
         for player, rows in enumerate(tree.rows):
             if tree.nodes is None:
                 node = np.full(len(rows), NO_PARENT)
@@ -174,8 +178,10 @@ class NameNavigator:
                 named = tree.nodes.actor[node] != TERMINAL
             for row in np.flatnonzero(named).tolist():
                 key = (bool(rows.infostate[row] != NOT_ACTING), rows.token[row])
-                self._index[player].setdefault(key, Spot(int(node[row]), row))
+                self._index[player].setdefault(key, PlayerPlace(int(node[row]), row))
 
-    def follow_player(self, player: int, spot: Spot, action: int, actor: int, public: Seen, private: Seen) -> Spot:
+    def follow_player(
+        self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
+    ) -> PlayerPlace:
         del action, public  # the name tells the whole past
         return self._index[player].get((actor == player, private[0]), spot)

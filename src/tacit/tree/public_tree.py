@@ -18,13 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TacitError
 from tacit.games.base import Game, InfostateGame
+from tacit.tree import base
+from tacit.tree.base import Spot
+
+if TYPE_CHECKING:
+    from tacit.tree.strategy import RowStrategy
 
 NO_PARENT = -1
 """Parent of a root."""
@@ -37,7 +42,7 @@ _SEPARATOR = "\x1f"
 """Stands between the observations of one token, so that they can be told apart; people see a blank."""
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
+Floats = base.Floats
 
 
 def join_observations(observations: Iterable[str]) -> str:
@@ -174,6 +179,8 @@ class PublicTree:
       nodes: the public states, or None where the player to act is not public.
     """
 
+    layout: ClassVar[str] = "rows"
+
     game: Game[Any]
     rows: tuple[PlayerRows, PlayerRows]
     infostate_player: NDArray[np.int8]
@@ -215,6 +222,11 @@ class PublicTree:
         """`[N + 1]`; the payoffs of node n are `payoff_start[n]:payoff_start[n + 1]`."""
         return np.searchsorted(self.payoff_rows[0], self.require_nodes().row_start[0])
 
+    @property
+    def root_reach(self) -> tuple[Floats, Floats]:
+        """For each player the own reach of the root rows."""
+        return self.rows[0].root_reach, self.rows[1].root_reach
+
     def require_nodes(self) -> Nodes:
         """Returns the nodes, or explains why this game has no public belief states."""
         if self.nodes is None:
@@ -223,6 +235,12 @@ class PublicTree:
                 "tabular solvers work, search does not"
             )
         return self.nodes
+
+    def strategy(self, probabilities: Floats) -> RowStrategy:
+        """Returns `[E]` probabilities as a strategy."""
+        from tacit.tree.strategy import RowStrategy
+
+        return RowStrategy(self, probabilities)
 
     def uniform_strategy(self) -> Floats:
         """Returns `[E]`: every legal action equally often."""
@@ -299,6 +317,38 @@ class PublicTree:
         """Returns what everyone knows at a node."""
         nodes = self.require_nodes()
         return _readable(nodes.token[n] for n in self.node_path(node))
+
+    def label(self, spot: Spot) -> str:
+        """Returns how a public state is reached, in words that `find` reads: what everyone saw, step by step."""
+        return " / ".join(filter(None, (self._step(node) for node in self.node_path(spot.node))))
+
+    def find(self, text: str) -> Spot:
+        """Returns the public state that is reached as `label` says.
+
+        Raises:
+          TacitError: there is none; it says where the words end.
+        """
+        reached = NO_PARENT
+        for word in filter(None, (part.strip() for part in text.split("/"))):
+            named = self._named_below(reached)
+            if word not in named:
+                before = "the start" if reached == NO_PARENT else self.label(Spot(reached))
+                raise TacitError(f"no {word!r} after {before}: choose one of {', '.join(named) or 'nothing, the game is over'}")
+            reached = named[word]
+        return Spot(max(reached, 0))
+
+    def _named_below(self, node: int) -> dict[str, int]:
+        """Returns the next public states that something is seen on arrival at, by what is seen."""
+        nodes = self.require_nodes()
+        named: dict[str, int] = {}
+        for below in range(nodes.num_roots) if node == NO_PARENT else nodes.children(np.array([node])).tolist():
+            seen = self._step(below)
+            named.update({seen: below} if seen else self._named_below(below))
+        return named
+
+    def _step(self, node: int) -> str:
+        """Returns what everyone saw on arrival at a node, for people."""
+        return _readable([self.require_nodes().token[node]])
 
     def node_of_row(self, player: int, row: int) -> int:
         """Returns the public state a row belongs to."""

@@ -1,35 +1,25 @@
-"""Strategies in tables: one probability for every (infostate, action) of a tree."""
+"""Strategies in tables: one probability for every (infostate, action) of a public tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from tacit.games.base import Game
-from tacit.tree.public_tree import Floats, PublicTree
-
-
-class Decision(NamedTuple):
-    """What a strategy does at one infostate, in words."""
-
-    player: int
-    public: str
-    private: str
-    probabilities: dict[str, float]
+from tacit.tree.base import Decision, Strategy
+from tacit.tree.public_tree import PublicTree
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """Both players' behaviour.
+class RowStrategy(Strategy):
+    """A strategy of a public tree.
 
     Attributes:
-      tree: the tree whose infostates are meant.
-      probabilities: `[E]`, summing to 1 at each infostate.
+      tree: The tree whose infostates are meant.
     """
 
     tree: PublicTree
-    probabilities: Floats
 
     def decision(self, infostate: int) -> Decision:
         """Returns what is played at an infostate."""
@@ -38,9 +28,6 @@ class Strategy:
         actions = [int(action) for action in self.tree.entry_action[chosen]]
         names = action_names(self.tree.game, player, actions)
         return Decision(player, public, private, dict(zip(names, self.probabilities[chosen].tolist(), strict=True)))
-
-    def __iter__(self) -> Iterator[Decision]:
-        return (self.decision(infostate) for infostate in range(self.tree.num_infostates))
 
     def __len__(self) -> int:
         return self.tree.num_infostates

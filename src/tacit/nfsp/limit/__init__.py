@@ -1,1 +1,1 @@
-"""NFSP on limit hold'em, a game too large to compile (section 4.3): hands, memories and networks as tensors on one device."""
+"""The engine for limit hold'em, which is too large to compile: hands, memories and networks as tensors on one device."""

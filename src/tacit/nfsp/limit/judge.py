@@ -18,9 +18,8 @@ from tacit.cards.torch_equity import sampled_equities
 from tacit.games.betting import BOARD_CARDS, CALL, FOLD
 from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, LimitRules, deal
 from tacit.nfsp.limit.encoding import Encoder
-from tacit.nfsp.limit.networks import POLICY, Layers, Q, choose, forward, greedy, policy
+from tacit.nfsp.limit.networks import Layers, strategy_probabilities
 from tacit.nfsp.limit.selfplay import sample
-from tacit.nfsp.players import AVERAGE, BEST_RESPONSE
 from tacit.tally import NORMAL_95
 
 Bot = Callable[[LimitHands, Tensor], Tensor]
@@ -61,7 +60,7 @@ class Judge:
         self._equity: Tensor | None = None
 
     def win_rate(self, layers: Layers, strategy: str, bot: str) -> WinRate:
-        """Returns what a strategy of the networks (see `nfsp/players.py`) wins from a bot."""
+        """Returns what a strategy of the networks (one of `STRATEGIES`) wins from a bot."""
         rules, generator, hands = self._rules, self._generator(1), self._rules.begin(self._cards)
         won = torch.zeros(len(self._seat), device=self._device)
         running = torch.ones_like(won, dtype=torch.bool)
@@ -70,19 +69,13 @@ class Judge:
             played = self.bots[bot](hands, legal)
             for player in (0, 1):
                 own = (running & (hands.actor == player) & (self._seat == player)).nonzero()[:, 0]
-                played[own] = self._of_network(layers, strategy, player, LimitHands(*(part[own] for part in hands)))
+                inputs = self._encoder.encode(LimitHands(*(part[own] for part in hands)), hands.actor[own]).float()
+                played[own] = strategy_probabilities(layers, strategy, player, inputs, legal[own])
             hands, over, payoff = rules.step(hands, sample(played, legal, generator))
             won += payoff * running
             running &= ~over
         by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) * (1_000.0 / rules.big_blind)
         return WinRate(float(by_deal.mean()), NORMAL_95 * float(by_deal.std()) / math.sqrt(len(by_deal)))
-
-    def _of_network(self, layers: Layers, strategy: str, player: int, hands: LimitHands) -> Tensor:
-        """Returns `[G, 3]` how often a player, whose turn it is, takes each action."""
-        network = 2 * player + (Q if strategy == BEST_RESPONSE else POLICY)
-        inputs = self._encoder.encode(hands, hands.actor).float()[None]
-        scores = forward(choose(layers, slice(network, network + 1)), inputs)[-1][0]
-        return probabilities(scores, self._rules.legal(hands), strategy)
 
     def _pot_odds(self, hands: LimitHands, legal: Tensor) -> Tensor:
         if self._equity is None:
@@ -107,13 +100,6 @@ class Judge:
 
     def _generator(self, stream: int) -> torch.Generator:
         return torch.Generator(self._device).manual_seed(2 * self._seed + stream)
-
-
-def probabilities(scores: Tensor, legal: Tensor, strategy: str) -> Tensor:
-    """Returns `[..., 3]` how often a strategy takes each action, by the scores of its network."""
-    if strategy == AVERAGE:
-        return policy(scores, legal)
-    return torch.nn.functional.one_hot(greedy(scores, legal), NUM_ACTIONS).float()
 
 
 def _always(hands: LimitHands, action: int) -> Tensor:

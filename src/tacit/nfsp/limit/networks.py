@@ -1,24 +1,26 @@
 """The action values and average policies of both players: four fully connected networks as one batch of matrices.
 
 All four have the same shape, so that one product of a stack of matrices serves them all, and so does one backward pass, which
-is written out. Descent is vanilla SGD without momentum as in the paper, or Adam (Kingma & Ba 2015).
+is written out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
 from tacit.games.limit_batch import NUM_ACTIONS
 from tacit.nfsp.limit.encoding import NUM_BITS
+from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE
 
 Q, POLICY = 0, 1
 """Which network of a player: network `2 * player + kind`."""
 NUM_NETWORKS = 4
+_BETAS = 0.9, 0.999
 
 
 class Layer(NamedTuple):
@@ -48,6 +50,11 @@ def make_layers(hidden: Sequence[int], generator: torch.Generator) -> Layers:
         )
         layers.append(Layer(weight, bias))
     return layers
+
+
+def named_weights(layers: Layers, prefix: str = "") -> dict[str, Tensor]:
+    """Returns the tensors of layers by names."""
+    return {f"{prefix}{place}.{name}": part for place, layer in enumerate(layers) for name, part in layer._asdict().items()}
 
 
 def choose(layers: Layers, networks: slice) -> Layers:
@@ -82,15 +89,21 @@ def backward(layers: Layers, values: list[Tensor], errors: Tensor) -> Iterator[t
         errors = below
 
 
-def descend(layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor) -> None:
-    """Moves the weights down their gradients at learning rates `[N, 1, 1]`, in place: products and steps are one operation."""
-    for layer, taken, steps in backward(layers, values, errors * -rates):
-        layer.weight.baddbmm_(taken.mT, steps)
-        layer.bias.add_(steps.sum(1, keepdim=True))
+class Sgd:
+    """Steps down the gradient without momentum, as in the paper."""
+
+    moments: ClassVar[Layers] = []
+
+    def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, updates: Tensor) -> None:
+        """Moves the weights as `Adam.descend` does; the product that makes a gradient and its step are one operation."""
+        del updates
+        for layer, taken, slopes in backward(layers, values, errors * -rates):
+            layer.weight.baddbmm_(taken.mT, slopes)
+            layer.bias.add_(slopes.sum(1, keepdim=True))
 
 
 class Adam:
-    """Running means of gradients and of their squares, and the steps that they make.
+    """Running means of gradients and of their squares, and the steps that they make (Kingma & Ba 2015).
 
     Attributes:
       moments: for each layer `[2, N, ...]`.
@@ -99,7 +112,7 @@ class Adam:
     def __init__(self, layers: Layers) -> None:
         self.moments = [Layer(*(torch.stack((torch.zeros_like(part),) * 2) for part in layer)) for layer in layers]
 
-    def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, steps: Tensor) -> None:
+    def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, updates: Tensor) -> None:
         """Moves the weights, in place.
 
         Args:
@@ -108,8 +121,9 @@ class Adam:
           errors: `[N, B, 3]` the derivatives of the loss by the outputs; 0 for a network that has not begun to learn, which
             then stays as it is.
           rates: `[N, 1, 1]` the learning rates.
-          steps: `[N, 1, 1]` float32, the steps so far with this one, 1 for such a network.
+          updates: `[2, N / 2]` int64, the steps so far with this one; 0 for such a network.
         """
+        steps = updates.clamp(min=1).float().view(-1, 1, 1)
         mean_part, square_part = (1.0 - beta**steps for beta in _BETAS)
         above = backward(layers, values, errors)
         for (layer, taken, wrong), moments in zip(above, reversed(self.moments), strict=True):
@@ -118,9 +132,6 @@ class Adam:
                 mean.lerp_(slope, 1.0 - _BETAS[0])
                 square.mul_(_BETAS[1]).addcmul_(slope, slope, value=1.0 - _BETAS[1])
                 weights.sub_(rates * (mean / mean_part) / ((square / square_part).sqrt() + 1e-8))
-
-
-_BETAS = 0.9, 0.999
 
 
 def policy(scores: Tensor, legal: Tensor) -> Tensor:
@@ -137,3 +148,20 @@ def best_value(scores: Tensor, legal: Tensor) -> Tensor:
     """Returns `[...]` the highest score of a legal action, 0 where none is legal: the hand is over."""
     highest = scores.masked_fill(~legal, -torch.inf).amax(-1)
     return torch.where(legal.any(-1), highest, 0.0)
+
+
+def strategy_probabilities(layers: Layers, strategy: str, player: int, inputs: Tensor, legal: Tensor) -> Tensor:
+    """Returns `[B, 3]` how often a player takes each action by one of `STRATEGIES`.
+
+    Args:
+      layers: of all four networks.
+      strategy: its name.
+      player: whose turn it is.
+      inputs: `[B, 288]` what the player knows.
+      legal: `[B, 3]` or `[3]` bool.
+    """
+    network = 2 * player + (Q if strategy == BEST_RESPONSE else POLICY)
+    scores = forward(choose(layers, slice(network, network + 1)), inputs[None])[-1][0]
+    if strategy == AVERAGE:
+        return policy(scores, legal)
+    return torch.nn.functional.one_hot(greedy(scores, legal), NUM_ACTIONS).float()

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from tacit.games.limit_batch import NUM_ACTIONS, LimitHands, LimitRules, deal, where_over
-from tacit.nfsp.limit.config import LimitConfig
+from tacit.nfsp.config import LimitConfig
 from tacit.nfsp.limit.encoding import NUM_BYTES, Encoder
-from tacit.nfsp.limit.memory import Behaviour, Transitions, add_behaviour, add_transitions, pack_legal
+from tacit.nfsp.limit.memory import PackedMemory, pack_legal
 from tacit.nfsp.limit.networks import NUM_NETWORKS, POLICY, Layers, Q, forward, greedy, policy
 
 
@@ -19,9 +19,9 @@ class Seats(NamedTuple):
 
     Attributes:
       best_response: `[G, 2]` bool, whether a player follows its best response in this hand, else its average policy.
-      pending: `[G, 2]` bool, whether it has acted in this hand: then
-      bits: `[G, 2, 36]` uint8 is the infostate where it did last, and
-      action: `[G, 2]` uint8 what it did there.
+      pending: `[G, 2]` bool, whether a player has acted in this hand.
+      bits: `[G, 2, 36]` uint8, the infostate where it acted last.
+      action: `[G, 2]` uint8, what it did there.
       finished: `[1]` int64, hands that ended so far.
     """
 
@@ -32,7 +32,7 @@ class Seats(NamedTuple):
     finished: Tensor
 
 
-class SelfPlay:
+class HandsInPlay:
     """Hands in play on a device; `advance` has fixed shapes and never waits for it."""
 
     def __init__(self, rules: LimitRules, config: LimitConfig, generator: torch.Generator) -> None:
@@ -49,7 +49,7 @@ class SelfPlay:
             torch.zeros(1, dtype=torch.int64, device=device),
         )
 
-    def advance(self, layers: Layers, transitions: Transitions, behaviour: Behaviour, exploration: Tensor) -> None:
+    def advance(self, layers: Layers, transitions: PackedMemory, behaviour: PackedMemory, exploration: Tensor) -> None:
         """Makes one decision in every hand, and deals those anew that end.
 
         Args:
@@ -66,7 +66,7 @@ class SelfPlay:
         action = self._act(layers, bits.float(), actor, responds, legal, exploration)
         taken = action.to(torch.uint8)
         items = packed, taken, packed_legal
-        add_behaviour(behaviour, actor, responds, items, self.config.least_probability, self._generator)
+        behaviour.add_sampled(actor, responds, items, self.config.least_probability, self._generator)
         outcome = rules.step(hands, action)
         over, won = outcome.over, outcome.payoff / (rules.big_blind * self.config.reward_unit)
         acts = torch.stack((actor == 0, actor == 1), 1)
@@ -75,8 +75,7 @@ class SelfPlay:
         now_action = torch.where(acts, taken[:, None], seats.action)
         nothing, no_bits = torch.zeros_like(taken), torch.zeros_like(packed)
         zero = torch.zeros_like(actor)
-        add_transitions(
-            transitions,
+        transitions.add_latest(
             torch.cat((actor, zero, zero + 1)),
             torch.cat((_of(seats.pending, actor), over & now_pending[:, 0], over & now_pending[:, 1])),
             (

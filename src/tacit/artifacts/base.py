@@ -1,0 +1,184 @@
+"""The contract of what a user can name: its game, what plays it, what it plays, and how good that is."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions
+from tacit.errors import TacitError
+from tacit.games import AnyGame, load_game
+
+if TYPE_CHECKING:
+    from tacit.agents.hand_policy import HandPolicy
+    from tacit.kernels.base import LeafEvaluator
+    from tacit.search.tables import SearchSpace
+    from tacit.tree.base import Strategy
+
+ANYWHERE = ("seed", "device", "playthroughs", "samples", "hands")
+"""Options of `evaluate` that say where and how long to work: metrics that do not need them ignore them and refuse others."""
+_FLAGS = {"solver": "--solver", "iterations": "--iterations", "safe": "--unsafe"}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One figure about an agent.
+
+    Attributes:
+      game: The game's name with its parameters.
+      agent: The name under which the agent was opened.
+      metric: What was measured.
+      figure: The result: a number, or for `win-rates` a table of them.
+      kind: `exact`, `sampled`, `upper bound` or `lower bound`.
+      details: Further figures, ready for JSON.
+      interval: The 95 % interval of a sampled figure.
+      playthroughs: How many policies of search were averaged, None where there is no search.
+      seconds: How long it took.
+    """
+
+    game: str
+    agent: str
+    metric: str
+    figure: Any
+    kind: str
+    details: dict[str, Any]
+    interval: tuple[float, float] | None = None
+    playthroughs: int | None = None
+    seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the result ready for JSON, the figure under the metric's name."""
+        return {
+            "game": self.game, "agent": self.agent, "metric": self.metric, self.metric.replace("-", "_"): self.figure,
+            "kind": self.kind, "interval": self.interval, "playthroughs": self.playthroughs, **self.details,
+            "seconds": self.seconds,
+        }  # fmt: skip
+
+
+class Monitor:
+    """Hears how far slow work is; this one does not listen."""
+
+    def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        """Hears that `done` of `total` units of some work are done."""
+
+    def say(self, line: str) -> None:
+        """Hears something that the user should read."""
+
+
+class Artifact(ABC):
+    """What a name stands for.
+
+    Attributes:
+      name: What the user called it.
+      given: The game it was trained on or the user named; None where neither is known yet.
+      monitor: Hears how far slow work is.
+      search_options: The names of the `SearchOptions` that its agents use.
+    """
+
+    search_options: tuple[str, ...] = ()
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self.name, self.given, self.monitor = name, game, monitor or Monitor()
+
+    @property
+    def game(self) -> AnyGame:
+        """What it plays."""
+        if self.given is None:
+            raise TacitError(f"{self.name} plays more than one game: name one, like --game no_limit_holdem")
+        return self.given
+
+    @abstractmethod
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        """Returns a player; all options that are given are among `search_options`."""
+
+    @abstractmethod
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        """Returns its metrics by name, the default first. The keyword arguments of a metric are its options."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What can be measured of it, the default first."""
+        return tuple(self.measures())
+
+    def agent(self, generator: np.random.Generator, options: SearchOptions = DEFAULT_OPTIONS) -> Agent:
+        """Returns a player whose moves the generator draws.
+
+        Raises:
+          TacitError: it cannot play its game, or an option has no effect on it.
+        """
+        refuse_unused(options, self)
+        self.monitor.step(f"loading {self.name}", 0, note="compiling the game")
+        return self.make_agent(generator, options)
+
+    def policy(self) -> HandPolicy:
+        """Returns what it plays with every hand of hold'em; raises a `TacitError` where that is not known."""
+        raise TacitError(f"what {self.name} does with every hand is not known")
+
+    def strategy(self) -> Strategy:
+        """Returns the table of probabilities it plays by; raises a `TacitError` where there is none."""
+        raise TacitError(f"{self.name} does not play by a table")
+
+    def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
+        """Returns its value network, to value leaves of searches in a game; raises a `TacitError` where there is none."""
+        raise TacitError(f"{self.name} has no value network: give a run of ReBeL, its network file or pretrained:NAME")
+
+    def on(self, game: AnyGame) -> Artifact:
+        """Returns what the same name stands for in a game."""
+        return type(self)(self.name, game, self.monitor)
+
+    def evaluate(
+        self, metric: str | None = None, *, clock: Callable[[], float] = time.perf_counter, **options: Any
+    ) -> Evaluation:
+        """Returns what a metric says of it.
+
+        Args:
+          metric: one of `metrics`; None takes the first.
+          clock: the time in seconds.
+          **options: the metric's, like `playthroughs=256`.
+
+        Raises:
+          TacitError: it has no such metric, or the metric no such option.
+        """
+        began = clock()
+        self.monitor.step(f"loading {self.name}", 0, note="compiling the game")
+        known = self.measures()
+        if not known:
+            raise TacitError(f"{self.name} cannot be measured on {self.game}: see how it plays with `tacit match`")
+        measure = known.get(metric or next(iter(known)))
+        if measure is None:
+            raise TacitError(f"unknown metric {metric!r} for {self.name}: choose one of {', '.join(known)}")
+        taken = {name: value for name, value in options.items() if name in signature(measure).parameters}
+        for name in sorted(options.keys() - taken.keys() - set(ANYWHERE)):
+            raise TacitError(f"--{name} has no effect on the {metric or next(iter(known))} of {self.name}")
+        return replace(measure(**taken), seconds=clock() - began)
+
+    def evaluation(self, metric: str, figure: Any, kind: str, **fields: Any) -> Evaluation:
+        """Returns a result about it, from its further fields or `details`."""
+        rest = {name: fields.pop(name) for name in ("interval", "playthroughs") if name in fields}
+        return Evaluation(str(self.game), self.name, metric, figure, kind, fields, **rest)
+
+
+def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
+    """Raises a `TacitError` if an option is given that none of the artifacts uses."""
+    unused = [_FLAGS[name] for name in options.given() if not any(name in one.search_options for one in artifacts)]
+    if unused:
+        names = " and ".join(dict.fromkeys(one.name for one in artifacts))
+        raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")
+
+
+def trained_game(name: str, trained_on: str, given: AnyGame | None) -> AnyGame:
+    """Returns the game something was trained on; raises a `TacitError` if the user named another, or it is not found."""
+    if given is not None and str(given) != trained_on:
+        raise TacitError(f"{name} was trained on {trained_on}, not on {given}")
+    try:
+        return given or load_game(trained_on)
+    except TacitError as error:
+        hint = "for a game of your own add --game FILE.py:CLASS"
+        raise TacitError(f"{name} was trained on {trained_on}: {error}; {hint}") from None

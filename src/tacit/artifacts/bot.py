@@ -1,0 +1,70 @@
+"""Bots, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.bots import RandomBot, always_call, always_fold
+from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
+from tacit.agents.options import SearchOptions
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
+from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.games import AnyGame
+from tacit.games.holdem import Holdem
+from tacit.tree.hand_strategy import HandStrategy
+
+POT_ODDS, SEARCHING = "pot-odds", "holdem-search"
+BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING)
+
+
+class BotArtifact(Artifact):
+    """A bot. In hold'em it says what it does with every hand, and what that is worth in a turn or river endgame."""
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        super().__init__(name, game, monitor)
+        self.search_options = ("solver", "iterations") if name == SEARCHING else ()
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        if self.name == "random":
+            return RandomBot(generator)
+        if self.name in ("always-call", "always-fold"):
+            return (always_call if self.name == "always-call" else always_fold)(self.game)
+        rules = require_holdem(self.game, self.name)
+        if self.name == POT_ODDS:
+            return HandAgent(rules, self.policy(), generator, self.name)
+        from tacit.agents.holdem import HoldemAgent
+
+        return HoldemAgent(rules, generator, **options.given())
+
+    def policy(self) -> HandPolicy:
+        rules = require_holdem(self.game, "a policy over hands")
+        if self.name in HAND_POLICIES:
+            return HAND_POLICIES[self.name]
+        from tacit.agents.hand_search import HandSearch
+
+        return HandSearch(rules)
+
+    def strategy(self) -> HandStrategy:
+        from tacit.arena.hand_values import tabulate_game
+
+        return HandStrategy(*tabulate_game(self.policy(), self.game))
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        if self.given is not None and not isinstance(self.given, Holdem):
+            return {}
+        exact = {"exploitability": self.exploitability} if self.name in HAND_POLICIES else {}
+        return {**exact, **hand_measures(self)}
+
+    def exploitability(self) -> Evaluation:
+        """Returns the exact exploitability in an endgame."""
+        from tacit.artifacts.table import exact_exploitability
+
+        return exact_exploitability(self)
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BotArtifact | None:
+    """Returns the bot of that name, if there is one."""
+    return BotArtifact(name, game, monitor) if name in BOTS else None

@@ -1,0 +1,64 @@
+"""`default`: whoever plays a game best without further work."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from tacit.artifacts.base import Artifact, Monitor
+from tacit.artifacts.bot import SEARCHING, BotArtifact
+from tacit.artifacts.table import TableArtifact
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.holdem import Holdem
+from tacit.solvers import solve
+from tacit.tree.base import Strategy
+from tacit.tree.compiler import has_direct_builder
+from tacit.tree.estimate import memory_budget
+
+QUICK_ITERATIONS = 500
+QUICK_SECONDS = 30.0
+"""How long a game is solved when nobody named an agent."""
+
+
+class QuickSolve(TableArtifact):
+    """Solves a game when that is first needed; its name is then that of the solver."""
+
+    def __init__(self, name: str, game: AnyGame, monitor: Monitor | None = None) -> None:
+        memory_budget(game, has_direct_builder(game))  # refuses what is too large before anything is announced
+        super().__init__(name, game, monitor)
+
+    def strategy(self) -> Strategy:
+        return self._strategy
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        monitor, game = self.monitor, self.given
+        assert game is not None
+        monitor.say(f"nothing is pretrained for {game}: solving it first")
+        result = solve(
+            game,
+            iterations=QUICK_ITERATIONS,
+            time_limit=QUICK_SECONDS,
+            on_compile=lambda count: monitor.step(str(game), 0, note=f"compiling the game: {count:,} histories"),
+            on_check=lambda point, _: monitor.step(
+                str(game), point.iteration, QUICK_ITERATIONS, "iterations", f"exploitability {point.exploitability:.3g}"
+            ),
+        )
+        self.name = f"{result.solver}, {result.iterations} iterations"
+        monitor.say(f"solved by {self.name} in {result.seconds:.1f} s: exploitability {result.exploitability:.2g} (exact)")
+        return result.strategy
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
+    """Returns for `default` the pretrained network of a game, else in hold'em search, else a quick solve."""
+    if name != "default":
+        return None
+    if game is None:
+        raise TacitError("default is the best agent at hand for a game: name the game, too")
+    from tacit.artifacts.rebel import RebelArtifact
+    from tacit.rebel.trained import pretrained_for
+
+    pretrained = pretrained_for(game)
+    if pretrained is not None:
+        return RebelArtifact(pretrained, game, monitor)
+    return BotArtifact(SEARCHING, game, monitor) if isinstance(game, Holdem) else QuickSolve(name, game, monitor)

@@ -1,0 +1,90 @@
+"""What NFSP or DQN trained, on a tree or on limit hold'em: run folders and network files.
+
+A name may end with the strategy that is meant: `RUN:best-response`, `RUN:greedy-average`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.limit import LimitAgent
+from tacit.agents.options import SearchOptions
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
+from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.artifacts.table import TableArtifact
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.games.holdem import LimitHoldem
+from tacit.games.limit_batch import LimitRules
+from tacit.kernels import make_passes
+from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.networks import Layer
+from tacit.nfsp.strategies import STRATEGIES
+from tacit.nfsp.trained import LimitPolicy, is_limit_nfsp, is_nfsp, load_nfsp
+from tacit.tree.strategy import RowStrategy
+
+
+class NfspArtifact(TableArtifact):
+    """Networks as the table that they play."""
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self._trained = load_nfsp(name)
+        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+
+    @cached_property
+    def _strategies(self) -> dict[str, RowStrategy]:
+        return self._trained.strategies(self.game)
+
+    def strategy(self) -> RowStrategy:
+        return self._strategies[self._trained.strategy]
+
+    def exploitability(self) -> Evaluation:
+        """Returns the exact exploitability of its strategy, and beside it those of all three."""
+        passes, trained, found = make_passes(self.strategy().tree), self._trained, super().exploitability()
+        figures = {kind: evaluate(passes, table.probabilities).exploitability for kind, table in self._strategies.items()}
+        details = {"strategy": trained.strategy, "epoch": trained.epoch, "strategies": figures}
+        return replace(found, details=found.details | details)
+
+
+class LimitArtifact(Artifact):
+    """Networks of limit hold'em, which say what they do with every hand."""
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self._policy = load_nfsp(name).policy()
+        super().__init__(name, trained_game(name, self._policy.game, game), monitor)
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        return LimitAgent(require_holdem(self.game, self.name), self._policy, generator, self.name)
+
+    def policy(self) -> LimitPolicy:
+        return self._policy
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        return {"win-rates": self.win_rates, **hand_measures(self)}
+
+    def win_rates(self, *, hands: int = 20_000, device: str = "cpu", seed: int = 0) -> Evaluation:
+        """Returns what all three strategies win from bots, every deal played in both seats."""
+        policy, deals, game = self._policy, -(-hands // 2), self.game
+        assert isinstance(game, LimitHoldem)
+        layers = [Layer(*(part.to(device) for part in layer)) for layer in policy.layers]
+        judge = Judge(LimitRules.of(game, device), deals, seed)
+        rates: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
+        matches = [(strategy, bot) for strategy in STRATEGIES for bot in judge.bots]
+        for number, (strategy, bot) in enumerate(matches):
+            self.monitor.step("playing", number, len(matches), "matches", f"{strategy} against {bot}")
+            rate = judge.win_rate(layers, strategy, bot)
+            rates[strategy][bot] = {"mbb_per_hand": rate.mbb, "interval": (rate.mbb - rate.half, rate.mbb + rate.half)}
+        return self.evaluation("win-rates", rates, "sampled", unit="mbb", hands=2 * deals, epoch=policy.epoch)
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
+    """Returns what was trained in a folder or file, if NFSP or DQN trained it."""
+    if is_limit_nfsp(name):
+        return LimitArtifact(name, game, monitor)
+    return NfspArtifact(name, game, monitor) if is_nfsp(name) else None

@@ -1,0 +1,138 @@
+"""What ReBeL trained: run folders, network files, and the networks that are shipped as `pretrained:NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.options import SearchOptions
+from tacit.agents.search import SearchAgent
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.kernels.base import LeafEvaluator
+from tacit.nets.forward import forward_pass
+from tacit.rebel.network_error import network_error
+from tacit.rebel.system import REBEL
+from tacit.rebel.trained import PRETRAINED, Trained, load_trained
+from tacit.search.best_response import best_response_bound, max_bound_searches
+from tacit.search.playthroughs import max_searches, playthrough_quality
+from tacit.search.tables import SearchSpace
+from tacit.training.folder import RunFolder
+
+PLAY_ITERATIONS = 512
+"""Search iterations of an agent, unless the user says otherwise."""
+
+
+class RebelArtifact(Artifact):
+    """Networks that search plays with."""
+
+    search_options = ("solver", "iterations", "safe")
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self._trained = load_trained(name)
+        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+
+    @cached_property
+    def _space(self) -> SearchSpace:
+        return self._trained.space(self.game)
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        solver, iterations = options.solver or self._trained.config.solver, options.iterations or PLAY_ITERATIONS
+        search = self._trained.search(self._space, solver, iterations)
+        return SearchAgent(search, generator, safe=options.safe, name=self.name)
+
+    def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
+        return forward_pass(self._trained.value_net(space, device))
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        if not self._space.compiled:
+            return {"best-response": self.best_response}
+        return {"exploitability": self.exploitability, "best-response": self.best_response, "network-error": self.network_error}
+
+    def exploitability(
+        self,
+        *,
+        solver: str = "dcfr",
+        iterations: int = 128,
+        playthroughs: int = 64,
+        last: int | None = None,
+        device: str = "cpu",
+        seed: int = 0,
+    ) -> Evaluation:
+        """Returns the exploitability of search: exact for the average policy of some playthroughs, so an upper bound.
+
+        Args:
+          solver: the search algorithm.
+          iterations: search iterations; each updates both players, so the paper's 1,024 are 512.
+          playthroughs: policies averaged; more give a tighter bound.
+          last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
+          device: `cpu` or `cuda`.
+          seed: of the sampled iterations.
+        """
+        networks = [self._trained] if last is None else self._last_networks(last)
+        most, quality = max_searches(self._space) * playthroughs, []
+        for number, trained in enumerate(networks, 1):
+            show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
+            search = trained.search(self._space, solver, iterations, device)
+            quality.append(playthrough_quality(search, playthroughs, np.random.default_rng(seed), show))
+        known, bounds = self.game.known_value(), [one.exploitability for one in quality]
+        return self.evaluation(
+            "exploitability", float(np.mean(bounds)), "upper bound", playthroughs=playthroughs, solver=solver,
+            iterations=iterations, value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
+            checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
+        )  # fmt: skip
+
+    def best_response(
+        self, *, solver: str = "dcfr", iterations: int = 128, playthroughs: int = 64, device: str = "cpu", seed: int = 0
+    ) -> Evaluation:
+        """Returns what an approximate best response wins from search: a lower bound, also in games that are not compiled.
+
+        Args:
+          solver: the search algorithm.
+          iterations: search iterations; each updates both players.
+          playthroughs: games in each seat; four times as many halve the interval.
+          device: `cpu` or `cuda`.
+          seed: of everything random.
+        """
+        search = self._trained.search(self._space, solver, iterations, device)
+        show = partial(self._show_searches, "responding", max_bound_searches(self._space, playthroughs))
+        bound = best_response_bound(search, playthroughs, np.random.default_rng(seed), show)
+        return self.evaluation(
+            "best-response", bound.exploitability, bound.kind, interval=bound.interval, playthroughs=playthroughs,
+            solver=solver, iterations=iterations, payoffs=bound.payoffs, games=bound.games, epoch=self._trained.epoch,
+        )  # fmt: skip
+
+    def _show_searches(self, what: str, most: int, done: int) -> None:
+        self.monitor.step(what, done, most, "searches", "at most: games that end early need fewer")
+
+    def _last_networks(self, count: int) -> list[Trained]:
+        """Returns the networks of the last evaluations of a run, oldest first."""
+        kept = list(RunFolder(self.name, REBEL).kept_networks().values())
+        if len(kept) < count:
+            raise TacitError(f"{self.name} keeps the networks of {len(kept)} evaluations, not of {count}")
+        return [load_trained(file) for file in kept[-count:]]
+
+    def network_error(self, *, samples: int = 200, seed: int = 0) -> Evaluation:
+        """Returns the mean absolute error of infostate values against exact ones, over belief states of self-play."""
+        error = network_error(
+            self.leaf(self._space),
+            self._space,
+            self._trained.config,
+            samples,
+            np.random.default_rng(seed),
+            lambda done: self.monitor.step("solving exactly", done, samples, "belief states"),
+        )
+        return self.evaluation(
+            "network-error", error.absolute, "sampled", interval=error.interval, rms=error.rms, value_error=error.value,
+            typical_return=error.typical_return, relative=error.absolute / error.typical_return, samples=error.samples,
+        )  # fmt: skip
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> RebelArtifact | None:
+    """Returns what was trained there. This kind is asked last: of anything else at a path, loading says what is wrong."""
+    return RebelArtifact(name, game, monitor) if name.startswith(PRETRAINED) or Path(name).exists() else None

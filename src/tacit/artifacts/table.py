@@ -1,0 +1,82 @@
+"""Tables of probabilities for a whole game, measured exactly; saved solves are found by the name of their file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.hand_policy import HandAgent, SolvedPolicy
+from tacit.agents.options import SearchOptions
+from tacit.agents.tabular import TabularAgent
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
+from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.kernels import make_passes
+from tacit.solvers import SolveResult, load_result
+from tacit.solvers.result import is_saved_solve
+from tacit.tree.base import Strategy
+from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.strategy import RowStrategy
+
+
+class TableArtifact(Artifact):
+    """Plays `strategy()`. Where that is over hands of hold'em, it has a policy as well."""
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        strategy = self.strategy()
+        if isinstance(strategy, RowStrategy):
+            return TabularAgent(strategy, generator, self.name)
+        return HandAgent(require_holdem(self.game, self.name), self.policy(), generator, self.name)
+
+    def policy(self) -> SolvedPolicy:
+        strategy = self.strategy()
+        if not isinstance(strategy, HandStrategy):
+            raise TacitError(f"{self.name} is no solve of hold'em over hands")
+        return SolvedPolicy(strategy)
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        over_hands = isinstance(self.strategy(), HandStrategy)
+        return {"exploitability": self.exploitability, **(hand_measures(self) if over_hands else {})}
+
+    def exploitability(self) -> Evaluation:
+        """Returns the exact exploitability of its strategy."""
+        return exact_exploitability(self)
+
+
+class SolveArtifact(TableArtifact):
+    """A file of `tacit solve --save`, read when it is first needed, because that compiles its game."""
+
+    @cached_property
+    def _result(self) -> SolveResult:
+        return load_result(self.name, self.given)
+
+    def strategy(self) -> Strategy:
+        return self._result.strategy
+
+    @property
+    def game(self) -> AnyGame:
+        game: AnyGame = self.strategy().tree.game
+        return game
+
+
+def exact_exploitability(artifact: Artifact) -> Evaluation:
+    """Returns the exploitability of an artifact's strategy, by best responses."""
+    strategy = artifact.strategy()
+    game, quality = strategy.tree.game, evaluate(make_passes(strategy.tree), strategy.probabilities)
+    known, figure = game.known_value(), quality.exploitability
+    return artifact.evaluation(
+        "exploitability", figure, "exact", **{f"exploitability_{unit}": part for unit, part in game.in_units(figure).items()},
+        nash_conv=quality.nash_conv, value=quality.value, known_value=known and known.value,
+        best_response_values=quality.best_response_values,
+    )  # fmt: skip
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SolveArtifact | None:
+    """Returns the saved solve in the file of that name, if it is one."""
+    return SolveArtifact(name, game, monitor) if Path(name).is_file() and is_saved_solve(name) else None

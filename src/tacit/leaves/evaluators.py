@@ -1,0 +1,96 @@
+"""Evaluators of leaves that need no training: zero, random, and exact values by linear programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.kernels import make_passes
+from tacit.search.tables import SearchSpace
+from tacit.solvers.lp import solve_lp
+from tacit.tree.beliefs import PublicBeliefState
+from tacit.tree.public_tree import Floats
+from tacit.tree.subgame import extract_subgame
+
+_DOUBT = 1e-3
+"""Uniform belief added where two players' beliefs exclude each other."""
+
+
+class ZeroLeaves:
+    """Every leaf is worth nothing to anyone."""
+
+    counterfactual = False
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        del public_class
+        return torch.zeros_like(beliefs)
+
+
+class RandomLeaves:
+    """An untrained network: values are a fixed random function of class and beliefs, of order 1."""
+
+    counterfactual = False
+
+    def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64) -> None:
+        generator, features = torch.Generator().manual_seed(seed), 2 * space.tables.num_private_states
+        self._first = torch.randn(width, features, generator=generator)
+        self._shift = torch.randn(width, space.num_classes, generator=generator)
+        self._last = torch.randn(features, width, generator=generator) / float(width) ** 0.5
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        first, shift, last = (weights.to(beliefs) for weights in (self._first, self._shift, self._last))
+        return torch.mm(last, torch.tanh(torch.mm(first, beliefs) + shift[:, public_class]))
+
+
+class OracleLeaves:
+    """Exact values: every leaf's rest of the game is solved as a linear program. Slow; for tests and small games.
+
+    A private state the player's own beliefs exclude is worth what a best response makes of it, which is what
+    counterfactual regrets need.
+    """
+
+    counterfactual = False
+
+    def __init__(self, space: SearchSpace) -> None:
+        self._space = space
+
+    def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        H = beliefs.shape[0] // 2
+        known: dict[tuple[int, bytes], Floats] = {}  # games that search the same subgame ask the same questions
+        values = np.zeros(beliefs.shape, np.float32)
+        for column, (c, believed) in enumerate(zip(public_class.tolist(), beliefs.T.double().numpy(), strict=True)):
+            key = (c, believed.tobytes())
+            if key not in known:
+                known[key] = np.zeros(2 * H)
+                for player, found in enumerate(exact_values(self._space, c, believed.reshape(2, H))):
+                    known[key][player * H : player * H + len(found)] = found
+            values[:, column] = known[key]
+        return torch.from_numpy(values)
+
+
+def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tuple[Floats, Floats]:
+    """Returns both players' infostate values at an equilibrium of the game from a public belief state on.
+
+    Args:
+      space: the game.
+      public_class: the class of the public state.
+      beliefs: `[2, H]`.
+    """
+    node = int(space.classes.representative[public_class])
+    starts = space.tree.require_nodes().row_start
+    counts = [int(start[node + 1] - start[node]) for start in starts]
+    first, second = beliefs[0, : counts[0]], beliefs[1, : counts[1]]
+    pbs = PublicBeliefState(space.tree, node, (first, second))
+    if pbs.probability <= 0.0:  # the beliefs exclude each other; private states that do not still need values
+        pbs = PublicBeliefState(space.tree, node, (first + _DOUBT / counts[0], second + _DOUBT / counts[1]))
+    subgame = extract_subgame(pbs)
+    strategy, _ = solve_lp(subgame.tree)
+    passes, joint = make_passes(subgame.tree), subgame.tree.require_nodes().joint(0)
+    values = []
+    for player in (0, 1):
+        reach = passes.reach(1 - player, passes.entries(strategy))
+        cfv = passes.best_response(player, reach)[0]
+        likelihood = (joint if player == 0 else joint.T) @ pbs.reaches[1 - player]
+        values.append(np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0))
+    return values[0], values[1]

@@ -1,0 +1,54 @@
+"""Leaves of hold'em valued by solving all that can follow: as exact as its iterations are many, and slow."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.hands import NUM_HANDS, possible_hands
+from tacit.games.betting import Betting, BettingRules
+from tacit.kernels.hand_leaves import HandStates
+from tacit.kernels.numba_hands import HandPasses
+from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
+from tacit.tree.base import Floats
+from tacit.tree.hand_builder import build_hand_tree, meeting_weight
+
+
+class SolvedHandLeaves:
+    """Leaves on the flop or the turn are worth what a best response wins from the opponent's solved strategy.
+
+    Args:
+      rules: of the betting that follows.
+      iterations: of each solve.
+      solver: its algorithm.
+    """
+
+    counterfactual = True
+
+    def __init__(self, rules: BettingRules, iterations: int = 100, solver: str = "dcfr") -> None:
+        self._rules, self._iterations, self._schedule = rules, iterations, find_schedule(solver)
+
+    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * 1326, L]` (see `LeafEvaluator`), in chips."""
+        values, halves = np.zeros(tuple(beliefs.shape)), beliefs.double().numpy().reshape(2, NUM_HANDS, -1)
+        for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True)):
+            values[:, leaf] = self._solve(board, betting, (halves[0, :, leaf], halves[1, :, leaf])).ravel()
+        return torch.from_numpy(values).to(beliefs.dtype)
+
+    def _solve(self, board: tuple[int, ...], betting: Betting, ranges: tuple[Floats, Floats]) -> Floats:
+        """Returns `[2, 1326]` both players' counterfactual values at one leaf."""
+        values = np.zeros((2, NUM_HANDS))
+        hands = np.flatnonzero(possible_hands(board))
+        weight = meeting_weight(ranges[0][hands], ranges[1][hands], hands)
+        if weight <= 0.0:
+            return values
+        passes = HandPasses(build_hand_tree(None, self._rules, board, ranges, betting))
+        driver = TabularDriver(passes, self._schedule)
+        driver.run(self._iterations)
+        average = passes.entries(driver.average_strategy())
+        for player in (0, 1):
+            # The tree's values are divided by the weight of all pairs.
+            values[player, hands] = weight * passes.best_response(player, passes.reach(1 - player, average))[0]
+        return values

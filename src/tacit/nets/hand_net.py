@@ -1,0 +1,95 @@
+"""A value network over the 1,326 hands of hold'em: boards with pot and stacks, and both players' beliefs, to infostate values.
+
+The public part of the input does not change while a search runs, so it is encoded once for each set of leaves.
+"""
+
+from __future__ import annotations
+
+import copy
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from tacit.cards.hands import NUM_HANDS
+from tacit.games.betting import BOARD_CARDS, BettingRules
+from tacit.kernels.hand_leaves import HandStates
+
+NUM_CARDS = 52
+NUM_FEATURES = NUM_CARDS + len(BOARD_CARDS) + 1
+"""Cards on the board, the number of them, and the share of the stack that is in the pot."""
+
+
+def encode_boards(states: HandStates, rules: BettingRules) -> Tensor:
+    """Returns `[L, NUM_FEATURES]` the public part of each leaf."""
+    features = torch.zeros(len(states.board), NUM_FEATURES)
+    for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True)):
+        features[leaf, list(board)] = 1.0
+        features[leaf, NUM_CARDS + BOARD_CARDS.index(len(board))] = 1.0
+        features[leaf, -1] = betting.facing / rules.stack
+    return features
+
+
+class HandValueNet(nn.Module):
+    """Hidden layers of linear, LayerNorm and GeLU over a public belief state of hold'em; near-zero outputs at the start.
+
+    Args:
+      hidden: width of the layers.
+      layers: their number.
+    """
+
+    def __init__(self, hidden: int = 512, layers: int = 3) -> None:
+        super().__init__()
+        self.public = nn.Linear(NUM_FEATURES, hidden)
+        self.private = nn.Linear(2 * NUM_HANDS, hidden, bias=False)
+        self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
+        self.rest = nn.Sequential(
+            *(
+                nn.Sequential(nn.Linear(hidden, hidden), nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
+                for _ in range(layers - 1)
+            )
+        )
+        self.out = nn.Linear(hidden, 2 * NUM_HANDS)
+        with torch.no_grad():
+            self.out.weight.mul_(0.01)
+            self.out.bias.zero_()
+
+    def forward(self, features: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[B, 2 * 1326]` values in units of what either player has put in.
+
+        Args:
+          features: `[B, NUM_FEATURES]`.
+          beliefs: `[B, 2 * 1326]`, each player's sums to 1.
+        """
+        hidden = self.first(self.private(beliefs * NUM_HANDS) + self.public(features))
+        return self.out(self.rest(hidden))  # type: ignore[no-any-return]
+
+
+class HandNetLeaves:
+    """Values leaves by a network: in bfloat16 on a GPU, in float32 elsewhere; `refresh` after training steps."""
+
+    counterfactual = False
+
+    def __init__(self, net: HandValueNet, rules: BettingRules) -> None:
+        self.net, self._rules = net, rules
+        on_gpu = net.out.weight.device.type == "cuda"
+        self._dtype = torch.bfloat16 if on_gpu else torch.float32
+        self._fast = copy.deepcopy(net).to(self._dtype)
+        self._encoded: WeakKeyDictionary[HandStates, tuple[Tensor, Tensor]] = WeakKeyDictionary()
+
+    @torch.no_grad()
+    def refresh(self) -> None:
+        """Takes over the network's present weights, in place so that captured graphs see them."""
+        for fast, trained in zip(self._fast.parameters(), self.net.parameters(), strict=True):
+            fast.copy_(trained)
+
+    @torch.no_grad()
+    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * 1326, L]` infostate values in chips (see `LeafEvaluator`)."""
+        if states not in self._encoded:
+            chips = torch.tensor([float(betting.facing) for betting in states.betting])
+            features = encode_boards(states, self._rules)
+            self._encoded[states] = features.to(beliefs.device, self._dtype), chips.to(beliefs)
+        features, chips = self._encoded[states]
+        values: Tensor = self._fast(features, beliefs.T.to(self._dtype))
+        return values.T.to(beliefs) * chips

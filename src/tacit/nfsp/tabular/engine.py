@@ -1,0 +1,142 @@
+"""NFSP on a compiled game: a walk over integers for each game, and networks small enough for vector units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.kernels import make_passes
+from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
+from tacit.nfsp.engine import Engine, filled_rows
+from tacit.nfsp.progress import ExactProgress
+from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, STRATEGIES
+from tacit.nfsp.tabular.encoding import encode_infostates
+from tacit.nfsp.tabular.learn import NEVER, make_batches
+from tacit.nfsp.tabular.memory import Behaviour, Transitions, make_behaviour, make_transitions
+from tacit.nfsp.tabular.network import Encodings
+from tacit.nfsp.tabular.networks import POLICY, Networks, Q, make_networks, strategy_table
+from tacit.nfsp.tabular.random_numbers import make_streams
+from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
+from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
+from tacit.nfsp.tabular.walk_table import WalkTable, make_walk_table
+from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import Floats, PublicTree
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game with all that networks need of it.
+
+    Attributes:
+      tree: the compiled game.
+      table: its walks.
+      encodings: of all infostates.
+      num_features: numbers in an encoding.
+    """
+
+    tree: PublicTree
+    table: WalkTable
+    encodings: Encodings
+    num_features: int
+
+    @staticmethod
+    def of(game: AnyGame) -> PlayedGame:
+        """Returns a game, compiled and encoded.
+
+        Raises:
+          TacitError: it is too large, or the player to act is not public.
+        """
+        tree = compile_game(game)
+        return PlayedGame(tree, make_walk_table(tree), *encode_infostates(tree))
+
+    def make_networks(self, hidden: Sequence[int], generator: np.random.Generator) -> Networks:
+        """Returns both players' networks with random weights; they have an output for each action of the game."""
+        return make_networks(self.num_features, hidden, len(self.table.actions), generator)
+
+    def strategy(self, networks: Networks, name: str) -> Floats:
+        """Returns `[E]` what both players do by their networks; `name` is one of `STRATEGIES`."""
+        kind, greedy = Q if name == BEST_RESPONSE else POLICY, name != AVERAGE
+        return np.asarray(strategy_table(networks, kind, greedy, self.encodings, self.table, self.tree.infostate_player))
+
+
+class TabularEngine(Engine):
+    """Both players' networks, memories and games, on the CPU."""
+
+    progress = ExactProgress
+
+    def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
+        if device != "cpu":
+            raise TacitError("nfsp trains on the CPU: leave --device away")
+        self._config, self.played = config, PlayedGame.of(game)
+        tree = self.played.tree
+        self._passes = make_passes(tree)
+        self.networks = self.played.make_networks(config.hidden_layers(), np.random.default_rng(config.seed))
+        self._transitions, self._behaviour = make_transitions(config.transitions), make_behaviour(config.behaviour)
+        self._batches = make_batches(tree.num_infostates, tree.num_entries, config.batch_size)
+        self._games = make_games(config.games, tree.num_infostates, tree.num_entries)
+        self._streams = make_streams(config.seed, STREAMS)
+        begin_games(self._games, self.played.table, config.anticipation, self._streams, 0)
+        self._settings = RoundSettings(
+            config.anticipation, config.exploration, config.explores == APART, config.memory == WINDOW,
+            config.least_probability if config.memory == EXPONENTIAL else 0.0, config.batch_size, config.updates, config.share,
+            config.refit_every, OPTIMIZERS.index(config.optimizer), OPTIMIZERS.index(config.policy_optimizer),
+        )  # fmt: skip
+        learnt = slice(Q, None, POLICY - Q)  # a view without the targets between them
+        self.loss, self.steps = (torch.from_numpy(part[:, learnt]) for part in (self.networks.loss, self.networks.steps))
+        self.finished = torch.from_numpy(self._games.finished)
+
+    def play(self, done: int, count: int) -> None:
+        play_rounds(
+            count, done, self._learning_rates(done, count), self._settings, self._games, self.networks,
+            self._transitions, self._behaviour, self._batches, self.played.encodings, self.played.table, self._streams,
+        )  # fmt: skip
+
+    def strategy(self, name: str = AVERAGE) -> Floats:
+        """Returns `[E]` what the players do by one of `STRATEGIES`."""
+        return self.played.strategy(self.networks, name)
+
+    def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
+        """Returns the exact exploitability of the average strategies, and of the others beside it."""
+        del on_match
+        average, best, greedy = (evaluate(self._passes, self.strategy(name)) for name in STRATEGIES)
+        return {
+            "exploitability": average.exploitability, "nash_conv": average.nash_conv, "value": average.value,
+            "best_response_exploitability": best.exploitability, "greedy_average_exploitability": greedy.exploitability,
+        }  # fmt: skip
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"params": torch.from_numpy(self.networks.params.copy())}
+
+    def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
+        arrays = {name: getattr(self.networks, name) for name in ("params", "moments", "updates")}
+        arrays |= {f"games.{name}": getattr(self._games, name) for name in PERSISTENT}
+        kept = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        kept["streams"] = torch.from_numpy(self._streams.view(np.int64))
+        memories: dict[str, Transitions | Behaviour] = {"transitions": self._transitions, "behaviour": self._behaviour}
+        for name, memory in memories.items():
+            columns = {column: torch.from_numpy(array) for column, array in memory._asdict().items()}
+            kept |= filled_rows(name, columns, columns.pop("offered"), memory.entry.shape[1], saved)
+        return kept
+
+    def restore(self, saved: Mapping[str, Tensor]) -> None:
+        super().restore(saved)
+        self._batches.refits[:] = NEVER
+
+    def _learning_rates(self, done: int, count: int) -> NDArray[np.float32]:
+        """Returns `[count, 2]` the learning rates of action values and policies in rounds after the `done` ones."""
+        config, before = self._config, done + np.arange(count)
+        factor = np.ones(count)
+        if config.slowdown:
+            factor /= np.sqrt(1.0 + before / config.slowdown)
+        policy_factor = factor
+        if config.decay > 0.0:
+            policy_factor = factor * np.clip((1.0 - before / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
+        return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)

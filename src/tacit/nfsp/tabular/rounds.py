@@ -1,0 +1,56 @@
+"""Rounds of self-play and learning in one compiled call.
+
+A *round* advances every game by one decision, then makes a few steps of descent with each network of each player. With 128
+games and two steps this is the paper's "2 stochastic gradient updates of mini-batch size 128 per network for every 128 steps in
+the game", where a step is a decision of either player. A round is also our reading of the paper's iteration, by which
+exploration decays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.compiled import compiled
+from tacit.nfsp.tabular.learn import learn_policy, learn_values
+from tacit.nfsp.tabular.selfplay import advance_games
+
+STREAMS = 3
+"""Random numbers of self-play, of player 0's learning and of player 1's."""
+
+
+class RoundSettings(NamedTuple):
+    """What kernels need of a configuration (see `TabularConfig`)."""
+
+    anticipation: float
+    exploration: float
+    apart: bool
+    window: bool
+    least_probability: float
+    batch_size: int
+    updates: int
+    share: float
+    refit_every: int
+    optimizer: int
+    policy_optimizer: int
+
+
+@compiled()
+def play_rounds(  # type: ignore[no-untyped-def]
+    count, done, rates, settings, games, networks, transitions, behaviour, batches, encodings, table, streams
+):
+    """Plays `count` rounds after the `done` ones before; a memory that does not fill a batch yet is not learnt from.
+
+    `rates` `[count, 2]` are the learning rates of the action values and of the policies.
+    """
+    for index in range(count):
+        exploration = settings.exploration if settings.apart else settings.exploration / np.sqrt(done + index + 1.0)
+        advance_games(games, networks, transitions, behaviour, encodings, table, settings, exploration, streams, 0)
+        for player in range(2):
+            shared = batches, encodings, table, settings
+            for _ in range(settings.updates):
+                if behaviour.offered[player] >= settings.batch_size:
+                    learn_policy(networks, player, behaviour, *shared, rates[index, 1], streams, player + 1)
+                if transitions.offered[player] >= settings.batch_size:
+                    learn_values(networks, player, transitions, *shared, rates[index, 0], streams, player + 1)

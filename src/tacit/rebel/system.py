@@ -1,0 +1,9 @@
+"""ReBeL as a system that trains."""
+
+from __future__ import annotations
+
+from tacit.rebel.config import PRESETS, RebelConfig
+from tacit.rebel.train import RebelProgress, RebelTrainer
+from tacit.training.system import System
+
+REBEL = System("rebel", RebelConfig, PRESETS, RebelProgress, RebelTrainer)

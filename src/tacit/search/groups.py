@@ -1,0 +1,314 @@
+"""Passes over a batch of depth-limited subgames: games that stand at the same class of public state form a group.
+
+The subgame of a class is stored once, and every row, entry and leaf of it is a vector over the games of a group
+(`batch.py`). All numbers are float32 tensors in that layout; numba and Triton kernels walk them (`numba_kernels.py`,
+`triton_kernels.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.kernels.base import LeafValues, Passes
+from tacit.kernels.clock import Clock, OneStep
+from tacit.search.batch import Batch, make_batch
+from tacit.search.odds import LeafOdds
+from tacit.search.tables import SearchSpace
+
+FOLLOW, MATCH, RESPOND = 0, 1, 2
+"""What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
+
+
+class Answer(NamedTuple):
+    """The arrays of a pass upwards.
+
+    Attributes:
+      faced: The opponent's reach.
+      values: `[2 * H, leaves]` what leaves are worth.
+      counterfactual: Whether these are counterfactual values already.
+      numbers: The player's own reach, strategies, regrets, averages, and scratch for the values of entries and rows.
+      clock: The weights of the update.
+    """
+
+    faced: Tensor
+    values: Tensor
+    counterfactual: bool
+    numbers: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+    clock: Clock
+
+
+class GroupKernels(Protocol):
+    """The kernels that walk a batch, on one device.
+
+    Attributes:
+      device: Where the tensors lie.
+      alignment: Groups of games come in multiples of this.
+    """
+
+    device: str
+    alignment: int
+
+    def reach_down(self, batch: Batch, player: int, strategy: Tensor, reach: Tensor) -> None:
+        """Fills a player's reach below the roots, which are set."""
+
+    def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
+        """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
+
+    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+        """Lets values flow up, and does what the mode says at the player's decisions."""
+
+    def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
+        """Moves a player's average towards reach times strategy by the clock's share."""
+
+    def take_samples(self, batch: Batch, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
+        """Copies the entries of the games that sample this iteration."""
+
+
+def make_kernels(space: SearchSpace, device: str) -> GroupKernels:
+    """Returns the kernels for a device: numba on the CPU, Triton on a GPU."""
+    if device == "cpu":
+        from tacit.search.numba_kernels import NumbaKernels
+
+        return NumbaKernels(space)
+    from tacit.search.triton_kernels import TritonKernels
+
+    return TritonKernels(space, device)
+
+
+class GroupPasses(Passes[Tensor]):
+    """Passes over the subgames of games that stand at given public belief states.
+
+    Attributes:
+      space: The game.
+      kernels: What walks the batch.
+      batch: Where the numbers of each game lie.
+    """
+
+    def __init__(self, space: SearchSpace, kernels: GroupKernels, game_class: np.ndarray, reaches: Tensor) -> None:
+        """Lays the games out.
+
+        Args:
+          space: the game.
+          kernels: the passes of its device.
+          game_class: `[B]` the class of each game's public state.
+          reaches: `[B, 2, H]` the players' reaches there.
+        """
+        self.space, self.kernels, self.device = space, kernels, kernels.device
+        self.capturable = kernels.device != "cpu"
+        self.backend = "torch" if self.capturable else "numba"
+        self.batch = batch = make_batch(space.tables, game_class, kernels.alignment)
+        self._order = torch.from_numpy(batch.order).to(self.device)
+        self._place = torch.from_numpy(batch.place).to(self.device)
+        self._root_reaches = reaches[self._order]
+        self._leaf_class = torch.from_numpy(batch.leaf_class).to(self.device)
+        self._edge_value = self.zeros()
+        self._cfv = [self._empty_rows(player) for player in (0, 1)]
+        self._no_values = torch.zeros(2 * reaches.shape[2], len(batch.leaf_class), device=self.device)
+
+    def in_order(self, numbers: np.ndarray) -> Tensor:
+        """Returns a number of each game `[B]` as the batch orders them."""
+        return torch.from_numpy(numbers.astype(np.int64)).to(self.device)[self._order]
+
+    def zeros(self) -> Tensor:
+        return torch.zeros(int(self.batch.entry_offset[-1]), device=self.device)
+
+    def uniform(self) -> Tensor:
+        return uniform_strategy(self.space, self.batch, self.device)
+
+    def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
+        reach = self._root_rows(player) if out is None else out
+        self.kernels.reach_down(self.batch, player, strategy, reach)
+        return reach
+
+    def reach_and_average(
+        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
+    ) -> Tensor:
+        reach = self.reach(player, strategy, out)
+        self.kernels.move_average(self.batch, player, reach, strategy, average, clock)
+        return reach
+
+    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
+        nothing = strategy[:0]
+        self._up(FOLLOW, player, opponent_reach, leaves, (nothing, strategy, nothing, nothing), self._any_clock)
+        return self.root_cfv(player)
+
+    def best_response(
+        self,
+        player: int,
+        opponent_reach: Tensor,
+        bonus: Tensor | None = None,
+        leaves: LeafValues | None = None,
+        out: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        assert bonus is None, "searches respond without noise"
+        response = self.zeros() if out is None else out
+        nothing = response[:0]
+        self._up(RESPOND, player, opponent_reach, leaves, (nothing, response, nothing, nothing), self._any_clock)
+        return self.root_cfv(player), response
+
+    def update_regrets(
+        self,
+        player: int,
+        strategy: Tensor,
+        regret: Tensor,
+        average: Tensor,
+        reaches: Sequence[Tensor],
+        clock: Clock,
+        leaves: LeafValues | None = None,
+    ) -> None:
+        self._up(MATCH, player, reaches[1 - player], leaves, (reaches[player], strategy, regret, average), clock)
+
+    def root_cfv(self, player: int) -> Tensor:
+        return self._cfv[player][self._root_index[player]]
+
+    def add_roots(self, player: int, total: Tensor, weight: float | Tensor) -> None:
+        values = self.root_cfv(player)
+        if isinstance(weight, Tensor):
+            total.addcmul_(values, weight)
+        else:
+            total.add_(values, alpha=weight)
+
+    @property
+    def edge_values(self) -> Tensor:
+        """What each entry of the player of the latest upward pass is worth."""
+        return self._edge_value
+
+    def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
+        reach[self._root_index[player]] = roots
+
+    def get_roots(self, player: int, reach: Tensor) -> Tensor:
+        return reach[self._root_index[player]]
+
+    def root_values(self, totals: Sequence[Tensor], weight: float) -> Tensor:
+        """Returns `[B, 2, H]` infostate values at the roots, in the games' own order, from sums of counterfactual ones.
+
+        NaN where the opponent's beliefs and chance exclude a private state: it has no value, and none should be learnt.
+
+        Args:
+          totals: for both players sums over iterations, laid out like `root_cfv`.
+          weight: the sum of their weights.
+        """
+        values = torch.zeros_like(self._root_reaches)
+        for group in self.batch:
+            deals = torch.from_numpy(self.space.tables.deals[group.public_class]).to(values.device)
+            for player in (0, 1):
+                count = int(self.space.tables.players[player].num_roots[group.public_class])
+                likely = self._root_reaches[group.games, 1 - player] @ (deals.T if player == 0 else deals)
+                likely = likely.where(likely > 1e-9, torch.nan)[:, :count]
+                first = int(self._root_offset[player][group.number])
+                sums = totals[player][first : first + count * group.size].view(count, group.size)
+                values[group.games, player, :count] = sums.T / (weight * likely)
+        return values[self._place]
+
+    @property
+    def leaf_states(self) -> Tensor | None:
+        return self._leaf_class if len(self._leaf_class) else None
+
+    def new_beliefs(self) -> Tensor:
+        return torch.zeros_like(self._no_values)
+
+    def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
+        self.kernels.leaf_beliefs(self.batch, player, reach, beliefs)
+
+    def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return self._odds.of_columns(player, opponent_reach)
+
+    @property
+    def knows_leaves(self) -> bool:
+        return all(bool((t.num_roots[self.batch.leaf_class] == 1).all()) for t in self.space.tables.players)
+
+    def mix(self, rows: Tensor, other: Tensor, weight: float | Tensor) -> Tensor:
+        return torch.lerp(rows, other, weight)
+
+    def move(self, rows: Tensor, other: Tensor, weight: float | Tensor) -> None:
+        rows.lerp_(other, weight)
+
+    def normalise(self, weights: Tensor) -> Tensor:
+        totals = self.over_infostates(weights)
+        return torch.where(totals > 0, weights / totals.where(totals > 0, 1.0), self.uniform())
+
+    def greedy(self, strategy: Tensor) -> Tensor:
+        """Returns strategies that play the likeliest action alone, or evenly those that tie."""
+        return self.normalise((strategy == self.over_infostates(strategy, "amax")).float())
+
+    def take_samples(self, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
+        self.kernels.take_samples(self.batch, sample_iteration, clock, source, target)
+
+    def over_infostates(self, numbers: Tensor, how: str = "sum") -> Tensor:
+        """Returns for every entry the sum, or with `amax` the largest (if positive), of the entries of its infostate."""
+        batch, reduced = self.batch, torch.empty_like(numbers)
+        for group in batch:
+            tree, view = self.space.subgames[group.public_class].tree, batch.view(numbers, batch.entry_offset, group)
+            infostate = torch.from_numpy(tree.entry_infostate.astype(np.int64)).to(numbers.device)[:, None].expand_as(view)
+            found = torch.zeros(tree.num_infostates, group.size, device=numbers.device).scatter_reduce_(0, infostate, view, how)
+            batch.view(reduced, batch.entry_offset, group).copy_(found.gather(0, infostate))
+        return reduced
+
+    def entries_of(self, player: int) -> Tensor:
+        """Returns 1.0 at a player's entries, 0.0 at the other's."""
+        t = self.space.tables
+        return (self.batch.spread(t.entry_start, t.entry_player, self.device) == player).float()
+
+    def _up(
+        self,
+        mode: int,
+        player: int,
+        faced: Tensor,
+        leaves: LeafValues | None,
+        numbers: tuple[Tensor, Tensor, Tensor, Tensor],
+        clock: Clock,
+    ) -> None:
+        values, counterfactual = (self._no_values, False) if leaves is None else leaves
+        call = Answer(faced, values, counterfactual, (*numbers, self._edge_value, self._cfv[player]), clock)
+        self.kernels.answer(self.batch, player, mode, call)
+
+    def _empty_rows(self, player: int) -> Tensor:
+        return torch.zeros(int(self.batch.row_offset[player][-1]), device=self.device)
+
+    def _root_rows(self, player: int) -> Tensor:
+        return root_reach(self.space, self.batch, self._root_reaches[:, player], player)
+
+    @cached_property
+    def _any_clock(self) -> Clock:
+        return OneStep().clock(self.device)
+
+    @cached_property
+    def _odds(self) -> LeafOdds:
+        return LeafOdds(self.space, self.batch, self.device)
+
+    @cached_property
+    def _root_offset(self) -> list[np.ndarray]:
+        """For each player `[K + 1]` where the roots of each group begin among those of all groups."""
+        counts = [t.num_roots[self.batch.group_class] * self.batch.group_size for t in self.space.tables.players]
+        return [np.concatenate([[0], np.cumsum(part)]) for part in counts]
+
+    @cached_property
+    def _root_index(self) -> list[Tensor]:
+        """For each player where the roots lie among the rows: the first rows of each group."""
+        index = []
+        for player in (0, 1):
+            offset, sizes = self._root_offset[player], np.diff(self._root_offset[player])
+            rows = np.arange(offset[-1]) + np.repeat(self.batch.row_offset[player][:-1] - offset[:-1], sizes)
+            index.append(torch.from_numpy(rows.astype(np.int64)).to(self.device))
+        return index
+
+
+def uniform_strategy(space: SearchSpace, batch: Batch, device: str | torch.device) -> Tensor:
+    """Returns the uniform strategy of every game of a batch."""
+    per_entry = (1.0 / space.tables.num_entry_actions).astype(np.float32)
+    return batch.spread(space.tables.entry_start, per_entry, device)
+
+
+def root_reach(space: SearchSpace, batch: Batch, reaches: Tensor, player: int) -> Tensor:
+    """Returns a player's reach of all rows with the roots set, from `[B, H]` in the batch's order."""
+    reach = torch.zeros(int(batch.row_offset[player][-1]), device=reaches.device)
+    for group in batch:
+        count = int(space.tables.players[player].num_roots[group.public_class])
+        batch.view(reach, batch.row_offset[player], group)[:count] = reaches[group.games, :count].T
+    return reach

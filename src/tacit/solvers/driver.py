@@ -1,0 +1,194 @@
+"""The one loop: two players who repeatedly answer each other, and the average of what they did.
+
+Each half-iteration is the same for both families: value the leaves, answer the opponent's reach by regret matching or by a best
+response, and compute the answer's own reach, which is what the opponent answers next. A tabular solve is one game without
+leaves, a search a batch of games with them; passes hide the difference, and where the arrays lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.kernels.base import AnyPasses, LeafEvaluator
+from tacit.kernels.clock import Clock, OneStep
+from tacit.solvers.gadget import Gadget
+from tacit.solvers.schedules import AnySchedule, ResponseSchedule
+from tacit.solvers.valuation import AVERAGES, CFR_D, Valuation
+
+
+@dataclass(frozen=True)
+class DriverOptions:
+    """What a driver does beside iterating.
+
+    Attributes:
+      evaluator: Values the leaves; None: they are worth nothing.
+      decomposition: At which beliefs regret matching values leaves (`valuation.DECOMPOSITIONS`); fictitious play takes
+        averages.
+      period: Iterations that use the same leaf values.
+      gadget: Constrains what the opponent of a re-solving player may hold at the roots.
+      values_roots: Whether the roots' values are summed up on the way.
+      seed: Of noisy responses; nothing else is random.
+    """
+
+    evaluator: LeafEvaluator | None = None
+    decomposition: str = CFR_D
+    period: int = 1
+    gadget: Gadget | None = None
+    values_roots: bool = False
+    seed: int = 0
+
+
+DEFAULTS = DriverOptions()
+
+
+class Driver:
+    """Iterates an algorithm over the games of some passes.
+
+    Attributes:
+      passes: The games.
+      clock: The iteration and its weights.
+      strategy: Entries: both players' current strategies.
+      average: Entries: sums of weight times reach times strategy, for fictitious play their mean.
+      regret: Entries: cumulative regrets.
+      reaches: Each player's reach under the current strategy.
+      mean_reaches: Each player's reach under the mean strategy, where an algorithm needs it; else its latest reach.
+      root_sum: For each player the sum over iterations of weight times root values, if it was asked for.
+      responds: Whether it is fictitious play.
+      options: What it does beside iterating.
+      samples: Where `sample` was called: the iteration each game samples, its strategies and what defines its beliefs.
+    """
+
+    def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
+        self.passes, self.schedule, self.options = passes, schedule, options
+        self.clock = Clock(schedule, passes.device if passes.capturable else "cpu")
+        self.responds = isinstance(schedule, ResponseSchedule)
+        self.strategy, self.average, self.regret = passes.uniform(), passes.zeros(), passes.zeros()
+        self.reaches: list[Any] = [passes.reach(player, self.strategy) for player in (0, 1)]
+        self._keeps_means = self.responds or options.decomposition != CFR_D
+        self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
+        self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
+        self.samples: Samples | None = None
+        self._graph: Any = None
+        self.valuation: Valuation | None = None
+        if options.evaluator is not None and passes.leaf_states is not None:
+            decomposition = AVERAGES if self.responds else options.decomposition
+            self.valuation = Valuation(
+                passes, options.evaluator, decomposition, alternating=schedule.alternating, period=options.period
+            )
+        if self.responds:
+            self.start_average(self.strategy)
+        self.follow_leaves()
+
+    @property
+    def iteration(self) -> int:
+        """Iterations so far."""
+        return self.clock.iteration
+
+    def sample(self, iterations: Any) -> None:
+        """Keeps the strategies of one iteration of each game, in the passes' layout of games."""
+        current = self.passes.zeros()
+        self.samples = Samples(iterations, current, self.passes.zeros() if self._keeps_means else current)
+
+    def step(self) -> None:
+        """Runs one iteration: both players answer once."""
+        self.clock.tick()
+        if not self.responds:  # the average holds the strategies before their update
+            self._take_samples()
+        for players in ((0,), (1,)) if self.schedule.alternating else ((0, 1),):
+            if self.valuation is not None:
+                self.valuation.ask(players, self)
+            for player in players:
+                self._answer(player)
+            for player in players:
+                self.settle(player)
+        if self.responds:
+            self._take_samples()
+        if self.samples is not None and self._keeps_means:
+            self.passes.take_samples(self.samples.iterations, self.clock, self.average, self.samples.believed)
+
+    def run(self, iterations: int) -> None:
+        """Runs some iterations. Where passes can be captured, all but a few are replays of a CUDA graph."""
+        if not self.passes.capturable:
+            for _ in range(iterations):
+                self.step()
+            return
+        from tacit.solvers.capture import replay
+
+        if self.clock.reserve(self.iteration + iterations):
+            self._graph = None
+        self._graph = replay(self, iterations, self.options.period, self._graph)
+
+    def settle(self, player: int) -> None:
+        """Follows a player's new strategy: its reach, its mean, and its beliefs at the leaves."""
+        if self.responds:
+            self.passes.reach_and_average(player, self.strategy, self.average, self.clock, out=self.reaches[player])
+        else:
+            self.passes.reach(player, self.strategy, out=self.reaches[player])
+        if self._keeps_means:
+            self.passes.move(self.mean_reaches[player], self.reaches[player], self.clock.share())
+        if self.valuation is not None:
+            self.valuation.follow(player, self)
+
+    def _answer(self, player: int) -> None:
+        """Replaces the player's strategy by its answer to the opponent."""
+        if self.responds:
+            self._respond(player)
+            return
+        leaves = None
+        if self.valuation is not None:
+            leaves = self.valuation.values(player, self, self.reaches[1 - player])
+        self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
+        gadget = self.options.gadget
+        if self.root_sum is not None:
+            self.passes.add_roots(player, self.root_sum[player], self.clock.average_weight)
+        if gadget is not None and gadget.player == player:
+            entering = gadget.answer(self.passes.root_cfv(player), self.clock.weights())
+            self.passes.set_roots(player, self.reaches[player], entering)
+
+    def _respond(self, player: int) -> None:
+        faced = self.mean_reaches[1 - player]
+        if self.schedule.optimism(1):
+            faced = self.passes.mix(faced, self.reaches[1 - player], self.clock.optimism)
+        leaves = None if self.valuation is None else self.valuation.values(player, self, faced)
+        self.passes.best_response(player, faced, self._bonus(), leaves, out=self.strategy)
+
+    def _bonus(self) -> Any:
+        """Returns what responses prefer beside value, or None."""
+        return None
+
+    def start_average(self, strategy: Any) -> None:
+        """Makes a strategy the whole average, whatever it was before.
+
+        Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised. The
+        average is such a mean as well, not a sum: steps of a constant size would let the weights in a sum grow beyond all
+          bounds.
+        """
+        clock = OneStep().clock(self.passes.device if self.passes.capturable else "cpu")
+        for player in (0, 1):
+            self.passes.reach_and_average(player, strategy, self.average, clock, out=self.mean_reaches[player])
+
+    def follow_leaves(self) -> None:
+        """Takes both players' reaches into the beliefs at the leaves."""
+        if self.valuation is not None:
+            for player in (0, 1):
+                self.valuation.follow(player, self)
+
+    def _take_samples(self) -> None:
+        if self.samples is not None:
+            self.passes.take_samples(self.samples.iterations, self.clock, self.strategy, self.samples.strategy)
+
+
+@dataclass
+class Samples:
+    """The strategies of one iteration of each game.
+
+    Attributes:
+      iterations: Which iteration, counted from 1.
+      strategy: Entries: the strategies of that iteration.
+      believed: Entries: what defines its beliefs, the strategies themselves in CFR-D and else the average's weights.
+    """
+
+    iterations: Any
+    strategy: Any
+    believed: Any

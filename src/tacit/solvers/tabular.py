@@ -1,0 +1,67 @@
+"""The loop on one tree: strategies in and out as the tree's arrays, so that a solve can be saved and continued."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.kernels.base import AnyTreePasses
+from tacit.solvers.driver import DEFAULTS, Driver, DriverOptions
+from tacit.solvers.schedules import AnySchedule, ResponseSchedule
+from tacit.tree.base import Floats
+
+FORCING = 1e30
+"""A bonus beyond all payoffs, and within float32."""
+
+
+class TabularDriver(Driver):
+    """Iterates an algorithm on a tree. `state()` is all there is to it.
+
+    Attributes:
+      passes: Over the tree.
+    """
+
+    passes: AnyTreePasses
+
+    def __init__(self, passes: AnyTreePasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
+        super().__init__(passes, schedule, options)
+
+    def average_strategy(self) -> Floats:
+        """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""
+        return self.passes.tree.normalise(self.passes.to_numpy(self.average))
+
+    def current_strategy(self) -> Floats:
+        """Returns `[E]` the strategy of the latest iteration."""
+        return self.passes.to_numpy(self.strategy)
+
+    def state(self) -> dict[str, Floats]:
+        """Returns the arrays `[E]` from which `restore` continues."""
+        return {
+            "strategy": self.current_strategy(),
+            "average": self.passes.to_numpy(self.average),
+            "regret": self.passes.to_numpy(self.regret),
+        }
+
+    def restore(self, state: dict[str, Floats], iteration: int) -> None:
+        """Continues after `iteration` from a saved state."""
+        self.clock.go_to(iteration)
+        self.strategy, self.average, self.regret = (self.passes.entries(state[k]) for k in ("strategy", "average", "regret"))
+        for player in (0, 1):
+            self.passes.reach(player, self.strategy, out=self.reaches[player])
+        if self.responds:
+            self.start_average(self.passes.entries(self.average_strategy()))
+        self.follow_leaves()
+
+    def _bonus(self) -> Any:
+        """Returns what forces an action at each infostate with the schedule's probability, each action equally often.
+
+        It depends on the seed and the iteration alone, so that a solve that is continued meets the same noise. Each of an
+        infostate's n actions is drawn on its own, with probability 1 - (1 - noise)^(1/n); of several the smallest draw wins.
+        """
+        if not isinstance(self.schedule, ResponseSchedule) or not self.schedule.noise:
+            return None
+        tree = self.passes.tree
+        draws = np.random.default_rng((self.options.seed, self.iteration)).random(tree.num_entries)
+        drawn = draws < 1.0 - (1.0 - self.schedule.noise) ** tree.uniform_strategy()
+        return self.passes.entries(np.where(drawn, FORCING * (2.0 - draws), 0.0))

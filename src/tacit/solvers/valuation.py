@@ -1,0 +1,134 @@
+"""At which beliefs the leaves of a search are valued while it runs (ReBeL, appendix E)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tacit.errors import TacitError
+from tacit.kernels.base import AnyPasses, LeafEvaluator, LeafOracle, LeafValues
+from tacit.kernels.clock import Clock
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
+DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
+AVERAGES = "averages"
+"""What fictitious play does: leaves are valued at the averages, which are also what is answered."""
+
+
+class Play(Protocol):
+    """What is played in the present iteration: both players' reaches, latest and mean."""
+
+    clock: Clock
+    reaches: list[Any]
+    mean_reaches: list[Any]
+
+
+class Valuation:
+    """Asks an evaluator for the values of leaves as often as needed, and turns them into what an update takes.
+
+    Attributes:
+      beliefs: `[2 * H, L]` where leaves are valued: at the present strategies (CFR-D) or at their averages.
+    """
+
+    def __init__(
+        self, passes: AnyPasses, evaluator: LeafEvaluator, decomposition: str, *, alternating: bool, period: int = 1
+    ) -> None:
+        """Prepares the first question.
+
+        Args:
+          passes: whose leaves are valued.
+          evaluator: what values them.
+          decomposition: one of `DECOMPOSITIONS`, or `AVERAGES`.
+          alternating: whether player 1 answers player 0's new strategy within an iteration.
+          period: iterations that use the same values before they are asked for again.
+        """
+        self._passes, self._evaluator, self._decomposition = passes, evaluator, decomposition
+        self._alternating, self._period = alternating, period
+        self.beliefs = passes.new_beliefs()
+        self._half = self.beliefs.shape[0] // 2
+        self._values: list[Tensor | None] = [None, None]
+        self._asked = 0
+        # Where everyone's private state is known, nothing that is played can change a leaf's value.
+        self._asks_once = passes.knows_leaves
+        self._before = [self.beliefs[: self._half].clone() for _ in (0, 1)]
+        if decomposition == CFR_AVE and not isinstance(evaluator, LeafOracle):
+            raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
+
+    def follow(self, player: int, play: Play) -> None:
+        """Takes a player's new strategy into the beliefs."""
+        reaches = play.reaches if self._decomposition == CFR_D else play.mean_reaches
+        self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
+
+    def ask(self, players: tuple[int, ...], play: Play) -> None:
+        """Has all leaves valued for the given players if it is time to; once for both where the values cannot change."""
+        self._asked += players[0] == 0
+        if self._values[players[0]] is not None and (self._asks_once or (self._asked - 1) % self._period):
+            return
+        values = self.evaluate(play)
+        for player in (0, 1) if self._asks_once else players:
+            self._values[player] = values
+        if self._decomposition == MODIFIED_CFR_AVE and play.clock.iteration == 1 and players[0] == 0:
+            # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.
+            self._note(1, values, play)
+
+    def evaluate(self, play: Play) -> Tensor:
+        """Returns `[2 * H, L]` what the evaluator says at the present beliefs."""
+        states = self._passes.leaf_states
+        if self._decomposition != CFR_AVE:
+            return self._evaluator.evaluate(states, self.beliefs)
+        played = self._passes.new_beliefs()
+        for player in (0, 1):
+            self._passes.leaf_beliefs(player, play.reaches[player], played)
+        assert isinstance(self._evaluator, LeafOracle)
+        return self._evaluator.evaluate_played(states, self.beliefs, played)
+
+    def values(self, player: int, play: Play, faced: Any) -> LeafValues:
+        """Returns what the leaves are worth to a player in the present update.
+
+        Args:
+          player: who is updated.
+          play: what is played.
+          faced: the opponent's reach that the update answers.
+        """
+        values = self._values[player]
+        assert values is not None
+        if self._decomposition == MODIFIED_CFR_AVE:
+            return LeafValues(self._latest_part(player, values, play), counterfactual=True)
+        return self.weighted(player, values, faced)
+
+    def weighted(self, player: int, values: Tensor, faced: Any) -> LeafValues:
+        """Returns an evaluator's values for a player who faces a reach of the opponent."""
+        if not self._evaluator.counterfactual:
+            return LeafValues(values)
+        return LeafValues(values * self._passes.leaf_weight(player, faced).to(values), counterfactual=True)
+
+    def start_after(self, values: Tensor, play: Play) -> None:
+        """Goes on as if the mean strategies, which `values` belong to, had been the latest ones."""
+        for player in (0, 1):
+            self._note(player, values, play)
+
+    def _mine(self, player: int) -> slice:
+        return slice(player * self._half, (player + 1) * self._half)
+
+    def _note(self, player: int, values: Tensor, play: Play) -> Tensor:
+        """Returns and keeps `[H, L]` a player's counterfactual values against the opponent's mean strategy."""
+        now = values[self._mine(player)] * self._passes.leaf_likelihood(player, play.mean_reaches[1 - player]).to(values)
+        self._before[player].copy_(now)
+        return now
+
+    def _latest_part(self, player: int, values: Tensor, play: Play) -> Tensor:
+        """Returns `[2 * H, L]` counterfactual values of the opponent's latest strategy (modified CFR-AVE, appendix E).
+
+        With `share` the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the
+        values at the present average and at the one before give those of the latest strategy, were the leaves' own
+        strategies to stay the same.
+        """
+        before = self._before[player].clone()
+        now = self._note(player, values, play)
+        ahead = 1 if player == 1 and self._alternating else 0  # player 0 has moved already
+        share = play.clock.share(back=1 - ahead)
+        weighted = values.new_zeros(values.shape)
+        weighted[self._mine(player)] = (now - (1.0 - share) * before) / share
+        return weighted

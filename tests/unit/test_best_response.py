@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from tacit.search.leaves import RandomLeaves, ZeroLeaves
 
 from tacit.errors import TacitError
 from tacit.evaluation import Quality, evaluate
 from tacit.games import AnyGame, load_game
 from tacit.kernels import make_passes
+from tacit.leaves.evaluators import RandomLeaves, ZeroLeaves
 from tacit.rebel.trained import load_search
 from tacit.search import best_response
 from tacit.search.best_response import best_response_bound

@@ -11,11 +11,12 @@ from tacit.nets.encoders import SPREAD, ClassEncoder, FeatureEncoder, observatio
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.networks import make_value_net
+from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
 from tacit.search.tables import game_space
+from tacit.training.folder import RunFolder
 from tacit.training.run import train
 
 
@@ -62,7 +63,7 @@ def test_a_network_learns_from_features(tmp_path: Path) -> None:
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "20", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "encoder": "features"})
     trainer = RebelTrainer(load_game("liars_dice(dice=1,faces=3)"), config)
-    train(trainer, RunFolder(tmp_path))
+    train(trainer, RunFolder(tmp_path, REBEL))
     assert trainer.evaluate(64) < 0.12  # uniform play: 0.6
     loaded = load_search(tmp_path, "dcfr", 32)
     classes, beliefs = torch.arange(loaded.space.num_classes), torch.full((6, loaded.space.num_classes), 1 / 3)

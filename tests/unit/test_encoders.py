@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tacit.rebel.folder import RunFolder
 
 from tacit.errors import TacitError
 from tacit.games import load_game
@@ -11,7 +12,6 @@ from tacit.nets.encoders import SPREAD, ClassEncoder, FeatureEncoder, observatio
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import preset
-from tacit.rebel.folder import RunFolder
 from tacit.rebel.networks import make_value_net
 from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search

@@ -119,8 +119,10 @@ def test_a_network_values_leaves_inside_a_captured_graph() -> None:
         net.out.weight.mul_(100.0)
     found = []
     for passes, device in ((HandPasses(tree), "cpu"), (make_passes(tree, "torch", "cuda"), "cuda")):
-        driver = TabularDriver(passes, find_schedule("cfr+"), DriverOptions(HandNetLeaves(net.to(device), rules)))
+        driver = TabularDriver(
+            passes, find_schedule("cfr+"), DriverOptions(HandNetLeaves(net.to(device), rules, torch.float32))
+        )
         driver.run(30)
         found.append(driver.average_strategy())
-    assert np.abs(found[0] - found[1]).mean() < 0.02  # the network is in bfloat16 there
+    assert np.abs(found[0] - found[1]).mean() < 2e-3
     assert np.abs(found[0] - tree.uniform_strategy()).mean() > 0.05

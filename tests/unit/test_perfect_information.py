@@ -63,7 +63,7 @@ def replies(tree: PublicTree, strategy: Floats, seat: int) -> Iterator[tuple[Boa
         infostate = tree.rows[player].infostate[nodes.row_start[player][node]]
         entries = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
         for square, probability, child in zip(
-            tree.entry_action[entries], strategy[entries], range(*nodes.first_child[node : node + 2]), strict=True
+            tree.entry_action[entries], strategy[entries], nodes.children(np.array([node])).tolist(), strict=True
         ):
             if player == seat and not probability > 0:
                 continue

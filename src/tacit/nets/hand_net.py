@@ -66,14 +66,20 @@ class HandValueNet(nn.Module):
 
 
 class HandNetLeaves:
-    """Values leaves by a network: in bfloat16 on a GPU, in float32 elsewhere; `refresh` after training steps."""
+    """Values leaves by a network; `refresh` after training steps.
+
+    Args:
+      net: the network.
+      rules: of the betting.
+      dtype: of its numbers; None for bfloat16 on a GPU and float32 elsewhere.
+    """
 
     counterfactual = False
 
-    def __init__(self, net: HandValueNet, rules: BettingRules) -> None:
+    def __init__(self, net: HandValueNet, rules: BettingRules, dtype: torch.dtype | None = None) -> None:
         self.net, self._rules = net, rules
         on_gpu = net.out.weight.device.type == "cuda"
-        self._dtype = torch.bfloat16 if on_gpu else torch.float32
+        self._dtype = dtype or (torch.bfloat16 if on_gpu else torch.float32)
         self._fast = copy.deepcopy(net).to(self._dtype)
         self._encoded: WeakKeyDictionary[HandStates, tuple[Tensor, Tensor]] = WeakKeyDictionary()
 

@@ -21,6 +21,8 @@ from tacit.nets.value_net import ValueNet
 
 BLOCK, WARPS, PROGRAMS_PER_PROCESSOR = 64, 4, 1
 """The fastest of those measured on an H200."""
+WIDE_FEATURES, WIDE_BLOCK = 64, 32
+"""With so many features, weights leave room for only so many leaves in shared memory."""
 
 
 @triton.jit
@@ -103,10 +105,11 @@ class FusedValueNet:
         count = beliefs.shape[1]
         values = torch.empty_like(beliefs)
         w = self._weights
-        programs = min(triton.cdiv(count, BLOCK), PROGRAMS_PER_PROCESSOR * self._processors)
+        block = BLOCK if self.padded < WIDE_FEATURES else WIDE_BLOCK
+        programs = min(triton.cdiv(count, block), PROGRAMS_PER_PROCESSOR * self._processors)
         _mlp_kernel[(programs,)](
             beliefs, public_class, count, w["public"], w["w1"], w["scale1"], w["shift1"], w["w2"], w["b2"], w["scale2"],
             w["shift2"], w["w3"], w["b3"], values,
-            FEATURES=self.features, PADDED=self.padded, WIDTH=w["b2"].shape[0], BLOCK=BLOCK, num_warps=WARPS,
+            FEATURES=self.features, PADDED=self.padded, WIDTH=w["b2"].shape[0], BLOCK=block, num_warps=WARPS,
         )  # fmt: skip
         return values

@@ -62,13 +62,12 @@ class TreeDraft:
         self._node_parent: list[int] = []
         self._node_actor: list[int] = []
         self._node_slot: list[int] = []
-        self._node_token: list[str] = []
         self._history_node: list[int] = []
         self._history_rows: tuple[list[int], list[int]] = ([], [])
         self._history_chance: list[float] = []
         self._history_payoff: list[float] = []
 
-    def find_node(self, key: Hashable, parent: int, actor: int, slot: int, token: str = "") -> int:
+    def find_node(self, key: Hashable, parent: int, actor: int, slot: int) -> int:
         """Returns the node with this key, new or known; of the slots of the actions that lead to it the first orders it."""
         node = self._node_index.get(key)
         if node is None:
@@ -76,7 +75,6 @@ class TreeDraft:
             self._node_parent.append(parent)
             self._node_actor.append(actor)
             self._node_slot.append(slot)
-            self._node_token.append(token)
         elif slot < self._node_slot[node]:
             self._node_slot[node] = slot
         return node
@@ -114,7 +112,7 @@ class TreeDraft:
         if not any(rows.legal.count(()) < len(rows.legal) for rows in self.rows):
             raise TacitError(f"{self.game} has no decisions: there is nothing to solve")
         parent, actor, slot = (np.array(x) for x in (self._node_parent, self._node_actor, self._node_slot))
-        nodes = NodeTable(parent, actor, slot, self._node_token)
+        nodes = NodeTable(parent, actor, slot, [""] * len(parent))
         first, second = self.rows
         histories = HistoryTable(
             np.array(self._history_node),

@@ -7,10 +7,12 @@ import pytest
 import torch
 
 from tacit.games import load_game
+from tacit.leaves.evaluators import RandomLeaves
 from tacit.nets.encoders import ClassEncoder
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import preset
 from tacit.rebel.train import RebelTrainer
+from tacit.search.best_response import best_response_bound
 from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
 from tacit.search.tables import search_space
@@ -83,6 +85,16 @@ def test_the_fused_network_is_the_network(name: str, hidden: int) -> None:
     classes = torch.randint(0, C, (16,), device="cuda").repeat_interleave(64)
     exact, fused = net.evaluate(classes, beliefs), FusedValueNet(net).evaluate(classes, beliefs)
     assert float((exact - fused).norm() / exact.norm()) < 0.02  # bf16
+
+
+def test_a_best_responder_wins_as_much_on_the_gpu() -> None:
+    space = search_space(compile_game(load_game(DICE)), 2)
+    config = SearchConfig("dcfr", 16, 2)
+    cpu, gpu = (
+        best_response_bound(BatchSearch(space, RandomLeaves(space), config, device), 4, np.random.default_rng(0), safe=False)
+        for device in ("cpu", "cuda")
+    )
+    assert gpu.payoffs == pytest.approx(cpu.payoffs, abs=1e-3)
 
 
 def test_torch_solves_on_the_gpu() -> None:

@@ -61,6 +61,15 @@ def test_a_responder_that_opens_every_path_is_a_best_response(name: str, depth: 
     assert bound.kind == "lower bound"
 
 
+def test_groups_that_are_filled_up_with_copies_change_nothing() -> None:
+    """A GPU wants groups of 64 games: the copies are nobody's."""
+    search = blind_search(load_game(DICE), 2)
+    plain = best_response_bound(search, 40, rng(), width=8)
+    search.kernels.alignment = 64
+    filled = best_response_bound(search, 40, rng(), width=8)
+    assert filled.payoffs == pytest.approx(plain.payoffs, abs=1e-4)
+
+
 @pytest.mark.parametrize("seed", [3, 5])
 def test_public_deals_and_hidden_actions_are_counted_as_they_happen(seed: int) -> None:
     search = blind_search(RandomGame(seed=seed, length=4, roots=3), 1)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from tacit.rebel.folder import RunFolder
 
 from tacit.errors import TacitError
 from tacit.games import load_game

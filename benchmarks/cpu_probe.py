@@ -17,8 +17,8 @@ from tacit.nets.value_net import ValueNet
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 
 TIMED = 64
 """Iterations that are timed; a search of 512 takes eight times as long."""

@@ -26,11 +26,11 @@ from tacit.plots import house_pyplot, save_figure
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, search_space
 from tacit.solvers import solve
 from tacit.tree.beliefs import PublicBeliefState, belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats, PublicTree
+from tacit.tree.search_space import SearchSpace, search_space
 
 FOLDER = Path(__file__).parent / "pictures"
 

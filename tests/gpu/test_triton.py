@@ -15,9 +15,9 @@ from tacit.rebel.train import RebelTrainer
 from tacit.search.best_response import best_response_bound
 from tacit.search.config import SearchConfig
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.solvers import solve
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
 

@@ -9,7 +9,8 @@ import torch
 import tacit
 from tacit.agents.base import Sight
 from tacit.agents.bots import RandomBot
-from tacit.agents.options import SearchOptions
+from tacit.agents.class_planner import ClassPlanner
+from tacit.agents.options import SAMPLED, UNSAFE, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
@@ -19,19 +20,20 @@ from tacit.evaluation import evaluate
 from tacit.evaluation.exact import infostate_values
 from tacit.games import TERMINAL, load_game
 from tacit.kernels import make_passes
+from tacit.kernels.numba_rows import RowPasses
 from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
+from tacit.search.class_leaves import ClassLeaves
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
-from tacit.search.values import values_in_subgame
 from tacit.solvers import solve
 from tacit.training.folder import RunFolder
 from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 from tests.oracles import public_posterior
 from tests.random_games import RandomGame
 
@@ -92,13 +94,13 @@ def test_the_agent_plays_what_is_evaluated(
     monkeypatch.setattr(BatchSearch, "iterations_at", lambda _self, quantiles: np.full(len(quantiles), 7))
     tree = search.space.tree
     judged = playthrough_strategy(search, 1, rng(), safe=safe)
-    agents = [Passenger(search, rng(2), safe=safe), Passenger(search, rng(3), safe=safe)]
+    agents = [Passenger(ClassPlanner(search, rng(s), SAMPLED if safe else UNSAFE), rng(s)) for s in (2, 3)]
     compared = set()
     chance = rng(1)
 
     def compare(_table: Table) -> None:
         for agent in agents:
-            view, spot = agent.view(), agent._spot
+            view, spot = agent.view(), agent.planner.walk.place
             if view is None or spot.node in compared:
                 continue
             nodes = tree.require_nodes()
@@ -129,7 +131,7 @@ def test_two_equilibrium_players_get_the_value_of_kuhn_poker() -> None:
 
 def test_a_searching_agent_beats_a_random_one() -> None:
     search = search_of("kuhn_poker", None, "dcfr", 30, ZeroLeaves)
-    agents, chance = [SearchAgent(search, rng(1)), RandomBot(rng(2))], rng(3)
+    agents, chance = [SearchAgent(ClassPlanner(search, rng(1)), rng(1)), RandomBot(rng(2))], rng(3)
     won = [play_game(search.space.tree.game, agents, chance)[0] for _ in range(200)]
     won += [play_game(search.space.tree.game, agents[::-1], chance)[1] for _ in range(200)]
     assert np.mean(won) > 0.1  # an equilibrium wins 0.22 a game from uniform play, standard error 0.07
@@ -195,13 +197,16 @@ def test_values_inside_a_searched_subgame(depth: int | None) -> None:
     tree = search.space.tree
     for node in search.space.subgame_at(0).node_index[: 1 if depth == 1 else 3]:
         pbs = belief_state(tree, strategy, int(node)).rescaled()
-        found = values_in_subgame(search, 0, pbs, strategy)
+        subgame = search.space.subgame_at(0)
+        local = int(np.searchsorted(subgame.node_index, node))
+        leaves = ClassLeaves(search, search.space.classes.of_node[subgame.node_index])
         for player in (0, 1):
+            found = infostate_values(RowPasses(subgame.tree), strategy[subgame.entry_index], player, local, leaves)
             whole = infostate_values(make_passes(tree), strategy, player, int(node))
             if depth is None:
-                np.testing.assert_allclose(found[player], whole, atol=1e-9)
+                np.testing.assert_allclose(found, whole, atol=1e-9)
             mean = pbs.beliefs[player] @ whole
-            assert pbs.beliefs[player] @ found[player] == pytest.approx(mean, abs=1e-3)
+            assert pbs.beliefs[player] @ found == pytest.approx(mean, abs=1e-3)
 
 
 def test_sights_tell_only_what_the_seat_sees() -> None:
@@ -231,7 +236,7 @@ def test_agents_find_their_way_in_any_game(seed: int) -> None:
     """Random games: hidden actions, private draws, several roots; agents are never lost and always legal."""
     tree = compile_game(RandomGame(seed=seed, length=4, roots=1 + seed % 3))
     search = BatchSearch(search_space(tree, 1), ZeroLeaves(), SearchConfig("cfr+", 3, 1))
-    agents, chance = [SearchAgent(search, rng(1)), RandomBot(rng(2))], rng(seed)
+    agents, chance = [SearchAgent(ClassPlanner(search, rng(1)), rng(1)), RandomBot(rng(2))], rng(seed)
     for game in range(12):
         first, second = play_game(tree.game, agents[:: 1 - 2 * (game % 2)], chance)
         assert first == -second
@@ -251,7 +256,7 @@ def test_openspiel_games_are_played(name: str) -> None:
         game, agents = result.strategy.tree.game, [TabularAgent(result.strategy, rng(1)), RandomBot(rng(2))]
         if result.strategy.tree.nodes is not None:
             search = BatchSearch(search_space(result.strategy.tree, 1), ZeroLeaves(), SearchConfig("cfr+", 3, 1))
-            agents = [agents[0], SearchAgent(search, rng(3))]
+            agents = [agents[0], SearchAgent(ClassPlanner(search, rng(3)), rng(3))]
     chance = rng()
     for _ in range(20):
         assert sum(play_game(game, agents, chance)) == 0.0

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tacit.nfsp.limit.config import PRESETS as LIMIT_PRESETS
-from tacit.nfsp.limit.system import NFSP_LIMIT
 
 import tacit
 from tacit.agents.hand_policy import HAND_POLICIES
@@ -20,17 +18,18 @@ from tacit.games import load_game
 from tacit.games.base import TERMINAL
 from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
+from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.config import PRESETS as NFSP_PRESETS
-from tacit.nfsp.system import NFSP
+from tacit.nfsp.system import NFSP, NFSP_LIMIT
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.rebel.trained import Trained, load_search
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 from tests.unit.test_arena import assert_refused
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=allin,range0=AA|KQs,range1=QQ|JTs)"
@@ -88,14 +87,14 @@ def move_of(artifact: Artifact) -> int:
         ("holdem-search", RIVER, RIVER, ("lbr", "aivat")),
         ("kuhn", None, "kuhn_poker", ("exploitability",)),
         ("river", None, RIVER, ("exploitability", "lbr", "aivat")),
-        ("rebel", None, "kuhn_poker", ("exploitability", "network-error")),
-        ("network", "kuhn_poker", "kuhn_poker", ("exploitability", "network-error")),
-        ("pretrained:liars_dice_1x4f", None, DICE, ("exploitability", "network-error")),
+        ("rebel", None, "kuhn_poker", ("exploitability", "best-response", "network-error")),
+        ("network", "kuhn_poker", "kuhn_poker", ("exploitability", "best-response", "network-error")),
+        ("pretrained:liars_dice_1x4f", None, DICE, ("exploitability", "best-response", "network-error")),
         ("nfsp", None, "kuhn_poker", ("exploitability",)),
         ("nfsp:best-response", "kuhn_poker", "kuhn_poker", ("exploitability",)),
         ("limit", None, "limit_holdem", ("win-rates", "lbr", "aivat")),
         ("default", "kuhn_poker", "kuhn_poker", ("exploitability",)),
-        ("default", DICE, DICE, ("exploitability", "network-error")),
+        ("default", DICE, DICE, ("exploitability", "best-response", "network-error")),
         ("default", RIVER, RIVER, ("lbr", "aivat")),
     ],
 )
@@ -229,12 +228,12 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (lambda named: tacit.open(named["rebel"]).strategy(), "does not play by a table"),
     (lambda named: tacit.open(named["nfsp"]).leaf(None), "has no value network"),  # type: ignore[arg-type]
     (
-        lambda named: tacit.load_agent(named["kuhn"], "kuhn_poker", rng(), tacit.SearchOptions("cfr", 5, safe=False)),
-        "--solver, --iterations, --unsafe cannot be used with .*: it would have no effect",
+        lambda named: tacit.load_agent(named["kuhn"], "kuhn_poker", rng(), tacit.SearchOptions("cfr", 5, "unsafe")),
+        "--solver, --iterations, --safety cannot be used with .*: it would have no effect",
     ),
     (
-        lambda _: tacit.load_agent("holdem-search", RIVER, rng(), tacit.SearchOptions(safe=False)),
-        "^--unsafe cannot be used with holdem-search",
+        lambda _: tacit.load_agent("holdem-search", RIVER, rng(), tacit.SearchOptions(safety="unsafe")),
+        "^--safety cannot be used with holdem-search",
     ),
 ]
 
@@ -250,7 +249,7 @@ def test_what_is_wrong_gets_one_clear_line(
 
 def test_commands_refuse_options_that_nobody_uses(named: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     refused = "cannot be used with random"
-    assert_refused(["play", "kuhn_poker", "--agent", "random", "--unsafe"], f"--unsafe {refused}", capsys)
+    assert_refused(["play", "kuhn_poker", "--agent", "random", "--safety", "unsafe"], f"--safety {refused}", capsys)
     assert_refused(
         ["match", "random", "random", "--game", "kuhn_poker", "--iterations", "9"], f"--iterations {refused}", capsys
     )

@@ -16,9 +16,9 @@ from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.responder import NOT_OPENED, ResponseStage, plan_response
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import LEAF, Floats
+from tacit.tree.search_space import search_space
 from tacit.tree.subgame import Depth
 from tests.random_games import RandomGame
 

@@ -15,9 +15,9 @@ from tacit.rebel.networks import make_value_net
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.rebel.trained import load_search
-from tacit.search.tables import game_space
 from tacit.training.folder import RunFolder
 from tacit.training.run import train
+from tacit.tree.search_space import game_space
 
 
 def test_features_are_who_acts_and_what_was_seen_by_how_recent_it_is() -> None:

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from tacit.agents.base import Agent
+from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
-from tacit.agents.holdem import HoldemAgent
+from tacit.agents.hand_search import HandSearch
+from tacit.agents.search import SearchAgent
 from tacit.arena.aivat import AivatEstimator, Values, estimate
 from tacit.arena.aivat_cases import hand_line, make_estimator
 from tacit.arena.hand_values import check_down, self_play, tabulate_game
@@ -164,12 +166,12 @@ def test_the_full_game_from_before_the_flop(both: bool) -> None:
 def test_it_takes_what_a_search_says_of_all_hands() -> None:
     """An agent that searches is known as it plays: the share of the hand it holds is what it drew from."""
     game, _ = endgame(TURN)
-    agent = HoldemAgent(game, rng(0), iterations=5)
+    agent = SearchAgent(HandPlanner(HandSearch(game, iterations=5)), rng(0), "holdem-search")
     agents: list[Agent] = [agent, load_agent("always-call", game, rng(1))]
     estimator = make_estimator(game, agents)
     assert estimator.values[0] is not check_down  # self-play of always-call: a search is too slow to tabulate
     raw, less = played(game, agents, estimator, 60)
-    assert agent.search.searches == 1
+    assert agent.policy.searches == 1
     assert raw.deviation is not None
     assert less.deviation is not None
     assert less.deviation < raw.deviation / 3

@@ -5,8 +5,9 @@ import pytest
 
 import tacit
 from tacit.agents.bots import RandomBot
+from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_search import HandSearch
-from tacit.agents.holdem import HoldemAgent
+from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table, play_game
 from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
 from tacit.cards.hands import possible_hands
@@ -24,11 +25,11 @@ RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=0.5|1|allin,
 RANGES = "range0=KK|QQ|A5s|87s|JTs,range1=AKs|TT|99|65s|QJs"
 
 
-def agent_for(name: str, iterations: int = 60, seed: int = 0) -> HoldemAgent:
+def agent_for(name: str, iterations: int = 60, seed: int = 0) -> SearchAgent:
     game = tacit.load_game(name)
     assert isinstance(game, Holdem)
     generator = np.random.default_rng(seed)
-    return HoldemAgent(game, generator, iterations=iterations)
+    return SearchAgent(HandPlanner(HandSearch(game, iterations=iterations)), generator, "holdem-search")
 
 
 def test_it_plays_the_solution_of_the_river() -> None:
@@ -46,7 +47,7 @@ def test_it_plays_the_solution_of_the_river() -> None:
         agent.observe(sight)
         counts[list(sight.legal_actions).index(agent.act())] += 1
         expected += shares[:, hand_index(*parse_cards(sight.private[0]))]
-    assert agent.search.searches == 1  # the same situation 400 times
+    assert agent.policy.searches == 1  # the same situation 400 times
     np.testing.assert_allclose(counts / 400, expected / 400, atol=0.09)
 
 
@@ -72,10 +73,11 @@ def test_it_knows_where_hands_of_every_kind_stand(name: str) -> None:
             for seat, (player, sight) in enumerate(zip(seats, table.sights, strict=True)):
                 assert sight is not None
                 player.observe(sight)
-                if isinstance(player, HoldemAgent):
+                if isinstance(player, SearchAgent):
                     state = table._state
-                    assert (player._public.board, player._public.betting) == (state.board, state.betting)
-                    assert player._hand == hand_index(*state.hands[2 * seat : 2 * seat + 2])
+                    walk = player.planner._walk
+                    assert (walk.public.board, walk.public.betting) == (state.board, state.betting)
+                    assert walk.hand == hand_index(*state.hands[2 * seat : 2 * seat + 2])
             table.play(seats[table.actor].act())  # refuses what is not legal
             decisions += 1
         assert decisions > 0
@@ -95,9 +97,9 @@ def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyP
         assert sight is not None
         agent.observe(sight._replace(public=("3s7hTdKs2c", "bet to 2000"), private=("QsJs",)))
     assert agent.act() in table.sights[1].legal_actions  # type: ignore[union-attr]
-    assert agent.search.searches == 2
-    assert 2_000 in agent.search.situation(agent._public).solution.tree.actions(0)
-    assert agent.search.searches == 2  # nothing was searched again
+    assert agent.policy.searches == 2
+    assert 2_000 in agent.policy.situation(agent.planner._walk.public).solution.tree.actions(0)
+    assert agent.policy.searches == 2  # nothing was searched again
 
 
 def test_it_beats_a_random_player_at_turn_endgames() -> None:
@@ -130,7 +132,7 @@ SHALLOW = "no_limit_holdem(stack=1000,bets=1|allin,raises=allin)"
 
 def test_before_the_turn_it_solves_to_the_end_of_the_round_and_carries_ranges_on() -> None:
     agent = agent_for(SHALLOW, 40)
-    game, search = agent._game, agent.search
+    game, search = agent.policy.game, agent.policy
     before = search.situation(heard(game))
     assert before.solution.tree.blocks.width(0) == NUM_HANDS
     shares = search.probabilities(heard(game))
@@ -164,12 +166,12 @@ def test_bets_it_considers_are_bets_of_the_table() -> None:
 def test_its_view_has_the_values_of_the_rest_of_the_hand() -> None:
     """On a river of a tree that starts on the turn: beliefs, strategy and values are those of the river by itself."""
     agent = agent_for("turn_endgame_holdem(stack=3000)", 30)
-    agent._public = heard(agent._game, "3s7hTdKs", "check", "bet to 2000", "call", "2c", "check")
-    view, now = agent.view(), agent.search.situation(agent._public)
+    agent.planner._walk.public = heard(agent.policy.game, "3s7hTdKs", "check", "bet to 2000", "call", "2c", "check")
+    view, now = agent.view(), agent.policy.situation(agent.planner._walk.public)
     assert view is not None
-    assert agent.search.searches == 1
+    assert agent.policy.searches == 1
     tree, node = now.solution.tree, now.spot.node
-    river = build_hand_tree(None, agent._game.rules, now.board, now.ranges_here(), now.betting)
+    river = build_hand_tree(None, agent.policy.game.rules, now.board, now.ranges_here(), now.betting)
     first = int(tree.entry_offset[tree.first_entry[node]])
     strategy = now.solution.probabilities[first : first + river.num_entries]
     passes = HandPasses(river, np.float64)
@@ -181,7 +183,7 @@ def test_its_view_has_the_values_of_the_rest_of_the_hand() -> None:
     for player in (0, 1):
         layout = passes.entries(strategy)
         cfv = passes.values(player, layout, passes.reach(1 - player, layout))
-        weighted = passes.root_values(player, cfv)[order]
+        weighted = (cfv * river.root_reach[player])[order]
         np.testing.assert_allclose(view.beliefs[player] * view.values[player], weighted, atol=2e-2)
         assert view.beliefs[player].sum() == pytest.approx(1.0)
         assert view.in_short is not None

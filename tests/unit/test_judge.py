@@ -19,9 +19,9 @@ from tacit.rebel.system import REBEL
 from tacit.rebel.trained import load_trained
 from tacit.reproduce import learned
 from tacit.search.playthroughs import max_searches
-from tacit.search.tables import SearchSpace
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tacit.tree.search_space import SearchSpace
 from tests.unit.test_search import space_of
 
 

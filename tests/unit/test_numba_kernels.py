@@ -13,8 +13,8 @@ from tacit.nets.value_net import ValueNet
 from tacit.search.config import SearchConfig
 from tacit.search.numba_kernels import LANES
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 5])

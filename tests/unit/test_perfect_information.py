@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tacit.agents.class_planner import ClassPlanner
 from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table
 from tacit.games import TERMINAL, load_game
@@ -104,5 +105,5 @@ def test_perfect_play_never_beats_the_trained_agent(seed: int) -> None:
         moves = list(replies(trainer.space.tree, strategy, seat))
         assert len(moves) > 50
         assert all(sign * minimax(after) >= 0 for _, after in moves)
-    agent = SearchAgent(trainer.search, generator)
+    agent = SearchAgent(ClassPlanner(trainer.search, generator), generator)
     assert [play_against_perfection(trainer, agent, seat, generator) for seat in (0, 1) for _ in range(5)] == [0.0] * 10

@@ -25,13 +25,13 @@ from tacit.search.decisions import DecisionTables
 from tacit.search.groups import GroupPasses, make_kernels
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.search.tables import search_space
 from tacit.search.warm import follow_policy
 from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
 from tacit.training.folder import RunFolder
 from tacit.training.run import train
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import search_space
 from tests.random_games import RandomGame
 
 

@@ -12,13 +12,13 @@ from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves
-from tacit.search.tables import SearchSpace, search_space
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 from tacit.solvers import solve
 from tacit.tree.beliefs import belief_state
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import LEAF
+from tacit.tree.search_space import SearchSpace, search_space
 
 
 def space_of(name: str, depth: int | str | None) -> SearchSpace:

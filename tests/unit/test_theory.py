@@ -17,9 +17,9 @@ from tacit.search.config import SearchConfig
 from tacit.search.groups import uniform_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves, strategy_values
-from tacit.search.tables import SearchSpace, search_space
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats
+from tacit.tree.search_space import SearchSpace, search_space
 from tests.oracles import guaranteed_value
 
 
@@ -68,6 +68,8 @@ def test_search_with_an_oracle_converges_to_nash(name: str, decomposition: str) 
 
 class UniformBelow:
     """Leaf values when everyone plays at random from there on: linear in the beliefs, like those of terminal states."""
+
+    counterfactual = False
 
     def __init__(self, space: SearchSpace) -> None:
         self._search = BatchSearch(search_space(space.tree, None), ZeroLeaves(), SearchConfig("cfr", 1, None))

@@ -98,31 +98,51 @@ HAND_POLICIES: dict[str, HandPolicy] = {
 """What the bots do with every hand."""
 
 
+class HandWalk:
+    """Follows a hand of hold'em by what one seat sees.
+
+    Attributes:
+      public: What everyone knows.
+      hand: The own hand.
+    """
+
+    def __init__(self, game: Holdem) -> None:
+        self._game = game
+        self.start()
+
+    def start(self) -> None:
+        """Goes back to before the deal."""
+        self.public, self.hand = PublicHand.start(self._game), 0
+
+    def observe(self, sight: Sight) -> None:
+        """Follows what the seat sees."""
+        for word in sight.private:
+            self.hand = hand_index(*parse_cards(word))
+        for word in sight.public:
+            self.public = self.public.hear(word)
+
+
 class HandAgent:
     """Plays hold'em by a policy."""
 
     def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, name: str) -> None:
         self.name, self.policy = name, policy
-        self._game, self._generator = game, generator
-        self.start(0)
+        self.walk, self._generator = HandWalk(game), generator
 
     def start(self, player: int) -> None:
         del player
-        self._public, self._hand = PublicHand.start(self._game), 0
+        self.walk.start()
 
     def observe(self, sight: Sight) -> None:
-        for word in sight.private:
-            self._hand = hand_index(*parse_cards(word))
-        for word in sight.public:
-            self._public = self._public.hear(word)
+        self.walk.observe(sight)
 
     def act(self) -> int:
         weights = self.weights()
-        return int(self._generator.choice(self._public.actions, p=weights / weights.sum()))
+        return int(self._generator.choice(self.walk.public.actions, p=weights / weights.sum()))
 
     def weights(self) -> Floats:
         """Returns `[A]` how often its hand takes each legal action."""
-        return self.policy.probabilities(self._public)[:, self._hand]
+        return self.policy.probabilities(self.walk.public)[:, self.walk.hand]
 
     def view(self) -> None:
         return None
@@ -132,7 +152,8 @@ def policy_of(agent: Agent) -> HandPolicy | None:
     """Returns what an agent does with every hand of hold'em, or None where that cannot be asked."""
     if isinstance(agent, RandomBot | PokerBot):
         return HAND_POLICIES[agent.name]
-    return agent.policy if isinstance(agent, HandAgent) else None
+    policy: HandPolicy | None = getattr(agent, "policy", None)
+    return policy
 
 
 def nearest_to_pot(public: PublicHand, raises: list[int]) -> int:

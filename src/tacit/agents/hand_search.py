@@ -85,7 +85,7 @@ class HandSearch:
     """
 
     def __init__(self, game: Holdem, *, solver: str = "dcfr", iterations: int = 100) -> None:
-        self._game, self._schedule, self._iterations = game, find_schedule(solver), iterations
+        self.game, self._schedule, self._iterations = game, find_schedule(solver), iterations
         self._solutions: OrderedDict[bytes, HandStrategy] = OrderedDict()
         self.searches = 0
 
@@ -98,7 +98,7 @@ class HandSearch:
 
     def situation(self, public: PublicHand) -> Situation:
         """Returns a decision in its solution, after all the searches on the way there."""
-        now = Situation(self._game.rules.start(), self._game.known_board, self._game.ranges)
+        now = Situation(self.game.rules.start(), self.game.known_board, self.game.ranges)
         for player, what in public.path:
             now = _deal(now, what) if player == CARD else self._act(now, what)
         return self._solved(now)
@@ -108,9 +108,9 @@ class HandSearch:
         now = self._solved(now)
         if not now.solution.tree.knows(now.spot, action):
             now = self._solved(Situation(now.betting, now.board, now.ranges_here()), action)
-        betting = self._game.rules.apply(now.betting, action)
+        betting = self.game.rules.apply(now.betting, action)
         if betting.actor == DEAL:
-            betting = self._game.rules.deal(betting)
+            betting = self.game.rules.deal(betting)
         return replace(now, betting=betting, spot=now.solution.tree.after(now.spot, action))
 
     def _solved(self, now: Situation, *extra: int) -> Situation:
@@ -137,14 +137,14 @@ class HandSearch:
         depth = None if len(now.board) >= BOARD_CARDS[TURN] else ROUND
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
-        tree = build_hand_tree(self._game, rules, now.board, (first, second), now.betting, more, depth)
+        tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
         driver = TabularDriver(HandPasses(tree), self._schedule, DriverOptions(CheckDownLeaves()))
         driver.run(self._iterations)
         return tree.strategy(driver.average_strategy())
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
-        offered = rules = self._game.rules
+        offered = rules = self.game.rules
         if isinstance(offered, NoLimitBetting):
             for bets, raises in SMALLER_MENUS:
                 if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:

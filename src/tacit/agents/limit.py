@@ -18,4 +18,4 @@ class LimitAgent(HandAgent):
         self._networks = policy
 
     def weights(self) -> Floats:
-        return self._networks.probabilities(self._public, self._hand)[:, 0]
+        return self._networks.probabilities(self.walk.public, self.walk.hand)[:, 0]

@@ -6,6 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tacit.errors import TacitError
+
+SAMPLED, RE_SOLVING, UNSAFE = "sampled", "re-solving", "unsafe"
+SAFETY = (SAMPLED, RE_SOLVING, UNSAFE)
+"""What a search does about the searches below it (see `agents/search.py`)."""
+
 
 @dataclass(frozen=True)
 class SearchOptions:
@@ -14,17 +20,21 @@ class SearchOptions:
     Attributes:
       solver: The search algorithm; None takes the agent's own.
       iterations: Search iterations, each of which updates both players; None takes the agent's own number.
-      safe: Whether it plays random iterations (an equilibrium in expectation) or averages (see `agents/search.py`).
+      safety: One of `SAFETY`; None takes the agent's own.
     """
 
     solver: str | None = None
     iterations: int | None = None
-    safe: bool = True
+    safety: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.safety is not None and self.safety not in SAFETY:
+            raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
 
     def given(self) -> dict[str, Any]:
         """Returns the options that differ from their defaults."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {field.name: values[field.name] for field in fields(self) if values[field.name] != field.default}
+        return {name: value for name, value in values.items() if value is not None}
 
     def only(self, names: Collection[str]) -> SearchOptions:
         """Returns the named options, and the defaults of the others."""

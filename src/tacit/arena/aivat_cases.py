@@ -76,7 +76,8 @@ def row_line(tree: PublicTree, end: Place) -> Iterator[Step]:
     for node, *rows in zip(tree.node_path(end.node), first, second, strict=True):
         dealt, start = above == NO_PARENT, nodes.row_start
         actor = CHANCE if dealt else int(nodes.actor[above])
-        siblings = range(nodes.num_roots) if dealt else range(*nodes.first_child[above : above + 2].tolist())
+        first_below = 0 if dealt else int(nodes.first_child[above])
+        siblings = range(first_below, first_below + (nodes.num_roots if dealt else int(nodes.num_children[above])))
         branches = []
         for reached in (siblings, range(node, node + 1)):
             chosen = [slice(start[player][reached[0]], start[player][reached[-1] + 1]) for player in (0, 1)]

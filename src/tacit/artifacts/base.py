@@ -19,12 +19,12 @@ from tacit.games import AnyGame, load_game
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
     from tacit.kernels.base import LeafEvaluator
-    from tacit.search.tables import SearchSpace
     from tacit.tree.base import Strategy
+    from tacit.tree.search_space import SearchSpace
 
 ANYWHERE = ("seed", "device", "playthroughs", "samples", "hands")
 """Options of `evaluate` that say where and how long to work: metrics that do not need them ignore them and refuse others."""
-_FLAGS = {"solver": "--solver", "iterations": "--iterations", "safe": "--unsafe"}
+_FLAGS = {"solver": "--solver", "iterations": "--iterations", "safety": "--safety"}
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,11 @@ class BotArtifact(Artifact):
         rules = require_holdem(self.game, self.name)
         if self.name == POT_ODDS:
             return HandAgent(rules, self.policy(), generator, self.name)
-        from tacit.agents.holdem import HoldemAgent
+        from tacit.agents.hand_planner import HandPlanner
+        from tacit.agents.hand_search import HandSearch
+        from tacit.agents.search import SearchAgent
 
-        return HoldemAgent(rules, generator, **options.given())
+        return SearchAgent(HandPlanner(HandSearch(rules, **options.given())), generator, self.name)
 
     def policy(self) -> HandPolicy:
         rules = require_holdem(self.game, "a policy over hands")

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.options import SearchOptions
+from tacit.agents.class_planner import ClassPlanner
+from tacit.agents.options import SAMPLED, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.errors import TacitError
@@ -21,8 +22,8 @@ from tacit.rebel.system import REBEL
 from tacit.rebel.trained import PRETRAINED, Trained, load_trained
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
-from tacit.search.tables import SearchSpace
 from tacit.training.folder import RunFolder
+from tacit.tree.search_space import SearchSpace
 
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
@@ -31,7 +32,7 @@ PLAY_ITERATIONS = 512
 class RebelArtifact(Artifact):
     """Networks that search plays with."""
 
-    search_options = ("solver", "iterations", "safe")
+    search_options = ("solver", "iterations", "safety")
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_trained(name)
@@ -44,7 +45,7 @@ class RebelArtifact(Artifact):
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         solver, iterations = options.solver or self._trained.config.solver, options.iterations or PLAY_ITERATIONS
         search = self._trained.search(self._space, solver, iterations)
-        return SearchAgent(search, generator, safe=options.safe, name=self.name)
+        return SearchAgent(ClassPlanner(search, generator, options.safety or SAMPLED), generator, self.name)
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
         return forward_pass(self._trained.value_net(space, device))

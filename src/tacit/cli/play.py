@@ -38,7 +38,7 @@ def play(
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
-    unsafe: Annotated[bool, typer.Option("--unsafe", help="A network's agent plays averages: easier to exploit.")] = False,
+    safety: Annotated[str | None, typer.Option(help="How a network's agent searches: sampled, re-solving or unsafe.")] = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")
@@ -70,7 +70,7 @@ def play(
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
     with progress_monitor() as monitor:
-        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safe=not unsafe))
+        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safety))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     screen.say(f"{rules} against {opponent.name}; q stops")
     results: list[dict[str, Any]] = []

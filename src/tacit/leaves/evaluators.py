@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from tacit.kernels import make_passes
-from tacit.search.tables import SearchSpace
 from tacit.solvers.lp import solve_lp
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import Floats
+from tacit.tree.search_space import SearchSpace
 from tacit.tree.subgame import extract_subgame
 
 _DOUBT = 1e-3

@@ -16,7 +16,7 @@ from tacit.rebel.examples import PolicyExamples, ValueExamples, unquantise
 from tacit.rebel.fitter import Fitter
 from tacit.rebel.replay import ReplayBuffer
 from tacit.search.decisions import DecisionTables
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 HUBER_DELTA = 0.1
 """In units of the game's typical return: larger errors count linearly."""

@@ -19,9 +19,9 @@ from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.train import typical_return
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace
 from tacit.tally import NORMAL_95
 from tacit.tree.public_tree import Floats
+from tacit.tree.search_space import SearchSpace
 
 _POSSIBLE = 1e-9
 """Belief states less likely than this are taken to be impossible."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.nets.encoders import ClassEncoder, FeatureEncoder, PublicEncoder, observation_features
 from tacit.nets.value_net import PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 
 def make_value_net(space: SearchSpace, config: RebelConfig, scale: float = 1.0) -> ValueNet:

@@ -31,7 +31,7 @@ from tacit.rebel.selfplay import SelfPlay
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, game_space
+from tacit.tree.search_space import SearchSpace, game_space
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.networks import make_policy_net, make_value_net
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, game_space
 from tacit.search.warm import WARM_ITERATIONS
 from tacit.training.folder import network_file
+from tacit.tree.search_space import SearchSpace, game_space
 
 PRETRAINED = "pretrained:"
 """Before the names of networks that are shipped."""

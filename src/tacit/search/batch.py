@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.search.tables import SearchTables
 from tacit.tree.public_tree import in_ranges
+from tacit.tree.search_space import SearchTables
 
 Offsets = NDArray[np.int64]
 

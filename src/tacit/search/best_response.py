@@ -27,9 +27,9 @@ from tacit.search.odds import LeafOdds
 from tacit.search.playthroughs import MAX_SEARCHES
 from tacit.search.responder import NOT_OPENED, ResponseStage, meeting_sums, plan_response
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace
 from tacit.search.walk import GAME_OVER, leaf_states, reaches_below, sample_leaves
 from tacit.tally import NORMAL_95
+from tacit.tree.search_space import SearchSpace
 
 LEAST_GAMES = 2
 """Fewer have no interval."""

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from tacit.games.base import TERMINAL
 from tacit.search.odds import normalised_reach
-from tacit.search.tables import SearchSpace
 from tacit.tree.public_tree import LEAF
+from tacit.tree.search_space import SearchSpace
 
 
 @dataclass(frozen=True)

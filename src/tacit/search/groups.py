@@ -17,9 +17,9 @@ from torch import Tensor
 
 from tacit.kernels.base import LeafValues, Passes
 from tacit.kernels.clock import Clock, OneStep
-from tacit.search.batch import Batch, make_batch
+from tacit.search.batch import Batch, Group, make_batch
 from tacit.search.odds import LeafOdds
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 FOLLOW, MATCH, RESPOND = 0, 1, 2
 """What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
@@ -196,15 +196,27 @@ class GroupPasses(Passes[Tensor]):
         """
         values = torch.zeros_like(self._root_reaches)
         for group in self.batch:
-            deals = torch.from_numpy(self.space.tables.deals[group.public_class]).to(values.device)
             for player in (0, 1):
                 count = int(self.space.tables.players[player].num_roots[group.public_class])
-                likely = self._root_reaches[group.games, 1 - player] @ (deals.T if player == 0 else deals)
+                likely = self._root_likelihood(player, group)
                 likely = likely.where(likely > 1e-9, torch.nan)[:, :count]
                 first = int(self._root_offset[player][group.number])
                 sums = totals[player][first : first + count * group.size].view(count, group.size)
                 values[group.games, player, :count] = sums.T / (weight * likely)
         return values[self._place]
+
+    def root_cfvs(self, player: int, values: Tensor) -> Tensor:
+        """Returns infostate values `[B, H]` at the roots as counterfactual ones, laid out like `root_cfv`."""
+        ordered, parts = values.to(self.device)[self._order], []
+        for group in self.batch:
+            count = int(self.space.tables.players[player].num_roots[group.public_class])
+            parts.append((ordered[group.games] * self._root_likelihood(player, group))[:, :count].T.flatten())
+        return torch.cat(parts)
+
+    def _root_likelihood(self, player: int, group: Group) -> Tensor:
+        """Returns `[games, H]` how likely chance and the opponent make each of a player's private states at the roots."""
+        deals = torch.from_numpy(self.space.tables.deals[group.public_class]).to(self.device)
+        return self._root_reaches[group.games, 1 - player] @ (deals.T if player == 0 else deals)
 
     @property
     def leaf_states(self) -> Tensor | None:

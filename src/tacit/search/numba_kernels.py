@@ -16,7 +16,7 @@ from tacit.kernels.clock import Clock
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
 from tacit.search.groups import MATCH, RESPOND, Answer
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 LANES = 16
 """Games in a vector."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tacit.search.batch import Batch
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 
 class LeafOdds:

@@ -22,9 +22,9 @@ from tacit.games.base import TERMINAL
 from tacit.kernels import make_passes
 from tacit.search.odds import LeafOdds, normalised_reach
 from tacit.search.search import BatchSearch, SearchResult
-from tacit.search.tables import SearchSpace
 from tacit.search.walk import reaches_below
 from tacit.tree.public_tree import LEAF, Floats
+from tacit.tree.search_space import SearchSpace
 from tacit.tree.subgame import ROUND
 
 MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}

@@ -20,9 +20,9 @@ from torch import Tensor
 
 from tacit.search.batch import Batch, Group
 from tacit.search.search import BatchSearch
-from tacit.search.tables import PlayerTables
 from tacit.search.walk import explore, leaf_chances, leaf_states, reaches_below
 from tacit.tree.public_tree import NOT_ACTING, PublicTree, in_ranges
+from tacit.tree.search_space import PlayerTables
 
 NOT_OPENED = -1
 """The path below a leaf where the responder has not searched."""

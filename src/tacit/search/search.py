@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
@@ -15,10 +16,11 @@ from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
 from tacit.search.groups import GroupPasses, make_kernels
-from tacit.search.tables import SearchSpace
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
 from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import RegretSchedule, iteration_weights, plain_schedule
+from tacit.tree.search_space import SearchSpace
 
 
 class SearchResult:
@@ -106,17 +108,36 @@ class BatchSearch:
         shares = np.cumsum(self.average_weights())
         return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
 
-    def run(self, game_class: np.ndarray, reaches: Tensor, sample_iteration: np.ndarray) -> SearchResult:
+    def run(
+        self,
+        game_class: np.ndarray,
+        reaches: Tensor,
+        sample_iteration: np.ndarray,
+        promised: tuple[int, Tensor] | None = None,
+    ) -> SearchResult:
         """Returns the result of searching from every given public belief state.
 
         Args:
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
+          promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
+            opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
+
+        Raises:
+          TacitError: fictitious play was asked to re-solve.
         """
-        config, passes = self.config, GroupPasses(self.space, self.kernels, game_class, reaches)
-        matches = isinstance(self._schedule, RegretSchedule)
-        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, values_roots=matches)
+        config, matches, gadget = self.config, isinstance(self._schedule, RegretSchedule), None
+        if promised is not None:
+            if not matches:
+                raise TacitError("re-solving matches regrets: choose a solver of the CFR family, such as dcfr")
+            reaches = reaches.clone()
+            counts = torch.from_numpy(self.space.tables.players[promised[0]].num_roots[game_class])[:, None]
+            reaches[:, promised[0]] = (torch.arange(reaches.shape[2]) < counts).to(reaches)
+        passes = GroupPasses(self.space, self.kernels, game_class, reaches)
+        if promised is not None:
+            gadget = Gadget(promised[0], passes.root_cfvs(*promised))
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, values_roots=matches)
         driver = Driver(passes, self._schedule, options)
         driver.sample(passes.in_order(sample_iteration))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):

@@ -21,9 +21,9 @@ from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves
-from tacit.search.tables import SearchSpace, search_space
 from tacit.solvers.result import Point, SolveResult
 from tacit.tree.compiler import compile_game
+from tacit.tree.search_space import SearchSpace, search_space
 
 PLAYTHROUGHS = 64
 LEAVES: dict[str, Callable[[SearchSpace, int], LeafEvaluator]] = {

@@ -10,7 +10,7 @@ from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
 from tacit.search.groups import GroupPasses
 from tacit.search.search import BatchSearch
-from tacit.search.tables import SearchSpace, search_space
+from tacit.tree.search_space import SearchSpace, search_space
 
 
 class SolvedLeaves:

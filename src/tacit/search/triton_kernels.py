@@ -22,7 +22,7 @@ from torch import Tensor
 from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch
 from tacit.search.groups import MATCH, RESPOND, Answer
-from tacit.search.tables import ACTS, ENDS, TILE, SearchSpace
+from tacit.tree.search_space import ACTS, ENDS, TILE, SearchSpace
 
 BLOCK = 32
 """Games of a program."""

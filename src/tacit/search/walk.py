@@ -13,7 +13,7 @@ from torch import Tensor
 from tacit.search.batch import Batch
 from tacit.search.groups import GroupKernels, root_reach, uniform_strategy
 from tacit.search.odds import LeafOdds, normalised_reach
-from tacit.search.tables import SearchSpace
+from tacit.tree.search_space import SearchSpace
 
 GAME_OVER = -1
 """The leaf of a game that ended before the depth limit."""

@@ -1,20 +1,19 @@
-"""An agent for hold'em that searches on every street (`hand_search`), and shows what it thinks."""
+"""Planning hands of hold'em by search on every street (`hand_search`), and what such a search thinks."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tacit.agents.base import Sight
-from tacit.agents.hand_policy import HandAgent
+from tacit.agents.hand_policy import HandWalk
 from tacit.agents.hand_search import HandSearch, Situation
+from tacit.agents.options import UNSAFE
 from tacit.agents.view import View
 from tacit.cards.grid import CELLS, reach_grid
 from tacit.cards.hands import hand_name, meetings, possible_hands
 from tacit.cards.ranges import write_range
 from tacit.evaluation.exact import infostate_values
-from tacit.games.base import TERMINAL
 from tacit.games.betting import BOARD_CARDS
-from tacit.games.holdem import Holdem
 from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.tree.public_tree import Floats
@@ -23,29 +22,38 @@ STEPS = 4
 """Weights of a range are told to a quarter of the largest."""
 
 
-class HoldemAgent(HandAgent):
-    """Plays hold'em by search.
+class HandPlanner:
+    """Plans hands of hold'em by search over all hands at once (see `Planner`).
 
-    Args:
-      game: the rules.
-      generator: draws the moves.
-      solver: the algorithm of the search, and
-      iterations: its length.
+    What it plays is a function of the public state, so that local best response and AIVAT can ask for it: averages, without
+      a safe
+    way from one street to the next.
+
+    Attributes:
+      policy: What is played with every hand.
     """
 
-    def __init__(self, game: Holdem, generator: np.random.Generator, *, solver: str = "dcfr", iterations: int = 100) -> None:
-        self.search = HandSearch(game, solver=solver, iterations=iterations)
-        super().__init__(game, self.search, generator, "holdem-search")
+    safety = UNSAFE
+
+    def __init__(self, policy: HandSearch) -> None:
+        self.policy, self._walk = policy, HandWalk(policy.game)
+
+    def start(self, player: int) -> None:
+        del player
+        self._walk.start()
 
     def observe(self, sight: Sight) -> None:
-        if sight.actor != TERMINAL:  # the last decision is what is shown afterwards
-            super().observe(sight)
+        self._walk.observe(sight)
 
-    def view(self) -> View | None:  # type: ignore[override]
-        public = self._public
+    def weights(self) -> tuple[list[int], Floats]:
+        public = self._walk.public
+        return list(public.actions), self.policy.probabilities(public)[:, self._walk.hand]
+
+    def view(self) -> View | None:
+        public = self._walk.public
         if public.betting.actor < 0 or len(public.board) < BOARD_CARDS[public.betting.street]:
             return None
-        return hand_view(self.search.situation(public))
+        return hand_view(self.policy.situation(public))
 
 
 def hand_view(now: Situation) -> View:

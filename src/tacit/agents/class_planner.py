@@ -1,0 +1,128 @@
+"""Planning by depth-limited search from class to class of public states: ReBeL's and Student of Games' way to play.
+
+Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines.
+`search/playthroughs.py` judges exactly the sampled and the unsafe way.
+
+With fictitious play it is the average up to the picked iteration that is played and believed, at which leaves were valued.
+That is not safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
+shares, because player 0 responds to the latest answer at the leaf and not to their mean (docs/LOG.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.agents.base import Sight
+from tacit.agents.options import RE_SOLVING, SAMPLED
+from tacit.agents.view import View, make_view
+from tacit.agents.walks import SearchRoot, make_walk
+from tacit.evaluation.exact import infostate_values
+from tacit.kernels.numba_rows import RowPasses
+from tacit.search.class_leaves import ClassLeaves
+from tacit.search.search import BatchSearch
+from tacit.threads import one_thread
+from tacit.tree.base import Floats
+from tacit.tree.beliefs import PublicBeliefState, descend
+from tacit.tree.subgame import extract_subgame
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What one search decided.
+
+    Attributes:
+      pbs: Where it started.
+      strategy: `[E]` of its subgame: what is played there, and what everyone is believed to play.
+    """
+
+    pbs: PublicBeliefState
+    strategy: Floats
+
+
+class ClassPlanner:
+    """Searches with a leaf evaluator, a network or an oracle (see `Planner`)."""
+
+    policy = None
+
+    def __init__(self, search: BatchSearch, generator: np.random.Generator, safety: str = SAMPLED) -> None:
+        """Prepares to follow games.
+
+        Args:
+          search: how it searches.
+          generator: picks iterations.
+          safety: one of `options.SAFETY`.
+        """
+        self.search, self.safety, self._generator = search, safety, generator
+        self.walk = make_walk(search.space)
+        self.start(0)
+
+    def start(self, player: int) -> None:
+        self.walk.start(player)
+        self._player = player
+        self._plans: list[_Plan] = []
+
+    def observe(self, sight: Sight) -> None:
+        self.walk.observe(sight)
+
+    def weights(self) -> tuple[list[int], Floats]:
+        plan = self.plan()
+        tree = plan.pbs.tree
+        infostate = int(tree.rows[self._player].infostate[self.walk.row])
+        chosen = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
+        return tree.entry_action[chosen].tolist(), plan.strategy[chosen]
+
+    def view(self) -> View | None:
+        if not self.walk.roots:
+            return None
+        plan = self.plan()
+        pbs = descend(plan.pbs, plan.strategy, self.walk.node).rescaled()
+        return make_view(pbs, plan.strategy, self._values(plan, pbs))
+
+    def plan(self) -> _Plan:
+        """Returns the plan for the present public state, after searching at every leaf on the way there."""
+        for root in self.walk.roots[len(self._plans) :]:
+            self._plans.append(self._search(root))
+        return self._plans[-1]
+
+    def _search(self, root: SearchRoot) -> _Plan:
+        """Searches from a root, with the beliefs that the plan before leads to."""
+        above = self._plans[-1] if self._plans else None
+        counts = [int(rows.level_start[1]) for rows in root.tree.rows]
+        reaches = [np.full(count, 1.0 / count) for count in counts]
+        if above is not None:
+            reaches = list(descend(above.pbs, above.strategy, root.came_from).rescaled().reaches)
+        search, states = self.search, self.search.space.tables.num_private_states
+        beliefs = torch.zeros(1, 2, states)
+        for player, reach in enumerate(reaches):
+            beliefs[0, player, : counts[player]] = torch.from_numpy(reach)
+        sample = search.iterations_at(self._generator.random(1))
+        classes, given = np.array([root.public_class]), beliefs.to(search.kernels.device)
+        with one_thread():  # a single game's queries are far too small to share
+            promised = self._promised(classes, beliefs) if self.safety == RE_SOLVING and above is not None else None
+            result = search.run(classes, given, sample, None if promised is None else (1 - self._player, promised))
+        played = result.to_play(self.safety == SAMPLED).view(-1, len(result.batch.order))[:, 0]
+        pbs = PublicBeliefState(root.tree, 0, (reaches[0], reaches[1]))
+        return _Plan(pbs, played.double().cpu().numpy())
+
+    def _promised(self, classes: np.ndarray, beliefs: Tensor) -> Tensor:
+        """Returns `[1, H]` the infostate values that the evaluator gave the opponent at the leaf where a search starts."""
+        block, half = self.search.kernels.alignment, beliefs.shape[2]
+        states = torch.from_numpy(classes).repeat_interleave(block).to(self.search.kernels.device)
+        columns = beliefs.flatten(1).T.repeat_interleave(block, 1).contiguous().to(states.device)
+        values = self.search.evaluator.evaluate(states, columns)[:, :1].T
+        opponent = 1 - self._player
+        return values[:, opponent * half : (opponent + 1) * half]
+
+    def _values(self, plan: _Plan, pbs: PublicBeliefState) -> tuple[Floats, Floats]:
+        """Returns both players' infostate values `[H]` at a public state inside the plan, when both go on like this."""
+        if pbs.probability <= 0.0:  # beliefs that exclude each other, after moves that are never made
+            return np.zeros(len(pbs.reaches[0])), np.zeros(len(pbs.reaches[1]))
+        below = extract_subgame(pbs)
+        node_class = self.search.space.subgames[self.walk.roots[-1].public_class].node_class
+        leaves = ClassLeaves(self.search, node_class[below.node_index])
+        passes, strategy = RowPasses(below.tree), plan.strategy[below.entry_index]
+        return infostate_values(passes, strategy, 0, 0, leaves), infostate_values(passes, strategy, 1, 0, leaves)

@@ -10,7 +10,7 @@ import tacit
 from tacit.agents.base import Sight
 from tacit.agents.bots import RandomBot
 from tacit.agents.class_planner import ClassPlanner
-from tacit.agents.options import SAMPLED, UNSAFE, SearchOptions
+from tacit.agents.options import RE_SOLVING, SAFETY, SAMPLED, UNSAFE, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table, play_game
 from tacit.agents.tabular import TabularAgent
@@ -19,6 +19,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.evaluation.exact import infostate_values
 from tacit.games import TERMINAL, load_game
+from tacit.games.liars_dice import LiarsDice
 from tacit.kernels import make_passes
 from tacit.kernels.numba_rows import RowPasses
 from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
@@ -33,7 +34,8 @@ from tacit.solvers import solve
 from tacit.training.folder import RunFolder
 from tacit.tree.beliefs import belief_state
 from tacit.tree.compiler import compile_game
-from tacit.tree.search_space import search_space
+from tacit.tree.search_space import SearchSpace, search_space
+from tacit.tree.source import RuleSource
 from tests.oracles import public_posterior
 from tests.random_games import RandomGame
 
@@ -62,6 +64,55 @@ def test_safe_search_plays_the_equilibrium_and_unsafe_search_is_beaten() -> None
     assert beaten[0] > 0.5  # ... the second player answers it with one move, and loses at least 1
     assert beaten[1] < 0.05
     assert max(evaluate(make_passes(tree), safe).best_response_values) < 4 * interval
+
+
+def test_re_solving_plays_the_equilibrium_in_one_search() -> None:
+    """Rock-paper-scissors with depth 1: unsafe search answers with one move, the gadget holds it to the right mixture."""
+    search = search_of("modified_rps", 1, "cfr+", 400)
+    played = {}
+    for safety in (RE_SOLVING, UNSAFE):
+        agent = SearchAgent(ClassPlanner(search, rng(), safety), rng())
+        agent.start(1)
+        table = Table(search.space.game, rng())
+        agent.observe(table.sights[1])
+        table.play(0)
+        agent.observe(table.sights[1])
+        actions, played[safety] = agent.planner.weights()
+        assert actions == [0, 1, 2]
+    np.testing.assert_allclose(played[RE_SOLVING], [0.4, 0.4, 0.2], atol=0.05)
+    assert played[UNSAFE].max() > 0.95
+
+
+def test_re_solving_needs_regret_matching() -> None:
+    search = search_of("kuhn_poker", 1, "fp", 4)
+    with pytest.raises(TacitError, match="re-solving matches regrets"):
+        search.run(np.zeros(1, np.int64), torch.full((1, 2, 3), 1 / 3), np.ones(1, np.int64), (1, torch.zeros(1, 3)))
+
+
+@pytest.mark.parametrize("safety", SAFETY)
+def test_a_game_that_was_never_compiled_is_played(safety: str) -> None:
+    """From the rules alone; views and moves are those of the compiled game where nothing is drawn at random."""
+    game = load_game("liars_dice(dice=1,faces=3)")
+    spaces = [SearchSpace(explored(game, 2)), search_space(compile_game(game), 2)]
+    views = []
+    for space in spaces:
+        search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 20, 2))
+        agent = SearchAgent(ClassPlanner(search, rng(), safety), rng(5))
+        seen = []
+        play_game(game, (agent, RandomBot(rng(1))), rng(2), lambda _table, agent=agent, seen=seen: seen.append(agent.view()))
+        views.append([view for view in seen if view is not None])
+    assert len(views[0]) == len(views[1]) >= 2
+    for mine, theirs in zip(*views, strict=True):
+        assert mine.private_states == theirs.private_states
+        assert mine.actions == theirs.actions
+        np.testing.assert_allclose(mine.strategy, theirs.strategy, atol=1e-5)
+        np.testing.assert_allclose(mine.values[0], theirs.values[0], atol=1e-5)
+
+
+def explored(game: LiarsDice, depth: int) -> RuleSource:
+    source = RuleSource(game, depth)
+    source.explore_all(1_000)
+    return source
 
 
 @pytest.mark.parametrize("solver", ["linear-cfr", "flop"])

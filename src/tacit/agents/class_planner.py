@@ -27,6 +27,7 @@ from tacit.search.search import BatchSearch
 from tacit.threads import one_thread
 from tacit.tree.base import Floats
 from tacit.tree.beliefs import PublicBeliefState, descend
+from tacit.tree.public_tree import LEAF
 from tacit.tree.subgame import extract_subgame
 
 
@@ -37,10 +38,12 @@ class _Plan:
     Attributes:
       pbs: Where it started.
       strategy: `[E]` of its subgame: what is played there, and what everyone is believed to play.
+      promised: `[H, leaves]` the opponent's infostate values at the leaves; None unless it re-solves.
     """
 
     pbs: PublicBeliefState
     strategy: Floats
+    promised: Tensor | None
 
 
 class ClassPlanner:
@@ -101,21 +104,18 @@ class ClassPlanner:
             beliefs[0, player, : counts[player]] = torch.from_numpy(reach)
         sample = search.iterations_at(self._generator.random(1))
         classes, given = np.array([root.public_class]), beliefs.to(search.kernels.device)
+        opponent, resolves = 1 - self._player, self.safety == RE_SOLVING
+        constraint = None
+        if above is not None and above.promised is not None:
+            leaf = int((above.pbs.tree.require_nodes().actor[: root.came_from] == LEAF).sum())
+            constraint = opponent, above.promised[:, leaf][None]
         with one_thread():  # a single game's queries are far too small to share
-            promised = self._promised(classes, beliefs) if self.safety == RE_SOLVING and above is not None else None
-            result = search.run(classes, given, sample, None if promised is None else (1 - self._player, promised))
-        played = result.to_play(self.safety == SAMPLED).view(-1, len(result.batch.order))[:, 0]
+            result = search.run(classes, given, sample, constraint, opponent if resolves else None)
+        copies = len(result.batch.order)
+        played = result.to_play(self.safety == SAMPLED).view(-1, copies)[:, 0]
+        promised = result.leaf_values()[:, ::copies] if resolves and (root.tree.require_nodes().actor == LEAF).any() else None
         pbs = PublicBeliefState(root.tree, 0, (reaches[0], reaches[1]))
-        return _Plan(pbs, played.double().cpu().numpy())
-
-    def _promised(self, classes: np.ndarray, beliefs: Tensor) -> Tensor:
-        """Returns `[1, H]` the infostate values that the evaluator gave the opponent at the leaf where a search starts."""
-        block, half = self.search.kernels.alignment, beliefs.shape[2]
-        states = torch.from_numpy(classes).repeat_interleave(block).to(self.search.kernels.device)
-        columns = beliefs.flatten(1).T.repeat_interleave(block, 1).contiguous().to(states.device)
-        values = self.search.evaluator.evaluate(states, columns)[:, :1].T
-        opponent = 1 - self._player
-        return values[:, opponent * half : (opponent + 1) * half]
+        return _Plan(pbs, played.double().cpu().numpy(), promised)
 
     def _values(self, plan: _Plan, pbs: PublicBeliefState) -> tuple[Floats, Floats]:
         """Returns both players' infostate values `[H]` at a public state inside the plan, when both go on like this."""

@@ -55,6 +55,11 @@ class SearchResult:
         """The average strategies at the end."""
         return self._passes.normalise(self._driver.average)
 
+    def leaf_values(self) -> Tensor:
+        """Returns `[H, leaves]` what the search promised `values_leaves` at its leaves: mean infostate values."""
+        values: Tensor = self._driver.leaf_values()
+        return values
+
     def to_play(self, safe: bool) -> Tensor:
         """Returns the strategies to play with, which define the beliefs below the root, too.
 
@@ -114,6 +119,7 @@ class BatchSearch:
         reaches: Tensor,
         sample_iteration: np.ndarray,
         promised: tuple[int, Tensor] | None = None,
+        values_leaves: int | None = None,
     ) -> SearchResult:
         """Returns the result of searching from every given public belief state.
 
@@ -123,6 +129,7 @@ class BatchSearch:
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
           promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
             opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
+          values_leaves: a player whose values at the leaves are asked for (`SearchResult.leaf_values`).
 
         Raises:
           TacitError: fictitious play was asked to re-solve.
@@ -137,7 +144,7 @@ class BatchSearch:
         passes = GroupPasses(self.space, self.kernels, game_class, reaches)
         if promised is not None:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
-        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, values_roots=matches)
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_leaves)
         driver = Driver(passes, self._schedule, options)
         driver.sample(passes.in_order(sample_iteration))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):

@@ -28,6 +28,7 @@ class DriverOptions:
       period: Iterations that use the same leaf values.
       gadget: Constrains what the opponent of a re-solving player may hold at the roots.
       values_roots: Whether the roots' values are summed up on the way.
+      values_leaves: A player whose values at the leaves are summed up: what a search promises it there; None for nobody.
       seed: Of noisy responses; nothing else is random.
     """
 
@@ -36,6 +37,7 @@ class DriverOptions:
     period: int = 1
     gadget: Gadget | None = None
     values_roots: bool = False
+    values_leaves: int | None = None
     seed: int = 0
 
 
@@ -56,6 +58,7 @@ class Driver:
       root_sum: For each player the sum over iterations of weight times root values, if it was asked for.
       responds: Whether it is fictitious play.
       options: What it does beside iterating.
+      leaf_sum: For `values_leaves`, sums over iterations of weight times `[H, L]` counterfactual values, and likelihoods.
       samples: Where `sample` was called: the iteration each game samples, its strategies and what defines its beliefs.
     """
 
@@ -68,6 +71,7 @@ class Driver:
         self._keeps_means = self.responds or options.decomposition != CFR_D
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
+        self.leaf_sum: Any = None
         self.samples: Samples | None = None
         self._graph: Any = None
         self.valuation: Valuation | None = None
@@ -138,6 +142,8 @@ class Driver:
         leaves = None
         if self.valuation is not None:
             leaves = self.valuation.values(player, self, self.reaches[1 - player])
+        if leaves is not None and self.options.values_leaves == player:
+            self._sum_leaves(player, leaves.values)
         self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
         gadget = self.options.gadget
         if self.root_sum is not None:
@@ -145,6 +151,19 @@ class Driver:
         if gadget is not None and gadget.player == player:
             entering = gadget.answer(self.passes.root_cfv(player), self.clock.weights())
             self.passes.set_roots(player, self.reaches[player], entering)
+
+    def leaf_values(self) -> Any:
+        """Returns `[H, L]` the mean infostate values of `values_leaves`, weighted by how likely its private states were."""
+        cfv, likelihood = self.leaf_sum
+        return cfv / likelihood.clip(1e-30)
+
+    def _sum_leaves(self, player: int, values: Any) -> None:
+        """Adds an evaluator's infostate values of a player to the sums."""
+        likelihood = self.passes.leaf_likelihood(player, self.reaches[1 - player]).to(values)
+        half = len(likelihood)
+        mine = values[player * half : (player + 1) * half]
+        added = [self.clock.average_weight * part for part in (mine * likelihood, likelihood)]
+        self.leaf_sum = added if self.leaf_sum is None else [old + new for old, new in zip(self.leaf_sum, added, strict=True)]
 
     def _respond(self, player: int) -> None:
         faced = self.mean_reaches[1 - player]

@@ -25,7 +25,7 @@ FOLLOW, MATCH, RESPOND = 0, 1, 2
 """What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
 
 
-class Answer(NamedTuple):
+class UpwardPass(NamedTuple):
     """The arrays of a pass upwards.
 
     Attributes:
@@ -60,7 +60,7 @@ class GroupKernels(Protocol):
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
 
-    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
         """Lets values flow up, and does what the mode says at the player's decisions."""
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
@@ -277,7 +277,7 @@ class GroupPasses(Passes[Tensor]):
         clock: Clock,
     ) -> None:
         values, counterfactual = (self._no_values, False) if leaves is None else leaves
-        call = Answer(faced, values, counterfactual, (*numbers, self._edge_value, self._cfv[player]), clock)
+        call = UpwardPass(faced, values, counterfactual, (*numbers, self._edge_value, self._cfv[player]), clock)
         self.kernels.answer(self.batch, player, mode, call)
 
     def _empty_rows(self, player: int) -> Tensor:

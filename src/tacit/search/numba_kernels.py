@@ -15,7 +15,7 @@ from tacit.compiled import compiled
 from tacit.kernels.clock import Clock
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
-from tacit.search.groups import MATCH, RESPOND, Answer
+from tacit.search.groups import MATCH, RESPOND, UpwardPass
 from tacit.tree.search_space import SearchSpace
 
 LANES = 16
@@ -259,7 +259,7 @@ class NumbaKernels:
             player * H,
         )  # fmt: skip
 
-    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
         step = tuple(np.float32(weight) for weight in call.clock.step)
         values = call.values.contiguous()
         answer(

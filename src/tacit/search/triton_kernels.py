@@ -21,7 +21,7 @@ from torch import Tensor
 
 from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch
-from tacit.search.groups import MATCH, RESPOND, Answer
+from tacit.search.groups import MATCH, RESPOND, UpwardPass
 from tacit.tree.search_space import ACTS, ENDS, TILE, SearchSpace
 
 BLOCK = 32
@@ -88,6 +88,48 @@ def _belief_kernel(  # type: ignore[no-untyped-def]
             tl.store(column + (first_feature + state)[:, None] * num_leaves, share, mask=inside)
 
 
+@triton.jit
+def _match(  # type: ignore[no-untyped-def]
+    start, n, counts, most, mine, value, share, strategy, regret, average, edge_value,
+    keep_positive, keep_negative, floor, prediction,
+):  # fmt: skip
+    """Updates regrets, average and strategy of a tile of infostates whose values are known."""
+    total = tl.zeros_like(value)
+    for action in range(most):
+        e, legal = start + action * n, (action < counts)[:, None] & mine
+        instant = tl.load(edge_value + e, mask=legal, other=0.0) - value
+        old = tl.load(regret + e, mask=legal, other=0.0)
+        new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
+        played = tl.load(strategy + e, mask=legal, other=0.0)
+        tl.store(average + e, tl.load(average + e, mask=legal, other=0.0) + share * played, mask=legal)
+        tl.store(regret + e, new, mask=legal)
+        wanted = tl.where(legal, tl.maximum(new + prediction * instant, 0.0), 0.0)
+        tl.store(strategy + e, wanted, mask=legal)
+        total += wanted
+    some = total > 0.0
+    scale = tl.where(some, 1.0 / tl.where(some, total, 1.0), 0.0)
+    spare = tl.where(some, 0.0, 1.0 / tl.maximum(counts, 1)[:, None])
+    for action in range(most):
+        e, legal = start + action * n, (action < counts)[:, None] & mine
+        tl.store(strategy + e, tl.load(strategy + e, mask=legal, other=0.0) * scale + spare, mask=legal)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _respond(start, n, counts, most, mine, strategy, edge_value, BLOCK: tl.constexpr, TILE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Returns the values of a tile of infostates under their best actions, which replace the strategy."""
+    value = tl.load(edge_value + start, mask=mine, other=0.0)
+    best = tl.zeros([TILE, BLOCK], tl.int32)
+    for action in range(1, most):
+        legal = (action < counts)[:, None] & mine
+        other = tl.load(edge_value + start + action * n, mask=legal, other=-float("inf"))
+        best = tl.where(other > value, action, best)
+        value = tl.maximum(other, value)
+    for action in range(most):
+        legal = (action < counts)[:, None] & mine
+        tl.store(strategy + start + action * n, tl.where(best == action, 1.0, 0.0), mask=legal)
+    return value
+
+
 @triton.jit  # type: ignore[untyped-decorator]
 def _answer_kernel(  # type: ignore[no-untyped-def]
     chunk_group, chunk_first, group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
@@ -141,36 +183,13 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
                     e, legal = start + action * n, (action < counts)[:, None] & mine
                     value += tl.load(strategy + e, mask=legal, other=0.0) * tl.load(edge_value + e, mask=legal, other=0.0)
             if MODE == MATCH:
-                total = tl.zeros([TILE, BLOCK], tl.float32)
                 share = weight * tl.load(own_reach + rows + row[:, None] * n, mask=mine, other=0.0)
-                for action in range(most):
-                    e, legal = start + action * n, (action < counts)[:, None] & mine
-                    instant = tl.load(edge_value + e, mask=legal, other=0.0) - value
-                    old = tl.load(regret + e, mask=legal, other=0.0)
-                    new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
-                    played = tl.load(strategy + e, mask=legal, other=0.0)
-                    tl.store(average + e, tl.load(average + e, mask=legal, other=0.0) + share * played, mask=legal)
-                    tl.store(regret + e, new, mask=legal)
-                    wanted = tl.where(legal, tl.maximum(new + prediction * instant, 0.0), 0.0)
-                    tl.store(strategy + e, wanted, mask=legal)
-                    total += wanted
-                some = total > 0.0
-                scale = tl.where(some, 1.0 / tl.where(some, total, 1.0), 0.0)
-                spare = tl.where(some, 0.0, 1.0 / tl.maximum(counts, 1)[:, None])
-                for action in range(most):
-                    e, legal = start + action * n, (action < counts)[:, None] & mine
-                    tl.store(strategy + e, tl.load(strategy + e, mask=legal, other=0.0) * scale + spare, mask=legal)
+                _match(
+                    start, n, counts, most, mine, value, share, strategy, regret, average, edge_value,
+                    keep_positive, keep_negative, floor, prediction,
+                )  # fmt: skip
             if MODE == RESPOND:
-                value = tl.load(edge_value + start, mask=mine, other=0.0)
-                best = tl.zeros([TILE, BLOCK], tl.int32)
-                for action in range(1, most):
-                    legal = (action < counts)[:, None] & mine
-                    other = tl.load(edge_value + start + action * n, mask=legal, other=-float("inf"))
-                    best = tl.where(other > value, action, best)
-                    value = tl.maximum(other, value)
-                for action in range(most):
-                    legal = (action < counts)[:, None] & mine
-                    tl.store(strategy + start + action * n, tl.where(best == action, 1.0, 0.0), mask=legal)
+                value = _respond(start, n, counts, most, mine, strategy, edge_value, BLOCK, TILE)
         else:
             value = tl.load(cfv + rows + row[:, None] * n, mask=mine, other=0.0)
         above = tl.load(parent + table + row, mask=real, other=0)
@@ -261,7 +280,7 @@ class TritonKernels:
             BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
-    def answer(self, batch: Batch, player: int, mode: int, call: Answer) -> None:
+    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
         t, b, values = self._players[player], self._layout(batch), call.values
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],

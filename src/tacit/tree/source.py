@@ -28,7 +28,7 @@ from tacit.tree.classes import public_classes
 from tacit.tree.growing import GrowingTree
 from tacit.tree.opening import Histories, PublicRoot
 from tacit.tree.public_tree import LEAF, Floats, Ints, PublicTree
-from tacit.tree.steps import Opened, Step, build_subgame
+from tacit.tree.steps import ClassStep, Opened, build_subgame
 from tacit.tree.subgame import ROUND, Depth, Subgame, check_depth_limit, extract_subgame
 
 NO_CLASS = -1
@@ -152,7 +152,7 @@ class _RuleClass:
     root: PublicRoot
     joint: Floats
     legal: list[tuple[int, ...]]
-    step: Step | None = None
+    step: ClassStep | None = None
 
 
 class RuleSource:
@@ -225,7 +225,7 @@ class RuleSource:
             depth += 1
             yield opened
 
-    def _step(self, public_class: int) -> Step:
+    def _step(self, public_class: int) -> ClassStep:
         known = self._classes[public_class]
         if known.step is None:
             with blame_rules(self.game):
@@ -234,7 +234,7 @@ class RuleSource:
                 nodes = growing.tree.require_nodes()
                 children = range(1, len(nodes))
                 child_of_pair = np.repeat(np.arange(len(children)), growth.joint_count)
-                known.step = Step(
+                known.step = ClassStep(
                     root=root,
                     growth=growth,
                     child_class=[

@@ -14,7 +14,7 @@ from tacit.tree.public_tree import PublicTree
 
 
 @dataclass(frozen=True)
-class Step:
+class ClassStep:
     """A class's root and what follows one action later; nodes, rows and entries are counted from the root's first.
 
     Attributes:
@@ -42,7 +42,7 @@ class Opened(NamedTuple):
     """
 
     node: int
-    step: Step
+    step: ClassStep
     chance: float
 
 

@@ -6,11 +6,12 @@ import pytest
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import Game, load_game
-from tacit.kernels import RegretStep, make_passes
-from tacit.kernels.base import Passes
+from tacit.kernels import AnyTreePasses, make_passes
 from tacit.kernels.numba_rows import RowPasses
 from tacit.kernels.torch_rows import TorchPasses
 from tacit.solvers.lp import solve_lp
+from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
 from tacit.tree.beliefs import initial_belief_state
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
@@ -26,14 +27,11 @@ GAMES = [
 ]
 
 
-def cfr_average(passes: Passes, iterations: int) -> np.ndarray:
+def cfr_average(passes: AnyTreePasses, iterations: int) -> np.ndarray:
     """The average strategy of vanilla CFR with alternating updates."""
-    strategy, regret, average = passes.uniform(), passes.zeros(), passes.zeros()
-    for _ in range(iterations):
-        for player in (0, 1):
-            reaches = [passes.reach(p, strategy) for p in (0, 1)]
-            passes.update_regrets(player, strategy, regret, average, reaches, RegretStep())
-    return passes.tree.normalise(passes.to_numpy(average))
+    driver = TabularDriver(passes, find_schedule("cfr"))
+    driver.run(iterations)
+    return driver.average_strategy()
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -182,3 +180,29 @@ def test_games_that_name_their_infostates_cannot_grow() -> None:
     pytest.importorskip("pyspiel")
     with pytest.raises(TacitError, match="its tree cannot grow"):
         GrowingTree(load_game("openspiel:kuhn_poker"))
+
+
+def test_a_solve_goes_on_while_its_tree_grows() -> None:
+    """Leaf by leaf between iterations: old numbers stay, and in the end the full game's value is reached."""
+    game, rng = load_game("leduc_poker"), np.random.default_rng(0)
+    growing = GrowingTree(game)
+    driver = TabularDriver(RowPasses(growing.tree), find_schedule("dcfr"))
+    while growing.leaves:
+        driver.step()
+        before = driver.state()
+        growing.open(int(rng.choice(list(growing.leaves))))
+        driver.grow(RowPasses(growing.tree))
+        after = driver.state()
+        for name, numbers in before.items():
+            np.testing.assert_array_equal(after[name][: len(numbers)], numbers)
+        new = after["strategy"][len(before["strategy"]) :]
+        np.testing.assert_array_equal(new, growing.tree.uniform_strategy()[len(before["strategy"]) :])
+    assert driver.iteration > 50
+    driver.run(2_000)
+    compiled = compile_game(game, direct=False)
+    grown, average, strategy = entry_names(growing.tree), driver.average_strategy(), np.zeros(compiled.num_entries)
+    for name, entry in entry_names(compiled).items():
+        strategy[entry] = average[grown[name]]
+    quality = evaluate(make_passes(compiled), strategy)
+    assert quality.exploitability < 0.01
+    assert quality.value == pytest.approx(-0.085606424078, abs=0.01)

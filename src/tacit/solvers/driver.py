@@ -113,7 +113,8 @@ class Driver:
 
     def run(self, iterations: int) -> None:
         """Runs some iterations. Where passes can be captured, all but a few are replays of a CUDA graph."""
-        if not self.passes.capturable:
+        constrained = self.options.gadget is not None or self.options.values_leaves is not None  # these make new tensors
+        if constrained or not self.passes.capturable:
             for _ in range(iterations):
                 self.step()
             return

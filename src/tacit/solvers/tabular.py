@@ -53,6 +53,19 @@ class TabularDriver(Driver):
             self.start_average(self.passes.entries(self.average_strategy()))
         self.follow_leaves()
 
+    def grow(self, passes: AnyTreePasses) -> None:
+        """Goes on over a tree that has grown (`GrowingTree`): the old part keeps its numbers, new infostates start uniform."""
+        state, iteration, tree = self.state(), self.iteration, passes.tree
+        grown = {
+            "strategy": tree.uniform_strategy(),
+            "average": np.zeros(tree.num_entries),
+            "regret": np.zeros(tree.num_entries),
+        }
+        for name, numbers in state.items():
+            grown[name][: len(numbers)] = numbers
+        self.__init__(passes, self.schedule, self.options)  # type: ignore[misc]
+        self.restore(grown, iteration)
+
     def _bonus(self) -> Any:
         """Returns what forces an action at each infostate with the schedule's probability, each action equally often.
 

@@ -337,4 +337,4 @@ def test_a_match_that_is_stopped_keeps_what_was_played(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert report["interrupted"] is True
     assert report["hands"] == len(path.read_text().splitlines()) > 20
-    assert err.startswith("stopped early; what was played is kept in")
+    assert err.splitlines()[-1].startswith("stopped early; what was played is kept in")  # kernels may have been compiled before

@@ -14,10 +14,10 @@ from tacit.rebel.config import preset
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer, typical_return
-from tacit.search import tables
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.training.folder import RunFolder
 from tacit.training.run import load_trainer, open_run, train
+from tacit.tree import search_space as tables
 from tacit.tree.compiler import compile_game, has_direct_builder
 from tacit.tree.estimate import can_expand, fits_memory
 from tacit.tree.search_space import game_space, search_space

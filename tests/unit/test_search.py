@@ -7,13 +7,17 @@ import torch
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves, exact_values
+from tacit.kernels.base import LeafValues
+from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves, exact_values
 from tacit.search.config import SearchConfig
+from tacit.search.groups import GroupPasses
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 from tacit.solvers import solve
+from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.schedules import plain_schedule
 from tacit.tree.beliefs import belief_state
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
@@ -210,3 +214,29 @@ def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:
     result = search.run(np.zeros(1, np.int64), root_reaches(space, 1), np.ones(1, np.int64))
     joint = space.tables.deals[0] / space.tables.deals[0].sum()
     assert float((joint.sum(1) * result.values[0, 0].numpy()).sum()) == pytest.approx(-0.0856, abs=0.03)
+
+
+def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
+    """Leaf values weigh by the iteration's weight and by how likely chance and the opponent made the private state then."""
+    space = search_space(compile_game(load_game("leduc_poker")), 2)
+    search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 6, 2))
+    reaches, classes, player = torch.full((1, 2, 6), 1 / 6), np.zeros(1, np.int64), 1
+    found = search.run(classes, reaches, np.ones(1, np.int64), values_leaves=player).leaf_values()
+    passes = GroupPasses(space, search.kernels, classes, reaches)
+    driver = Driver(passes, plain_schedule("cfr+"), DriverOptions(search.evaluator))
+    cfvs, likelihoods = [], []
+    for iteration in range(1, 7):
+        driver.clock.tick()
+        for answering in (0, 1):
+            beliefs = passes.new_beliefs()
+            for one in (0, 1):
+                passes.leaf_beliefs(one, driver.reaches[one], beliefs)
+            values = search.evaluator.evaluate(passes.leaf_states, beliefs)
+            if answering == player:
+                likelihoods.append(iteration * passes.leaf_likelihood(player, driver.reaches[0]))
+                cfvs.append(likelihoods[-1] * values[6:])
+            numbers = (driver.strategy, driver.regret, driver.average, driver.reaches)
+            passes.update_regrets(answering, *numbers, driver.clock, LeafValues(values))
+            passes.reach(answering, driver.strategy, out=driver.reaches[answering])
+    assert (torch.stack(likelihoods).std(0) > 1e-4).any()
+    torch.testing.assert_close(found, sum(cfvs) / sum(likelihoods).clip(1e-30), rtol=1e-4, atol=1e-5)

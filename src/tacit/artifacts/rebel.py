@@ -105,7 +105,8 @@ class RebelArtifact(Artifact):
         bound = best_response_bound(search, playthroughs, np.random.default_rng(seed), show)
         return self.evaluation(
             "best-response", bound.exploitability, bound.kind, interval=bound.interval, playthroughs=playthroughs,
-            solver=solver, iterations=iterations, payoffs=bound.payoffs, games=bound.games, epoch=self._trained.epoch,
+            solver=solver, iterations=iterations, payoff_as_player_0=bound.payoffs[0],
+            payoff_as_player_1=bound.payoffs[1], games=bound.games, epoch=self._trained.epoch,
         )  # fmt: skip
 
     def _show_searches(self, what: str, most: int, done: int) -> None:

@@ -17,7 +17,7 @@ from tacit.solvers.driver import DriverOptions
 from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
-from tacit.tree.base import Floats
+from tacit.tree.base import Floats, Spot
 from tacit.tree.beliefs import PublicBeliefState, belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree
@@ -101,42 +101,46 @@ def test_a_prior_is_mixed_in() -> None:
     np.testing.assert_allclose(gadget.answer(np.array([1.0, -1.0]), RegretStep(floor=0.0)), [0.35, 0.4])
 
 
-def test_a_river_of_a_turn_endgame_is_re_solved_safely() -> None:
-    """Hands of hold'em: a random blueprint on the turn and river, one river of one line solved again."""
-    board, line = (7, 22, 33, 47), 13  # a card that may come
+def river_change(seed: int, card: int, solved: bool) -> float:
+    """Returns by how much re-solving one river of a turn endgame changes what player 0 loses.
+
+    The blueprint is random, or a solution of the endgame.
+    """
+    board = (7, 22, 33, 47)
     rules = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
-    ranges = tuple(possible_hands(board) * np.random.default_rng(seed).random(NUM_HANDS) for seed in (0, 1))
+    ranges = [possible_hands(board) * np.random.default_rng((seed, p)).random(NUM_HANDS) for p in (0, 1)]
     tree = build_hand_tree(None, rules, board, (ranges[0], ranges[1]))
-    blueprint = tree.normalise(np.random.default_rng(2).random(tree.num_entries) ** 3)
-    spot = tree.find("check / check")
-    spot = tree.after(spot, line)
-    assert tree.actor[spot.node] == 0
-    player, opponent = 0, 1
-    passes = HandPasses(tree, np.float64, keep=True)
-    strategy = tree.strategy(blueprint)
+    blueprint = tree.normalise(np.random.default_rng((seed, 2)).random(tree.num_entries) ** 3)
+    if solved:
+        whole = TabularDriver(HandPasses(tree, np.float64), find_schedule("dcfr"))
+        whole.run(200)
+        blueprint = whole.average_strategy()
+    spot, strategy = tree.after(tree.find("check / check"), card), tree.strategy(blueprint)
+    passes, hands = HandPasses(tree, np.float64, keep=True), tree.hands(spot)
+    passes.best_response(1, passes.reach(0, passes.entries(blueprint)))
+    promised = passes.node_values(1, spot.node) / tree.pair_weight[int(tree.block[spot.node])]
 
-    def opponents_best(played: Floats) -> float:
-        return evaluate(HandPasses(tree, np.float64), played).best_response_values[opponent]
+    def loss_of(played: Floats) -> float:
+        return evaluate(HandPasses(tree, np.float64), played).best_response_values[1]
 
-    passes.best_response(opponent, passes.reach(player, passes.entries(blueprint)))
-    promised, block = passes.node_values(opponent, spot.node), int(tree.block[spot.node])
-    hands = tree.hands(spot)
-    everything = np.zeros(NUM_HANDS)
-    everything[hands] = 1.0
-    river = replace(rules, first_street=RIVER)
-    found = {}
-    for safe in (True, False):
-        theirs = everything if safe else strategy.range_at(spot, opponent)
-        small = build_hand_tree(None, river, tree.board(spot), (strategy.range_at(spot, player), theirs))
-        order = np.argsort(small.blocks.hands(0)), np.argsort(hands)
-        values = np.zeros(len(hands))
-        values[order[0]] = promised[order[1]] / tree.pair_weight[block] * small.pair_weight[0]
-        gadget = Gadget(opponent, values) if safe else None
-        driver = TabularDriver(HandPasses(small, np.float64), find_schedule("cfr+"), DriverOptions(gadget=gadget))
-        driver.run(400)
-        spliced, average = blueprint.copy(), driver.average_strategy()
-        root = tree.decision(spliced, spot.node)
-        root[:, order[1]] = small.decision(average, 0)[:, order[0]]
-        found[safe] = opponents_best(spliced)
-    before = opponents_best(blueprint)
-    assert found[True] < before + 0.02  # chips, of a pot of 600
+    river, everything = replace(rules, first_street=RIVER), np.isin(np.arange(NUM_HANDS), hands) * 1.0
+    small = build_hand_tree(None, river, tree.board(spot), (strategy.range_at(spot, 0), everything))
+    ours, those = np.argsort(small.blocks.hands(0)), np.argsort(hands)
+    values = np.zeros(len(hands))
+    values[ours] = promised[those] * small.pair_weight[0]
+    driver = TabularDriver(HandPasses(small, np.float64), find_schedule("cfr+"), DriverOptions(gadget=Gadget(1, values)))
+    driver.run(400)
+    spliced, average = blueprint.copy(), driver.average_strategy()
+    for node in np.flatnonzero(small.actor == 0).tolist():
+        there = spot
+        for _, action in small.path(Spot(node)):
+            there = tree.after(there, action)
+        tree.decision(spliced, there.node)[:, those] = small.decision(average, node)[:, ours]
+    return loss_of(spliced) - loss_of(blueprint)
+
+
+def test_rivers_of_a_turn_endgame_are_re_solved_safely() -> None:
+    """Hands of hold'em: random blueprints get better, and a solution stays one."""
+    for seed, card in ((0, 13), (1, 3)):
+        assert river_change(seed, card, solved=False) < -0.3  # chips, of a pot of 600
+        assert river_change(seed, card, solved=True) < 0.01

@@ -279,7 +279,8 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     out, err = capsys.readouterr()
-    assert (stopped.value.code, out, len(err.splitlines())) == (2, "", 1)
+    told = [line for line in err.splitlines() if not line.startswith("compiling kernels")]  # which a cold cache does before
+    assert (stopped.value.code, out, len(told)) == (2, "", 1)
     assert message in err
 
 

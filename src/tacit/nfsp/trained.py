@@ -137,12 +137,3 @@ def load_nfsp(name: str) -> TrainedNfsp:
         return TrainedNfsp(name, system, str(header["game"]), config, int(header["epoch"]), weights, strategy)
     except (KeyError, TypeError):
         raise TacitError(f"{path} is no network of this version") from None
-
-
-def load_limit_policy(name: str, game: AnyGame | None = None) -> LimitPolicy:
-    """Returns what a run on limit hold'em trained, ready for `game`, or for the game it is of.
-
-    Raises:
-      TacitError: there is no network, it is damaged, or it is of another game.
-    """
-    return load_nfsp(name).policy(game)

@@ -10,17 +10,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from tacit.kernels.clock import Clock
+from tacit.kernels.clock import Clock, OneStep
 from tacit.tree.base import Floats, Tree
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Array = TypeVar("Array")
+Numbers = tuple[Any, Any, Any, Any]
+
+FOLLOW, MATCH, RESPOND = 0, 1, 2
+"""What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
 
 
 class LeafValues(NamedTuple):
@@ -97,22 +102,48 @@ class Passes(ABC, Generic[Array]):
         """Returns entries scaled to sum to 1 at each infostate; uniform where they are all zero."""
 
     @abstractmethod
+    def new_reach(self, player: int) -> Array:
+        """Returns room for a player's reach, of which the root rows are set."""
+
+    @abstractmethod
+    def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
+        """Fills a player's reach below the roots, and does what `reach_and_average` says if there is an average."""
+
+    @abstractmethod
+    def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        """Lets values flow up to the roots, and does what the mode says at the player's decisions.
+
+        Args:
+          mode: `FOLLOW`, `MATCH` or `RESPOND`.
+          player: whose values flow.
+          faced: the opponent's reach.
+          leaves: what leaves are worth; without it nothing.
+          numbers: the player's own reach, and entries: the strategy, regrets (when responding: the bonus, see `best_response`)
+            and averages. What a mode does not need is None.
+          clock: the weights of an update.
+        """
+
     def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
         """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given."""
+        reach = self.new_reach(player) if out is None else out
+        self.walk_down(player, strategy, reach, None, None)
+        return reach
 
-    @abstractmethod
     def reach_and_average(self, player: int, strategy: Array, average: Array, clock: Clock, out: Array | None = None) -> Array:
         """Returns `reach`; the player's part of `average` moves towards reach times strategy by `clock.share`."""
+        reach = self.new_reach(player) if out is None else out
+        self.walk_down(player, strategy, reach, average, clock)
+        return reach
 
-    @abstractmethod
-    def values(self, player: int, strategy: Array, opponent_reach: Array, leaves: LeafValues | None = None) -> Array:
-        """Returns the root's counterfactual values when `strategy` is played. Leaves without values are worth nothing."""
+    def values(self, player: int, strategy: Array, faced: Array, leaves: LeafValues | None = None) -> Array:
+        """Returns the root's counterfactual values when `strategy` is played against a reach of the opponent."""
+        self.walk_up(FOLLOW, player, faced, leaves, (None, strategy, None, None), self.any_clock)
+        return self.root_cfv(player)
 
-    @abstractmethod
     def best_response(
         self,
         player: int,
-        opponent_reach: Array,
+        faced: Array,
         bonus: Array | None = None,
         leaves: LeafValues | None = None,
         out: Array | None = None,
@@ -121,14 +152,16 @@ class Passes(ABC, Generic[Array]):
 
         Args:
           player: who responds.
-          opponent_reach: what is responded to.
+          faced: the opponent's reach that is responded to.
           bonus: entries, added to the actions' values where these are compared, but not to what the chosen one is worth:
             the response is then the best among those that choose so. A bonus beyond all payoffs forces an action.
           leaves: what leaves are worth.
           out: entries of which the player's are overwritten by the response; without it the opponent's are zero.
         """
+        response = self.zeros() if out is None else out
+        self.walk_up(RESPOND, player, faced, leaves, (None, response, bonus, None), self.any_clock)
+        return self.root_cfv(player), response
 
-    @abstractmethod
     def update_regrets(
         self,
         player: int,
@@ -153,6 +186,12 @@ class Passes(ABC, Generic[Array]):
           clock: the weights of this update (`RegretStep`).
           leaves: what leaves are worth.
         """
+        self.walk_up(MATCH, player, reaches[1 - player], leaves, (reaches[player], strategy, regret, average), clock)
+
+    @cached_property
+    def any_clock(self) -> Clock:
+        """A clock for passes that need no weights."""
+        return OneStep().clock(self.device if self.capturable else "cpu")
 
     @abstractmethod
     def root_cfv(self, player: int) -> Array:

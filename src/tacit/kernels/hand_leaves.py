@@ -14,12 +14,12 @@ from tacit.cards.hands import HANDS, NUM_HANDS, meetings
 from tacit.cards.run_outs import run_out_margins
 from tacit.compiled import compiled
 from tacit.games.betting import Betting
-from tacit.kernels.base import LeafValues
+from tacit.kernels.base import Array, LeafValues, TreePasses
 from tacit.kernels.card_removal import LANES, VECTOR
 from tacit.kernels.simd import load, splat, store
+from tacit.tree.base import Floats
 from tacit.tree.hand_tree import LEAF, RUNS_OUT, HandTree
 
-Array = NDArray[Any]
 NO_REACH = 1e-20
 """A total reach that counts as none: anything may be held then."""
 
@@ -66,7 +66,7 @@ class HandLeaves:
             return
         self._count, self._dtype, self._device = len(nodes), dtype, device
 
-        def put(numbers: Array) -> Tensor:
+        def put(numbers: NDArray[Any]) -> Tensor:
             return torch.from_numpy(np.ascontiguousarray(numbers)).to(device)
 
         widths = [blocks.width(int(block)) for block in tree.block[nodes]]
@@ -137,7 +137,7 @@ class RunOuts:
             places = value_offset[here][:, None] + lanes
             self._groups.append((tree.blocks.board[block], rows, places, tree.amount[here][:, None]))
 
-    def fill(self, player: int, opponent_reach: Array, values: Array) -> None:
+    def fill(self, player: int, opponent_reach: NDArray[Any], values: NDArray[Any]) -> None:
         """Writes the player's counterfactual values into `values`."""
         for board, rows, places, amount in self._groups:
             found = margins_times(board, opponent_reach[rows[1 - player]].T)
@@ -177,20 +177,41 @@ class DeviceRunOuts:
             values.index_copy_(0, self._places, found.flatten()[self._cells])
 
 
-def hand_likelihood(tree: HandTree, player: int, node: int, opponent_reach: Array) -> NDArray[np.float64]:
-    """Returns `[H]` how likely chance and the opponent make each hand of a player at a node, by lane."""
-    block = int(tree.block[node])
-    start = int(tree.row_offset[1 - player][tree.reach_row[1 - player][node]])
-    weights, hands = np.zeros(NUM_HANDS), tree.blocks.hands(block)
-    weights[hands] = opponent_reach[start : start + len(hands)]
-    likelihood: NDArray[np.float64] = meetings(weights)[hands].clip(min=0.0) * tree.pair_weight[block]
-    return likelihood
+class HandTreePasses(TreePasses[Array]):
+    """What passes over trees of hold'em do alike on all devices with nodes and leaves."""
+
+    tree: HandTree
+    _leaves: HandLeaves
+
+    def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
+        block, reach = int(self.tree.block[node]), torch.as_tensor(opponent_reach).cpu().numpy()
+        start = int(self.tree.row_offset[1 - player][self.tree.reach_row[1 - player][node]])
+        weights, hands = np.zeros(NUM_HANDS), self.tree.blocks.hands(block)
+        weights[hands] = reach[start : start + len(hands)]
+        likelihood: Floats = meetings(weights)[hands].clip(min=0.0) * self.tree.pair_weight[block]
+        return likelihood
+
+    @property
+    def leaf_states(self) -> HandStates | None:
+        return self._leaves.states
+
+    def new_beliefs(self) -> Tensor:
+        return self._leaves.new_beliefs()
+
+    def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
+        self._leaves.write_beliefs(player, torch.as_tensor(reach), beliefs)
+
+    def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
+        return self._leaves.likelihood(player, torch.as_tensor(opponent_reach))
+
+    def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
+        return self._leaves.weight(player, torch.as_tensor(opponent_reach))
 
 
-def margins_times(board: tuple[int, ...], columns: Array) -> Array:
+def margins_times(board: tuple[int, ...], columns: NDArray[Any]) -> NDArray[Any]:
     """Returns `[H, n]`: the margins of all hands that a board allows (`run_out_margins`) times `columns` `[H, n]`."""
     margins = run_out_margins(board, columns.dtype.name)
-    found: Array = np.empty((len(columns), columns.shape[1]), columns.dtype)
+    found: NDArray[Any] = np.empty((len(columns), columns.shape[1]), columns.dtype)
     for first in range(0, columns.shape[1], LANES):
         part = np.zeros((len(columns), LANES), columns.dtype)
         size = min(LANES, columns.shape[1] - first)

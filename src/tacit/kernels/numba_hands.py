@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tacit.compiled import compiled
-from tacit.kernels.base import LeafValues, TreePasses
+from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
-from tacit.kernels.clock import Clock, RegretStep
-from tacit.kernels.hand_leaves import HandLeaves, RunOuts, hand_likelihood
+from tacit.kernels.clock import Clock
+from tacit.kernels.hand_leaves import HandLeaves, HandTreePasses, RunOuts
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
 from tacit.tree.base import Floats
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
 
 Array = NDArray[Any]
-
-_VALUES, _RESPONSE, _REGRETS = 0, 1, 2
-"""What a pass upwards does where its player decides."""
-
 
 # The passes make no arrays in their loops, and what they call makes none at all: references need not be counted there.
 _inlined = compiled(_nrt=False, inline="always")
@@ -183,11 +177,11 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                     for a in range(actions):
                         entries[a] = entry_offset[first_entry[node] + a]
                         rows[a] = own_offset[own_row[child[first_child[node] + a]]]
-                    if mode == _RESPONSE:
+                    if mode == RESPOND:
                         _respond(size, actions, at, below, entries, values, strategy, regret)
                     else:
                         _follow(size, actions, at, below, entries, values, strategy)
-                    if mode == _REGRETS:
+                    if mode == MATCH:
                         _match_regrets(
                             size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step
                         )
@@ -200,7 +194,7 @@ def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, roo
                         values[target + copy_above[copy + h]] += values[at + h]
 
 
-class HandPasses(TreePasses[Array]):
+class HandPasses(HandTreePasses[Array]):
     """Passes over a tree of hold'em by numba; reaches are over its rows, the rest over its entries.
 
     Args:
@@ -244,41 +238,32 @@ class HandPasses(TreePasses[Array]):
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
         return rows.astype(np.float64)
 
-    def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
-        return self._reach(player, strategy, self._none, 0.0, out)
+    def new_reach(self, player: int) -> Array:
+        return np.empty(int(self.tree.row_offset[player][-1]), self.dtype)
 
-    def reach_and_average(self, player: int, strategy: Array, average: Array, clock: Clock, out: Array | None = None) -> Array:
-        return self._reach(player, strategy, average, clock.share(), out)
+    def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
+        t, share = self.tree, 0.0 if clock is None else clock.share()
+        _reach(
+            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
+            t.blocks.lane_start, t.blocks.above, self._root_reach[player], strategy, reach,
+            self._none if average is None else average, self.dtype(share),
+        )  # fmt: skip
 
-    def values(self, player: int, strategy: Array, opponent_reach: Array, leaves: LeafValues | None = None) -> Array:
-        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), leaves)
-        return self.root_cfv(player)
-
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Array,
-        bonus: Array | None = None,
-        leaves: LeafValues | None = None,
-        out: Array | None = None,
-    ) -> tuple[Array, Array]:
-        response, bonus = self.zeros() if out is None else out, self._none if bonus is None else bonus
-        # The place of the regrets is taken by the bonus: either says how a node's player chooses.
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, bonus, self._none), leaves)
-        return self.root_cfv(player), response
-
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Array,
-        regret: Array,
-        average: Array,
-        reaches: Sequence[Array],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        arrays = (strategy, regret, average)
-        self._pass_up(_REGRETS, player, reaches[1 - player], reaches[player], arrays, leaves, clock.step)
+    def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        t, (own_reach, *arrays) = self.tree, (self._none if part is None else part for part in numbers)
+        self._run_outs.fill(player, faced, self._values)
+        if self._leaves.states is not None:
+            self._leaves.fill(player, torch.from_numpy(faced), leaves, torch.from_numpy(self._values))
+        nodes = (
+            t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
+            t.reach_row[player], t.reach_row[1 - player],
+        )  # fmt: skip
+        offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])
+        weights = tuple(self.dtype(number) for number in (*clock.step, 1.0))
+        _up(
+            mode, player, nodes, self._blocks, self._tables, offsets, (faced, own_reach), (self._values, *arrays), weights,
+            self._room,
+        )  # fmt: skip
 
     def mix(self, rows: Array, other: Array, weight: float) -> Array:
         mixed: Array = rows + self.dtype(weight) * (other - rows)
@@ -298,9 +283,6 @@ class HandPasses(TreePasses[Array]):
         values: Floats = self._values[start : start + self.tree.blocks.width(int(self.tree.block[node]))].astype(np.float64)
         return values
 
-    def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
-        return hand_likelihood(self.tree, player, node, opponent_reach)
-
     def set_roots(self, player: int, reach: Array, roots: Array) -> None:
         self._root_reach[player][:] = roots
 
@@ -312,56 +294,6 @@ class HandPasses(TreePasses[Array]):
         """For each player the reach of the roots that passes downwards start from."""
         first, second = self.tree.root_reach
         return first.astype(self.dtype), second.astype(self.dtype)
-
-    @property
-    def leaf_states(self) -> Any:
-        return self._leaves.states
-
-    def new_beliefs(self) -> Tensor:
-        return self._leaves.new_beliefs()
-
-    def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
-        self._leaves.write_beliefs(player, torch.from_numpy(reach), beliefs)
-
-    def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
-        return self._leaves.likelihood(player, torch.from_numpy(opponent_reach))
-
-    def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
-        return self._leaves.weight(player, torch.from_numpy(opponent_reach))
-
-    def _reach(self, player: int, strategy: Array, average: Array, share: float, out: Array | None) -> Array:
-        t = self.tree
-        reach = np.empty(int(t.row_offset[player][-1]), self.dtype) if out is None else out
-        _reach(
-            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
-            t.blocks.lane_start, t.blocks.above, self._root_reach[player], strategy, reach, average, self.dtype(share),
-        )  # fmt: skip
-        return reach
-
-    def _pass_up(
-        self,
-        mode: int,
-        player: int,
-        opponent_reach: Array,
-        own_reach: Array,
-        arrays: tuple[Array, ...],
-        leaves: LeafValues | None,
-        step: RegretStep = RegretStep(),  # noqa: B008 (a tuple)
-    ) -> None:
-        t = self.tree
-        self._run_outs.fill(player, opponent_reach, self._values)
-        if self._leaves.states is not None:
-            self._leaves.fill(player, torch.from_numpy(opponent_reach), leaves, torch.from_numpy(self._values))
-        nodes = (
-            t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
-            t.reach_row[player], t.reach_row[1 - player],
-        )  # fmt: skip
-        offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])
-        weights = tuple(self.dtype(number) for number in (*step, 1.0))
-        _up(
-            mode, player, nodes, self._blocks, self._tables, offsets, (opponent_reach, own_reach), (self._values, *arrays),
-            weights, self._room,
-        )  # fmt: skip
 
 
 def _value_offsets(tree: HandTree, keep: bool) -> NDArray[np.int64]:

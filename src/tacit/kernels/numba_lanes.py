@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
-from tacit.kernels.base import LeafValues
+from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
 from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.kernels.simd import load, splat, store, where_greater, width
@@ -49,44 +48,27 @@ class LanePasses(PublicTreePasses[Rows]):
     def rows_to_numpy(self, player: int, rows: Rows) -> Floats:
         return rows.ravel()[self._layout.row_position[player]]
 
-    def reach(self, player: int, strategy: Rows, out: Rows | None = None) -> Rows:
-        reach = self._root_reach(player) if out is None else out
-        _reach(*self._shape, player, strategy, reach)
+    def new_reach(self, player: int) -> Rows:
+        reach = np.empty((self._num_nodes, self._layout.num_lanes))
+        reach[: self.tree.require_nodes().num_roots] = 0.0  # lanes without a private state
+        self.set_roots(player, reach, self.tree.rows[player].root_reach)
         return reach
 
-    def reach_and_average(self, player: int, strategy: Rows, average: Rows, clock: Clock, out: Rows | None = None) -> Rows:
-        reach = self._root_reach(player) if out is None else out
-        _reach_and_average(*self._shape, player, strategy, reach, average, clock.share())
-        return reach
+    def walk_down(self, player: int, strategy: Rows, reach: Rows, average: Rows | None, clock: Clock | None) -> None:
+        if average is None or clock is None:
+            _reach(*self._shape, player, strategy, reach)
+        else:
+            _reach_and_average(*self._shape, player, strategy, reach, average, clock.share())
 
-    def values(self, player: int, strategy: Rows, opponent_reach: Rows, leaves: LeafValues | None = None) -> Rows:
-        _values(*self._shape, player, *self._ends(player, opponent_reach, leaves), strategy, self._cfv)
-        return self.root_cfv(player)
-
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Rows,
-        bonus: Rows | None = None,
-        leaves: LeafValues | None = None,
-        out: Rows | None = None,
-    ) -> tuple[Rows, Rows]:
-        response = self.zeros() if out is None else out
-        _best_response(*self._shape, player, *self._ends(player, opponent_reach, leaves), bonus, response, self._cfv)
-        return self.root_cfv(player), response
-
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Rows,
-        regret: Rows,
-        average: Rows,
-        reaches: Sequence[Rows],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        ends = self._ends(player, reaches[1 - player], leaves)
-        _update_regrets(*self._shape, player, *ends, reaches[player], strategy, regret, average, self._cfv, *clock.step)
+    def walk_up(self, mode: int, player: int, faced: Rows, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        own_reach, strategy, regret, average = numbers
+        ends = self._ends(player, faced, leaves)
+        if mode == FOLLOW:
+            _values(*self._shape, player, *ends, strategy, self._cfv)
+        elif mode == RESPOND:
+            _best_response(*self._shape, player, *ends, regret, strategy, self._cfv)
+        else:
+            _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step)
 
     def root_cfv(self, player: int) -> Rows:
         return self._cfv.ravel()[self._root_position(player)]
@@ -102,12 +84,6 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def _root_position(self, player: int) -> NDArray[np.int64]:
         return self._layout.row_position[player][: self.tree.rows[player].level_start[1]]
-
-    def _root_reach(self, player: int) -> Rows:
-        reach = np.empty((self._num_nodes, self._layout.num_lanes))
-        reach[: self.tree.require_nodes().num_roots] = 0.0  # lanes without a private state
-        self.set_roots(player, reach, self.tree.rows[player].root_reach)
-        return reach
 
     def _ends(self, player: int, opponent_reach: Rows, leaves: LeafValues | None) -> tuple[Any, ...]:
         """Returns what terminal nodes are valued with, after the values of leaves were written."""

@@ -6,14 +6,11 @@ actions, private draws during play and phantom games all come here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.kernels.base import LeafValues
+from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
 from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
@@ -44,49 +41,28 @@ class RowPasses(PublicTreePasses[Vector]):
     def rows_to_numpy(self, player: int, rows: Vector) -> Floats:
         return rows
 
-    def reach(self, player: int, strategy: Vector, out: Vector | None = None) -> Vector:
-        reach = self._root_reach(player) if out is None else out
+    def new_reach(self, player: int) -> Vector:
+        rows = self.tree.rows[player]
+        reach = np.empty(len(rows))
+        reach[: rows.level_start[1]] = rows.root_reach
+        return reach
+
+    def walk_down(self, player: int, strategy: Vector, reach: Vector, average: Vector | None, clock: Clock | None) -> None:
         rows = self.tree.rows[player]
         _reach(rows.level_start[1], rows.parent, rows.entry, strategy, reach)
-        return reach
+        if average is not None and clock is not None:
+            _average(rows.infostate, self.tree.entry_start, strategy, reach, average, clock.share())
 
-    def reach_and_average(
-        self, player: int, strategy: Vector, average: Vector, clock: Clock, out: Vector | None = None
-    ) -> Vector:
-        reach = self.reach(player, strategy, out)
-        _average(self.tree.rows[player].infostate, self.tree.entry_start, strategy, reach, average, clock.share())
-        return reach
-
-    def values(self, player: int, strategy: Vector, opponent_reach: Vector, leaves: LeafValues | None = None) -> Vector:
-        _values(*self._links(player), strategy, self._edge_value, self._ends(player, opponent_reach, leaves))
-        return self.root_cfv(player)
-
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Vector,
-        bonus: Vector | None = None,
-        leaves: LeafValues | None = None,
-        out: Vector | None = None,
-    ) -> tuple[Vector, Vector]:
-        response = self.zeros() if out is None else out
-        _best_response(*self._links(player), bonus, response, self._edge_value, self._ends(player, opponent_reach, leaves))
-        return self.root_cfv(player), response
-
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Vector,
-        regret: Vector,
-        average: Vector,
-        reaches: Sequence[Vector],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        cfv = self._ends(player, reaches[1 - player], leaves)
-        _update_regrets(
-            *self._links(player), reaches[player], strategy, regret, average, self._edge_value, cfv, *clock.step
-        )  # fmt: skip
+    def walk_up(self, mode: int, player: int, faced: Vector, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        own_reach, strategy, regret, average = numbers
+        cfv, rows = self._ends(player, faced, leaves), self.tree.rows[player]
+        links = rows.parent, rows.entry, rows.infostate, self.tree.entry_start
+        if mode == FOLLOW:
+            _values(*links, strategy, self._edge_value, cfv)
+        elif mode == RESPOND:
+            _best_response(*links, regret, strategy, self._edge_value, cfv)
+        else:
+            _update_regrets(*links, own_reach, strategy, regret, average, self._edge_value, cfv, *clock.step)
 
     def root_cfv(self, player: int) -> Vector:
         return self._cfv[player][: self.tree.rows[player].level_start[1]].copy()
@@ -99,16 +75,6 @@ class RowPasses(PublicTreePasses[Vector]):
 
     def get_roots(self, player: int, reach: Vector) -> Vector:
         return reach[: self.tree.rows[player].level_start[1]].copy()
-
-    def _root_reach(self, player: int) -> Vector:
-        rows = self.tree.rows[player]
-        reach = np.empty(len(rows))
-        reach[: rows.level_start[1]] = rows.root_reach
-        return reach
-
-    def _links(self, player: int) -> tuple[Any, ...]:
-        rows = self.tree.rows[player]
-        return rows.parent, rows.entry, rows.infostate, self.tree.entry_start
 
     def _ends(self, player: int, opponent_reach: Vector, leaves: LeafValues | None) -> Vector:
         """Returns the player's values, set at terminal rows and leaves, zero elsewhere."""

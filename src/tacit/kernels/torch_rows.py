@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.kernels.base import LeafValues
-from tacit.kernels.clock import Clock
+from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
+from tacit.kernels.clock import Clock, RegretStep
 from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
 from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree, in_ranges
 
@@ -64,82 +63,56 @@ class TorchPasses(PublicTreePasses[Tensor]):
     def rows_to_numpy(self, player: int, rows: Tensor) -> Floats:
         return rows.double().cpu().numpy()
 
-    def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
+    def new_reach(self, player: int) -> Tensor:
         rows = self.tree.rows[player]
-        reach = torch.empty(len(rows), device=self.device, dtype=self.dtype) if out is None else out
-        if out is None:
-            self.set_roots(player, reach, torch.from_numpy(rows.root_reach).to(self.device, self.dtype))
+        reach = torch.empty(len(rows), device=self.device, dtype=self.dtype)
+        self.set_roots(player, reach, torch.from_numpy(rows.root_reach).to(self.device, self.dtype))
+        return reach
+
+    def walk_down(self, player: int, strategy: Tensor, reach: Tensor, average: Tensor | None, clock: Clock | None) -> None:
         for level in self._levels[player][1:]:
             reach[level.start : level.end] = reach[level.parent] * strategy[level.entry]
-        return reach
+        if average is not None and clock is not None:
+            share = clock.share()
+            for level in self._levels[player]:
+                e = level.acting_entry
+                average[e] = (1.0 - share) * average[e] + share * reach[level.acting_row] * strategy[e]
 
-    def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
-    ) -> Tensor:
-        reach, share = self.reach(player, strategy, out), clock.share()
-        for level in self._levels[player]:
-            e = level.acting_entry
-            average[e] = (1.0 - share) * average[e] + share * reach[level.acting_row] * strategy[e]
-        return reach
-
-    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
-        cfv, edge_value = self._start_values(player, opponent_reach, leaves)
+    def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        own_reach, strategy, regret, average = numbers
+        cfv, edge_value = self._start_values(player, faced, leaves)
         for level in reversed(self._levels[player]):
-            cfv.index_add_(0, level.acting_row, strategy[level.acting_entry] * edge_value[level.acting_entry])
+            e, row = level.acting_entry, level.acting_row
+            values = edge_value[e]
+            if mode == RESPOND:
+                self._respond(level, values if regret is None else values + regret[e], strategy)
+            cfv.index_add_(0, row, strategy[e] * values)
+            if mode == MATCH:
+                average[e] += clock.step.average_weight * own_reach[row] * strategy[e]
+                self._match(level, values - cfv[row], strategy, regret, clock.step)
             _pass_up(level, cfv, edge_value)
-        return self.root_cfv(player)
 
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Tensor,
-        bonus: Tensor | None = None,
-        leaves: LeafValues | None = None,
-        out: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        cfv, edge_value = self._start_values(player, opponent_reach, leaves)
-        response = self.zeros() if out is None else out
-        for level in reversed(self._levels[player]):
-            values = edge_value[level.acting_entry]
-            ranked = values if bonus is None else values + bonus[level.acting_entry]
-            best = torch.full((level.num_acting,), -torch.inf, device=self.device, dtype=self.dtype)
-            best.scatter_reduce_(0, level.acting_infostate, ranked, "amax")
-            # Of equally good actions the first, as in every backend.
-            choice = torch.where(ranked == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
-            first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
-            first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
-            response[level.acting_entry] = 0.0
-            response[first] = 1.0
-            cfv.index_add_(0, level.acting_row, response[level.acting_entry] * values)
-            _pass_up(level, cfv, edge_value)
-        return self.root_cfv(player), response
+    def _respond(self, level: _Level, ranked: Tensor, response: Tensor) -> None:
+        """Takes the action that ranks first at each infostate of a level."""
+        best = torch.full((level.num_acting,), -torch.inf, device=self.device, dtype=self.dtype)
+        best.scatter_reduce_(0, level.acting_infostate, ranked, "amax")
+        # Of equally good actions the first, as in every backend.
+        choice = torch.where(ranked == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
+        first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
+        first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
+        response[level.acting_entry] = 0.0
+        response[first] = 1.0
 
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Tensor,
-        regret: Tensor,
-        average: Tensor,
-        reaches: Sequence[Tensor],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        cfv, edge_value = self._start_values(player, reaches[1 - player], leaves)
-        step = clock.step
-        for level in reversed(self._levels[player]):
-            e = level.acting_entry
-            average[e] += step.average_weight * reaches[player][level.acting_row] * strategy[e]
-            cfv.index_add_(0, level.acting_row, strategy[e] * edge_value[e])
-            instant = edge_value[e] - cfv[level.acting_row]
-            old = regret[e]
-            new = step.positive_discount * old.clamp_min(0.0) + step.negative_discount * old.clamp_max(0.0) + instant
-            new = new.clamp_min(step.floor)
-            wanted = (new + step.prediction * instant).clamp_min(0.0)
-            total = torch.zeros(level.num_acting, device=self.device, dtype=self.dtype)
-            total = total.index_add_(0, level.acting_infostate, wanted)[level.acting_infostate]
-            regret[e] = new
-            strategy[e] = torch.where(total > 0, wanted / total.where(total > 0, 1.0), 1.0 / self._num_actions[e])
-            _pass_up(level, cfv, edge_value)
+    def _match(self, level: _Level, instant: Tensor, strategy: Tensor, regret: Tensor, step: RegretStep) -> None:
+        """Updates the regrets and the strategy of a level."""
+        e = level.acting_entry
+        new = step.positive_discount * regret[e].clamp_min(0.0) + step.negative_discount * regret[e].clamp_max(0.0) + instant
+        new = new.clamp_min(step.floor)
+        wanted = (new + step.prediction * instant).clamp_min(0.0)
+        total = torch.zeros(level.num_acting, device=self.device, dtype=self.dtype)
+        total = total.index_add_(0, level.acting_infostate, wanted)[level.acting_infostate]
+        regret[e] = new
+        strategy[e] = torch.where(total > 0, wanted / total.where(total > 0, 1.0), 1.0 / self._num_actions[e])
 
     def root_cfv(self, player: int) -> Tensor:
         return self._cfv[: self.tree.rows[player].level_start[1]]

@@ -7,7 +7,6 @@ that hold each card in the same order, and a program looks up where in them the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +16,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from tacit.kernels.base import LeafValues, TreePasses
-from tacit.kernels.clock import Clock, OneStep
-from tacit.kernels.hand_leaves import DeviceRunOuts, HandLeaves, hand_likelihood
+from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
+from tacit.kernels.clock import Clock
+from tacit.kernels.hand_leaves import DeviceRunOuts, HandLeaves, HandTreePasses
 from tacit.kernels.hand_pieces import SLOTS, cut_into_pieces
 from tacit.tree.base import Floats
 from tacit.tree.hand_tree import HandTree
@@ -30,9 +29,6 @@ DEAL_LANES = 64
 """Hands of a program that sums over cards."""
 HANDS = 2_048
 """More hands than there are, for a program that handles all of a terminal node."""
-
-_VALUES, _RESPONSE, _REGRETS = 0, 1, 2
-"""What a pass upwards does where its player decides."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -125,7 +121,7 @@ def _deal_kernel(  # type: ignore[no-untyped-def]
 def _up_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, decision_start, value, actor, num_actions, entry, first_edge, edge_value, edge_row,
     values, strategy, regret, average, own_reach, steps, counter,
-    MODE: tl.constexpr, RESPONSE: tl.constexpr, REGRETS: tl.constexpr, BONUS: tl.constexpr, ACTIONS: tl.constexpr,
+    MODE: tl.constexpr, RESPOND: tl.constexpr, MATCH: tl.constexpr, BONUS: tl.constexpr, ACTIONS: tl.constexpr,
     LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player.
@@ -149,7 +145,7 @@ def _up_kernel(  # type: ignore[no-untyped-def]
         entries = tl.load(entry + decision) + action[:, None] * size + hand[None, :]
         result = tl.sum(found, 0)
         if tl.load(actor + decision) == player:
-            if MODE == RESPONSE:
+            if MODE == RESPOND:
                 ranked = found + tl.load(regret + entries, mask=both, other=0.0) if BONUS else found
                 _, chosen = tl.max(tl.where(real[:, None], ranked, float("-inf")), 0, return_indices=True)
                 picked = action[:, None] == chosen[None, :]
@@ -157,7 +153,7 @@ def _up_kernel(  # type: ignore[no-untyped-def]
                 tl.store(strategy + entries, picked.to(tl.float32), mask=both)
             else:
                 result = tl.sum(found * tl.load(strategy + entries, mask=both, other=0.0), 0)
-            if MODE == REGRETS:
+            if MODE == MATCH:
                 instant = tl.where(both, found - result[None, :], 0.0)
                 old = tl.load(regret + entries, mask=both, other=0.0)
                 new = tl.maximum(old * tl.where(old > 0.0, keep_positive, keep_negative) + instant, floor)
@@ -172,7 +168,7 @@ def _up_kernel(  # type: ignore[no-untyped-def]
         tl.store(values + tl.load(value + decision) + hand, result, mask=inside)
 
 
-class TritonHandPasses(TreePasses[Tensor]):
+class TritonHandPasses(HandTreePasses[Tensor]):
     """Passes over a tree of hold'em on a GPU, in float32; reaches are over its rows, the rest over its entries.
 
     Args:
@@ -198,7 +194,6 @@ class TritonHandPasses(TreePasses[Tensor]):
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
         self._values = torch.zeros(pieces.num_values, device=device)
         self._none = torch.zeros(0, device=device)
-        self._once = OneStep().clock(device)
         self._leaves = HandLeaves(tree, pieces.node_value, torch.float32, device)
         self._run_outs = DeviceRunOuts(tree, pieces.node_value, device)
 
@@ -218,43 +213,43 @@ class TritonHandPasses(TreePasses[Tensor]):
     def zeros(self) -> Tensor:
         return torch.zeros(self.tree.num_entries, device=self.device)
 
-    def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
-        return self._reach(player, strategy, self._none, self._once, out)
+    def new_reach(self, player: int) -> Tensor:
+        return torch.empty(int(self.tree.row_offset[player][-1]), device=self.device)
 
-    def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
-    ) -> Tensor:
-        return self._reach(player, strategy, average, clock, out)
+    def walk_down(self, player: int, strategy: Tensor, reach: Tensor, average: Tensor | None, clock: Clock | None) -> None:
+        t, averages, clock = self._tables, average is not None, clock or self.any_clock
+        for first, last in self._stages:
+            _reach_kernel[last - first, triton.cdiv(self._widest, LANES)](
+                first, player, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player],
+                t["root_start"], t["decision_start"], t["actor"], t["num_actions"], t["entry"], t["row"][player],
+                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach,
+                average if averages else self._none, clock.shares, clock.counter, AVERAGES=averages, ACTIONS=self._actions,
+                LANES=LANES,
+            )  # fmt: skip
 
-    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
-        self._pass_up(_VALUES, player, opponent_reach, self._none, (strategy, self._none, self._none), self._once, leaves)
-        return self.root_cfv(player)
-
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Tensor,
-        bonus: Tensor | None = None,
-        leaves: LeafValues | None = None,
-        out: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        response, ranked = self.zeros() if out is None else out, self._none if bonus is None else bonus
-        self._pass_up(_RESPONSE, player, opponent_reach, self._none, (response, ranked, self._none), self._once, leaves)
-        return self.root_cfv(player), response
-
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Tensor,
-        regret: Tensor,
-        average: Tensor,
-        reaches: Sequence[Tensor],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        self._pass_up(
-            _REGRETS, player, reaches[1 - player], reaches[player], (strategy, regret, average), clock, leaves
+    def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        t, values, opponent = self._tables, self._values, 1 - player
+        own_reach, *arrays = (self._none if part is None else part for part in numbers)
+        self._run_outs.fill(player, faced, values)
+        if self._leaves.states is not None:
+            self._leaves.fill(player, faced, leaves, values)
+        _terminal_kernel[(len(t["terminal_block"]),)](
+            t["terminal_block"], t["terminal_lane"], t["terminal_width"], t["terminal_shows"], t["terminal_value"],
+            t["terminal_row"][opponent], t["terminal_amount"][player], t["card_lane"], t["weaker"], t["stronger"], t["tie"],
+            t["past_tie"], len(t["tie"]), faced, values, SLOTS=SLOTS, HANDS=HANDS, num_warps=8,
         )  # fmt: skip
+        for (first, last), (first_deal, last_deal) in reversed(list(zip(self._stages, self._stage_deals, strict=True))):
+            if last_deal > first_deal:
+                _deal_kernel[last_deal - first_deal, triton.cdiv(self._widest, DEAL_LANES)](
+                    first_deal, t["deal_value"], t["deal_width"], t["link_start"], t["link_value"], t["link_below"], t["below"],
+                    values, SLOTS=SLOTS, LANES=DEAL_LANES,
+                )  # fmt: skip
+            _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
+                first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
+                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, clock.table, clock.counter,
+                MODE=mode, RESPOND=RESPOND, MATCH=MATCH, BONUS=len(arrays[1]) > 0, ACTIONS=self._actions,
+                LANES=LANES,
+            )  # fmt: skip
 
     def mix(self, rows: Tensor, other: Tensor, weight: Any) -> Tensor:
         return torch.lerp(rows, other, weight)
@@ -269,71 +264,8 @@ class TritonHandPasses(TreePasses[Tensor]):
         start, width = int(self._tables["node_value"][node]), self.tree.blocks.width(int(self.tree.block[node]))
         return self._values[start : start + width].double().cpu().numpy()
 
-    def node_likelihood(self, player: int, node: int, opponent_reach: Tensor) -> Floats:
-        return hand_likelihood(self.tree, player, node, opponent_reach.cpu().numpy())
-
     def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
         self._root_reach[player].copy_(roots)
 
     def get_roots(self, player: int, reach: Tensor) -> Tensor:
         return self._root_reach[player].clone()
-
-    @property
-    def leaf_states(self) -> Any:
-        return self._leaves.states
-
-    def new_beliefs(self) -> Tensor:
-        return self._leaves.new_beliefs()
-
-    def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
-        self._leaves.write_beliefs(player, reach, beliefs)
-
-    def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
-        return self._leaves.likelihood(player, opponent_reach)
-
-    def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
-        return self._leaves.weight(player, opponent_reach)
-
-    def _reach(self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None) -> Tensor:
-        t = self._tables
-        reach = torch.empty(int(self.tree.row_offset[player][-1]), device=self.device) if out is None else out
-        for first, last in self._stages:
-            _reach_kernel[last - first, triton.cdiv(self._widest, LANES)](
-                first, player, t["width"], t["lane"], t["above"], t["begin_row"][player], t["above_row"][player],
-                t["root_start"], t["decision_start"], t["actor"], t["num_actions"], t["entry"], t["row"][player],
-                t["first_edge"], t["edge_row"][player], self._root_reach[player], strategy, reach, average, clock.shares,
-                clock.counter, AVERAGES=len(average) > 0, ACTIONS=self._actions, LANES=LANES,
-            )  # fmt: skip
-        return reach
-
-    def _pass_up(
-        self,
-        mode: int,
-        player: int,
-        opponent_reach: Tensor,
-        own_reach: Tensor,
-        arrays: tuple[Tensor, ...],
-        clock: Clock,
-        leaves: LeafValues | None,
-    ) -> None:
-        t, values, opponent = self._tables, self._values, 1 - player
-        self._run_outs.fill(player, opponent_reach, values)
-        if self._leaves.states is not None:
-            self._leaves.fill(player, opponent_reach, leaves, values)
-        _terminal_kernel[(len(t["terminal_block"]),)](
-            t["terminal_block"], t["terminal_lane"], t["terminal_width"], t["terminal_shows"], t["terminal_value"],
-            t["terminal_row"][opponent], t["terminal_amount"][player], t["card_lane"], t["weaker"], t["stronger"], t["tie"],
-            t["past_tie"], len(t["tie"]), opponent_reach, values, SLOTS=SLOTS, HANDS=HANDS, num_warps=8,
-        )  # fmt: skip
-        for (first, last), (first_deal, last_deal) in reversed(list(zip(self._stages, self._stage_deals, strict=True))):
-            if last_deal > first_deal:
-                _deal_kernel[last_deal - first_deal, triton.cdiv(self._widest, DEAL_LANES)](
-                    first_deal, t["deal_value"], t["deal_width"], t["link_start"], t["link_value"], t["link_below"], t["below"],
-                    values, SLOTS=SLOTS, LANES=DEAL_LANES,
-                )  # fmt: skip
-            _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
-                first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
-                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, clock.table, clock.counter,
-                MODE=mode, RESPONSE=_RESPONSE, REGRETS=_REGRETS, BONUS=len(arrays[1]) > 0, ACTIONS=self._actions,
-                LANES=LANES,
-            )  # fmt: skip

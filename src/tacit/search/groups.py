@@ -9,38 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.kernels.base import LeafValues, Passes
-from tacit.kernels.clock import Clock, OneStep
+from tacit.kernels.base import RESPOND, LeafValues, Numbers, Passes
+from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch, Group, make_batch
 from tacit.search.odds import LeafOdds
 from tacit.tree.search_space import SearchSpace
-
-FOLLOW, MATCH, RESPOND = 0, 1, 2
-"""What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
-
-
-class UpwardPass(NamedTuple):
-    """The arrays of a pass upwards.
-
-    Attributes:
-      faced: The opponent's reach.
-      values: `[2 * H, leaves]` what leaves are worth.
-      counterfactual: Whether these are counterfactual values already.
-      numbers: The player's own reach, strategies, regrets, averages, and scratch for the values of entries and rows.
-      clock: The weights of the update.
-    """
-
-    faced: Tensor
-    values: Tensor
-    counterfactual: bool
-    numbers: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
-    clock: Clock
 
 
 class GroupKernels(Protocol):
@@ -60,8 +39,10 @@ class GroupKernels(Protocol):
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
 
-    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
-        """Lets values flow up, and does what the mode says at the player's decisions."""
+    def answer(
+        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+    ) -> None:
+        """Does what `Passes.walk_up` says; after its `numbers` come scratch for the values of entries and of rows."""
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
         """Moves a player's average towards reach times strategy by the clock's share."""
@@ -109,7 +90,8 @@ class GroupPasses(Passes[Tensor]):
         self._leaf_class = torch.from_numpy(batch.leaf_class).to(self.device)
         self._edge_value = self.zeros()
         self._cfv = [self._empty_rows(player) for player in (0, 1)]
-        self._no_values = torch.zeros(2 * reaches.shape[2], len(batch.leaf_class), device=self.device)
+        self._no_values = LeafValues(torch.zeros(2 * reaches.shape[2], len(batch.leaf_class), device=self.device))
+        self._none = torch.zeros(0, device=self.device)
 
     def in_order(self, numbers: np.ndarray) -> Tensor:
         """Returns a number of each game `[B]` as the batch orders them."""
@@ -121,48 +103,19 @@ class GroupPasses(Passes[Tensor]):
     def uniform(self) -> Tensor:
         return uniform_strategy(self.space, self.batch, self.device)
 
-    def reach(self, player: int, strategy: Tensor, out: Tensor | None = None) -> Tensor:
-        reach = self._root_rows(player) if out is None else out
+    def new_reach(self, player: int) -> Tensor:
+        return root_reach(self.space, self.batch, self._root_reaches[:, player], player)
+
+    def walk_down(self, player: int, strategy: Tensor, reach: Tensor, average: Tensor | None, clock: Clock | None) -> None:
         self.kernels.reach_down(self.batch, player, strategy, reach)
-        return reach
+        if average is not None and clock is not None:
+            self.kernels.move_average(self.batch, player, reach, strategy, average, clock)
 
-    def reach_and_average(
-        self, player: int, strategy: Tensor, average: Tensor, clock: Clock, out: Tensor | None = None
-    ) -> Tensor:
-        reach = self.reach(player, strategy, out)
-        self.kernels.move_average(self.batch, player, reach, strategy, average, clock)
-        return reach
-
-    def values(self, player: int, strategy: Tensor, opponent_reach: Tensor, leaves: LeafValues | None = None) -> Tensor:
-        nothing = strategy[:0]
-        self._up(FOLLOW, player, opponent_reach, leaves, (nothing, strategy, nothing, nothing), self._any_clock)
-        return self.root_cfv(player)
-
-    def best_response(
-        self,
-        player: int,
-        opponent_reach: Tensor,
-        bonus: Tensor | None = None,
-        leaves: LeafValues | None = None,
-        out: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        assert bonus is None, "searches respond without noise"
-        response = self.zeros() if out is None else out
-        nothing = response[:0]
-        self._up(RESPOND, player, opponent_reach, leaves, (nothing, response, nothing, nothing), self._any_clock)
-        return self.root_cfv(player), response
-
-    def update_regrets(
-        self,
-        player: int,
-        strategy: Tensor,
-        regret: Tensor,
-        average: Tensor,
-        reaches: Sequence[Tensor],
-        clock: Clock,
-        leaves: LeafValues | None = None,
-    ) -> None:
-        self._up(MATCH, player, reaches[1 - player], leaves, (reaches[player], strategy, regret, average), clock)
+    def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        assert mode != RESPOND or numbers[2] is None, "searches respond without noise"
+        given = (self._none if part is None else part for part in numbers)
+        scratch = (self._edge_value, self._cfv[player])
+        self.kernels.answer(self.batch, player, mode, faced, leaves or self._no_values, (*given, *scratch), clock)
 
     def root_cfv(self, player: int) -> Tensor:
         return self._cfv[player][self._root_index[player]]
@@ -223,7 +176,7 @@ class GroupPasses(Passes[Tensor]):
         return self._leaf_class if len(self._leaf_class) else None
 
     def new_beliefs(self) -> Tensor:
-        return torch.zeros_like(self._no_values)
+        return torch.zeros_like(self._no_values.values)
 
     def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
         self.kernels.leaf_beliefs(self.batch, player, reach, beliefs)
@@ -267,28 +220,8 @@ class GroupPasses(Passes[Tensor]):
         t = self.space.tables
         return (self.batch.spread(t.entry_start, t.entry_player, self.device) == player).float()
 
-    def _up(
-        self,
-        mode: int,
-        player: int,
-        faced: Tensor,
-        leaves: LeafValues | None,
-        numbers: tuple[Tensor, Tensor, Tensor, Tensor],
-        clock: Clock,
-    ) -> None:
-        values, counterfactual = (self._no_values, False) if leaves is None else leaves
-        call = UpwardPass(faced, values, counterfactual, (*numbers, self._edge_value, self._cfv[player]), clock)
-        self.kernels.answer(self.batch, player, mode, call)
-
     def _empty_rows(self, player: int) -> Tensor:
         return torch.zeros(int(self.batch.row_offset[player][-1]), device=self.device)
-
-    def _root_rows(self, player: int) -> Tensor:
-        return root_reach(self.space, self.batch, self._root_reaches[:, player], player)
-
-    @cached_property
-    def _any_clock(self) -> Clock:
-        return OneStep().clock(self.device)
 
     @cached_property
     def _odds(self) -> LeafOdds:

@@ -12,10 +12,10 @@ import numpy as np
 from torch import Tensor
 
 from tacit.compiled import compiled
+from tacit.kernels.base import MATCH, RESPOND, LeafValues
 from tacit.kernels.clock import Clock
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater, width
 from tacit.search.batch import Batch
-from tacit.search.groups import MATCH, RESPOND, UpwardPass
 from tacit.tree.search_space import SearchSpace
 
 LANES = 16
@@ -259,12 +259,14 @@ class NumbaKernels:
             player * H,
         )  # fmt: skip
 
-    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
-        step = tuple(np.float32(weight) for weight in call.clock.step)
-        values = call.values.contiguous()
+    def answer(
+        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+    ) -> None:
+        step = tuple(np.float32(weight) for weight in clock.step)
+        values = leaves.values.contiguous()
         answer(
-            mode, *self._walk(batch, player), call.faced.numpy(), values.view(-1).numpy(), values.shape[1],
-            player * (values.shape[0] // 2), call.counterfactual, *(array.numpy() for array in call.numbers), step,
+            mode, *self._walk(batch, player), faced.numpy(), values.view(-1).numpy(), values.shape[1],
+            player * (values.shape[0] // 2), leaves.counterfactual, *(array.numpy() for array in numbers), step,
         )  # fmt: skip
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:

@@ -19,9 +19,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from tacit.kernels.base import MATCH, RESPOND, LeafValues
 from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch
-from tacit.search.groups import MATCH, RESPOND, UpwardPass
 from tacit.tree.search_space import ACTS, ENDS, TILE, SearchSpace
 
 BLOCK = 32
@@ -280,15 +280,17 @@ class TritonKernels:
             BLOCK=BLOCK, TILE=TILE, num_warps=1,
         )  # fmt: skip
 
-    def answer(self, batch: Batch, player: int, mode: int, call: UpwardPass) -> None:
-        t, b, values = self._players[player], self._layout(batch), call.values
+    def answer(
+        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+    ) -> None:
+        t, b, values = self._players[player], self._layout(batch), leaves.values
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],
             t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"],
             t["parent"], t["entry"], t["first_entry"], t["num_actions"], t["opens"], t["leaf"], t["state"],
             t["meeting_start"], t["meeting_row"], t["meeting_weight"],
-            call.faced, values, values.shape[1], player * (values.shape[0] // 2), *call.numbers,
-            call.clock.table, call.clock.counter, MODE=mode, MATCH=MATCH, RESPOND=RESPOND, WEIGHTED=call.counterfactual,
+            faced, values, values.shape[1], player * (values.shape[0] // 2), *numbers,
+            clock.table, clock.counter, MODE=mode, MATCH=MATCH, RESPOND=RESPOND, WEIGHTED=leaves.counterfactual,
             BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tacit.cards.equity import random_hand_equities
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.evaluation import evaluate
 from tacit.games import load_game
@@ -21,6 +22,7 @@ from tacit.tree.base import Floats, Spot
 from tacit.tree.beliefs import PublicBeliefState, belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree
+from tacit.tree.hand_tree import HandTree
 from tacit.tree.public_tree import PublicTree
 from tacit.tree.subgame import extract_subgame
 
@@ -101,20 +103,34 @@ def test_a_prior_is_mixed_in() -> None:
     np.testing.assert_allclose(gadget.answer(np.array([1.0, -1.0]), RegretStep(floor=0.0)), [0.35, 0.4])
 
 
-def river_change(seed: int, card: int, solved: bool) -> float:
-    """Returns by how much re-solving one river of a turn endgame changes what player 0 loses.
+BOARD = (7, 22, 33, 47)
+ENDGAME = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
 
-    The blueprint is random, or a solution of the endgame.
+
+def turn_blueprint(seed: int, kind: str) -> tuple[HandTree, Floats]:
+    """Returns a turn endgame and a strategy of it.
+
+    It is `random`; or `solved`; or `honest`: player 0 plays the solution, and player 1 checks back the turn with the weaker half of
+    its hands only.
     """
-    board = (7, 22, 33, 47)
-    rules = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
-    ranges = [possible_hands(board) * np.random.default_rng((seed, p)).random(NUM_HANDS) for p in (0, 1)]
-    tree = build_hand_tree(None, rules, board, (ranges[0], ranges[1]))
-    blueprint = tree.normalise(np.random.default_rng((seed, 2)).random(tree.num_entries) ** 3)
-    if solved:
-        whole = TabularDriver(HandPasses(tree, np.float64), find_schedule("dcfr"))
-        whole.run(200)
-        blueprint = whole.average_strategy()
+    ranges = [possible_hands(BOARD) * np.random.default_rng((seed, p)).random(NUM_HANDS) for p in (0, 1)]
+    tree = build_hand_tree(None, ENDGAME, BOARD, (ranges[0], ranges[1]))
+    if kind == "random":
+        return tree, tree.normalise(np.random.default_rng((seed, 2)).random(tree.num_entries) ** 3)
+    whole = TabularDriver(HandPasses(tree, np.float64), find_schedule("dcfr"))
+    whole.run(200)
+    blueprint = whole.average_strategy()
+    if kind == "honest":
+        spot = tree.find("check")
+        equity = random_hand_equities(BOARD)[tree.hands(spot)]
+        strong = equity > np.median(equity)
+        tree.decision(blueprint, spot.node)[:] = [~strong, strong]
+    return tree, blueprint
+
+
+def river_change(seed: int, card: int, kind: str, safe: bool = True) -> float:
+    """Returns by how much re-solving one river of a turn endgame changes what player 0 loses."""
+    tree, blueprint = turn_blueprint(seed, kind)
     spot, strategy = tree.after(tree.find("check / check"), card), tree.strategy(blueprint)
     passes, hands = HandPasses(tree, np.float64, keep=True), tree.hands(spot)
     passes.best_response(1, passes.reach(0, passes.entries(blueprint)))
@@ -123,12 +139,14 @@ def river_change(seed: int, card: int, solved: bool) -> float:
     def loss_of(played: Floats) -> float:
         return evaluate(HandPasses(tree, np.float64), played).best_response_values[1]
 
-    river, everything = replace(rules, first_street=RIVER), np.isin(np.arange(NUM_HANDS), hands) * 1.0
-    small = build_hand_tree(None, river, tree.board(spot), (strategy.range_at(spot, 0), everything))
+    river, everything = replace(ENDGAME, first_street=RIVER), np.isin(np.arange(NUM_HANDS), hands) * 1.0
+    theirs = everything if safe else strategy.range_at(spot, 1)
+    small = build_hand_tree(None, river, tree.board(spot), (strategy.range_at(spot, 0), theirs))
     ours, those = np.argsort(small.blocks.hands(0)), np.argsort(hands)
     values = np.zeros(len(hands))
     values[ours] = promised[those] * small.pair_weight[0]
-    driver = TabularDriver(HandPasses(small, np.float64), find_schedule("cfr+"), DriverOptions(gadget=Gadget(1, values)))
+    gadget = Gadget(1, values) if safe else None
+    driver = TabularDriver(HandPasses(small, np.float64), find_schedule("cfr+"), DriverOptions(gadget=gadget))
     driver.run(400)
     spliced, average = blueprint.copy(), driver.average_strategy()
     for node in np.flatnonzero(small.actor == 0).tolist():
@@ -142,5 +160,11 @@ def river_change(seed: int, card: int, solved: bool) -> float:
 def test_rivers_of_a_turn_endgame_are_re_solved_safely() -> None:
     """Hands of hold'em: random blueprints get better, and a solution stays one."""
     for seed, card in ((0, 13), (1, 3)):
-        assert river_change(seed, card, solved=False) < -0.3  # chips, of a pot of 600
-        assert river_change(seed, card, solved=True) < 0.01
+        assert river_change(seed, card, "random") < -0.3  # chips, of a pot of 600
+        assert river_change(seed, card, "solved") < 0.01
+
+
+def test_unsafe_re_solving_of_a_river_believes_an_opponent_who_then_lies() -> None:
+    """Who checks weak hands only is taken at its word; a best response checks the strong ones as well."""
+    assert river_change(0, 13, "honest") < 0.01
+    assert river_change(0, 13, "honest", safe=False) > 0.1

@@ -1,23 +1,31 @@
 """The agent that searches in hold'em: it plays solutions, answers bets it does not know, remembers, and shows its thoughts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 
 import tacit
 from tacit.agents.bots import RandomBot
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.search import SearchAgent
+from tacit.agents.situation import promised
 from tacit.agents.table import Table, play_game
 from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
-from tacit.cards.hands import possible_hands
+from tacit.cards.equity import random_hand_equities
+from tacit.cards.hands import meetings, possible_hands
 from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.games.betting import CALL
 from tacit.games.holdem import Holdem
-from tacit.games.public_hand import PublicHand
+from tacit.games.public_hand import CARD, PublicHand
+from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.numba_hands import HandPasses
+from tacit.leaves.check_down import CheckDownLeaves
+from tacit.solvers.schedules import find_schedule, iteration_weights
 from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_tree import START
 
@@ -191,3 +199,85 @@ def test_its_view_has_the_values_of_the_rest_of_the_hand() -> None:
     values = [float(view.beliefs[player] @ view.values[player]) for player in (0, 1)]
     assert values[0] == pytest.approx(-values[1], abs=0.1)
     assert abs(values[0]) > 1.0
+
+
+def test_a_leaf_promises_the_mean_of_what_it_promises_after_each_card() -> None:
+    agent = agent_for(SHALLOW, 10)
+    search, evaluator = agent.planner.search, CheckDownLeaves()
+    leaf = search._act(search.situation(heard(search.game, "raise to 300", "call", "KdTh7s", "check")), (0, CALL), 0)
+    for player in (0, 1):
+        beliefs = leaf.ranges_here()[1 - player]
+        total = np.zeros(NUM_HANDS)
+        for card in set(range(52)) - set(leaf.board):
+            after = leaf.deal((CARD, card))
+            total += promised(after, player, evaluator) * meetings(beliefs * possible_hands(after.board))
+        states = HandStates([leaf.board], [leaf.betting])
+        both = torch.from_numpy(np.concatenate([beliefs, beliefs])[:, None])
+        expected = evaluator.evaluate(states, both).numpy()[:NUM_HANDS, 0]  # 52 cards without the board and both hands
+        np.testing.assert_allclose(total / 45, expected, atol=1e-6 * beliefs.sum() * 300)
+
+
+@pytest.mark.parametrize(("safety", "least", "most"), [("re-solving", 0.0, 10.0), ("unsafe", 300.0, 10_000.0)])
+def test_re_solving_leaves_the_opponent_what_it_was_promised_whatever_is_believed(
+    safety: str, least: float, most: float
+) -> None:
+    """A river searched again by player 0, who now believes that the other holds nothing good: chips gained, pot 2,000."""
+    game = tacit.load_game(RIVER)
+    assert isinstance(game, Holdem)
+    search = HandSearch(game, iterations=400, safety=safety)
+    before = search.situation(heard(game))
+    tree, evaluator = before.solution.tree, CheckDownLeaves()
+    kept = promised(before.leave(), 1, evaluator)
+    weak = before.ranges[1] * (random_hand_equities(before.board) < 0.3)
+    again = search._search(replace(before.leave(), ranges=(before.ranges[0], weak)), 0, ())
+    passes = HandPasses(again.tree, np.float64, keep=True)
+    reach = passes.reach(0, passes.entries(again.probabilities))
+    won = passes.best_response(1, reach)[0] / passes.node_likelihood(1, 0, reach).clip(1e-12)
+    gained = won - kept[again.tree.hands(START)]
+    assert tree.num_entries == again.tree.num_entries
+    assert least <= gained.clip(0.0).mean() < most
+
+
+class Quantile:
+    """Stands for a generator that draws one number."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def random(self, count: int) -> np.ndarray:
+        return np.full(count, self.number)
+
+
+@pytest.mark.parametrize("solver", ["linear-cfr", "linear-fp"])
+def test_the_iterations_that_are_sampled_make_up_the_average(solver: str) -> None:
+    """At the root, where everyone arrives: the strategies of all iterations, each with its weight, are the average."""
+    game, count = tacit.load_game(RIVER), 12
+    assert isinstance(game, Holdem)
+    average = HandSearch(game, iterations=count, solver=solver).probabilities(heard(game))
+    weights = iteration_weights(find_schedule(solver), count)
+    shares = weights / weights.sum()
+    middles = np.cumsum(shares) - shares / 2
+    drawn = []
+    for middle in middles:
+        search = HandSearch(game, iterations=count, solver=solver, safety="sampled", generator=Quantile(middle))  # type: ignore[arg-type]
+        drawn.append(search.probabilities(heard(game)))
+    if solver == "linear-fp":  # there the average up to the picked iteration is played
+        np.testing.assert_allclose(drawn[-1], average, atol=1e-6)
+    else:
+        possible = possible_hands(game.known_board) > 0
+        np.testing.assert_allclose(np.tensordot(shares, drawn, 1)[:, possible], average[:, possible], atol=1e-5)
+
+
+def test_who_samples_draws_once_a_hand_and_tells_nobody() -> None:
+    game = tacit.load_game(RIVER)
+    assert isinstance(game, Holdem)
+    planner = HandPlanner(HandSearch(game, iterations=50, safety="sampled", generator=np.random.default_rng(1)))
+    assert planner.policy is None
+    seen = []
+    for _ in range(3):
+        planner.start(1)
+        first, second = (planner.search.probabilities(heard(game)) for _ in (0, 1))
+        np.testing.assert_array_equal(first, second)
+        seen.append(first)
+    assert not np.allclose(seen[0], seen[1])
+    assert not np.allclose(seen[1], seen[2])

@@ -6,15 +6,14 @@ import numpy as np
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandWalk
-from tacit.agents.hand_search import HandSearch, Situation
-from tacit.agents.options import UNSAFE
+from tacit.agents.hand_search import HandSearch
+from tacit.agents.options import SAMPLED
+from tacit.agents.situation import Situation
 from tacit.agents.view import View
 from tacit.cards.grid import CELLS, reach_grid
 from tacit.cards.hands import hand_name, meetings, possible_hands
 from tacit.cards.ranges import write_range
-from tacit.evaluation.exact import infostate_values
 from tacit.games.betting import BOARD_CARDS
-from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.tree.public_tree import Floats
 
@@ -25,35 +24,33 @@ STEPS = 4
 class HandPlanner:
     """Plans hands of hold'em by search over all hands at once (see `Planner`).
 
-    What it plays is a function of the public state, so that local best response and AIVAT can ask for it: averages, without
-      a safe
-    way from one street to the next.
-
     Attributes:
-      policy: What is played with every hand.
+      search: How it searches.
+      safety: What it does about searches below a search.
+      policy: What is played with every hand; None where that is drawn anew for each game.
     """
 
-    safety = UNSAFE
-
-    def __init__(self, policy: HandSearch) -> None:
-        self.policy, self._walk = policy, HandWalk(policy.game)
+    def __init__(self, search: HandSearch) -> None:
+        self.search, self.safety, self._walk = search, search.safety, HandWalk(search.game)
+        self.policy = None if search.safety == SAMPLED else search
 
     def start(self, player: int) -> None:
-        del player
+        self._player = player
         self._walk.start()
+        self.search.start_hand()
 
     def observe(self, sight: Sight) -> None:
         self._walk.observe(sight)
 
     def weights(self) -> tuple[list[int], Floats]:
         public = self._walk.public
-        return list(public.actions), self.policy.probabilities(public)[:, self._walk.hand]
+        return list(public.actions), self.search.probabilities(public)[:, self._walk.hand]
 
     def view(self) -> View | None:
         public = self._walk.public
         if public.betting.actor < 0 or len(public.board) < BOARD_CARDS[public.betting.street]:
             return None
-        return hand_view(self.policy.situation(public))
+        return hand_view(self.search.situation(public, self._player))
 
 
 def hand_view(now: Situation) -> View:
@@ -64,10 +61,9 @@ def hand_view(now: Situation) -> View:
     order = np.argsort(hands)  # on full boards lanes are in order of strength
     ranges = [part[hands] for part in now.ranges_here()]
     meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # what each hand can be met with
-    passes = HandPasses(tree, keep=True)
     beliefs, values = [], []
     for player in (0, 1):
-        found = infostate_values(passes, strategy.probabilities, player, node, CheckDownLeaves())
+        found = now.values(player, CheckDownLeaves())
         values.append(np.where(meets[1 - player] > 0, found, np.nan)[order])
         joint = ranges[player] * meets[1 - player]
         beliefs.append(joint[order] / joint.sum())

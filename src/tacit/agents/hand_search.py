@@ -10,23 +10,26 @@ actions). Solutions are kept for when the same situation comes up again, as the 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
+from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
-from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, Betting, BettingRules, NoLimitBetting
+from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.solvers.driver import DriverOptions
-from tacit.solvers.schedules import find_schedule
+from tacit.solvers.gadget import Gadget
+from tacit.solvers.schedules import draw_iterations, find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.hand_tree import DEALS, START, Spot
+from tacit.tree.hand_tree import START
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
 
@@ -41,94 +44,89 @@ SMALLER_MENUS = (
 """Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
 
-Ranges = tuple[Floats, Floats]
-
-
-@dataclass(frozen=True)
-class Situation:
-    """Where a hand stands, and in which solution.
-
-    Attributes:
-      betting: the street it stands on may still wait for its cards.
-      board: the cards that lie.
-      ranges: for both players `[1326]` what they can hold here, on any scale, where there is no solution yet.
-      strategy: the solution, or None.
-      spot: where the hand stands in it.
-    """
-
-    betting: Betting
-    board: tuple[int, ...]
-    ranges: Ranges
-    strategy: HandStrategy | None = None
-    spot: Spot = START
-
-    @property
-    def solution(self) -> HandStrategy:
-        """The solution, which is there."""
-        assert self.strategy is not None
-        return self.strategy
-
-    def ranges_here(self) -> Ranges:
-        """Returns for both players `[1326]` what they can hold here."""
-        if self.strategy is None:
-            return self.ranges
-        return self.strategy.range_at(self.spot, 0), self.strategy.range_at(self.spot, 1)
-
 
 class HandSearch:
-    """A policy for hold'em that searches when it is asked (see `HandPolicy`).
+    """Searches hold'em when it is asked (see `HandPolicy`).
 
-    Args:
-      game: the rules; of the bets that they offer, a search considers some or all.
-      solver: the algorithm of the search, and
-      iterations: its length.
+    Unless it samples, what it plays is a function of the public state, which local best response and AIVAT can ask for.
+
+    Attributes:
+      game: The rules.
+      safety: One of `options.SAFETY`.
+      searches: How many there were.
     """
 
-    def __init__(self, game: Holdem, *, solver: str = "dcfr", iterations: int = 100) -> None:
-        self.game, self._schedule, self._iterations = game, find_schedule(solver), iterations
-        self._solutions: OrderedDict[bytes, HandStrategy] = OrderedDict()
-        self.searches = 0
+    def __init__(
+        self,
+        game: Holdem,
+        *,
+        solver: str = "dcfr",
+        iterations: int = 100,
+        safety: str = UNSAFE,
+        generator: np.random.Generator | None = None,
+    ) -> None:
+        """Prepares to search.
+
+        Args:
+          game: the rules; of the bets that they offer, a search considers some or all.
+          solver: the algorithm of a search, and
+          iterations: its length.
+          safety: what a search does about those below it (`agents/search.py`).
+          generator: picks the iterations that are played, if it samples.
+        """
+        self.game, self.safety, self.searches = game, safety, 0
+        self._schedule, self._iterations = find_schedule(solver), iterations
+        self._generator = np.random.default_rng(0) if generator is None else generator
+        self._solutions: OrderedDict[Hashable, HandStrategy] = OrderedDict()
+
+    def start_hand(self) -> None:
+        """Forgets what was drawn for one hand only."""
+        if self.safety == SAMPLED:
+            self._solutions.clear()
 
     def probabilities(self, public: PublicHand) -> Floats:
-        now = self.situation(public)
+        now = self.situation(public, public.betting.actor)
         played, tree = np.zeros((len(public.actions), NUM_HANDS)), now.solution.tree
         for action, shares in zip(tree.actions(now.spot.node), now.solution.played(now.spot), strict=True):
             played[public.actions.index(action)] = shares
         return played
 
-    def situation(self, public: PublicHand) -> Situation:
-        """Returns a decision in its solution, after all the searches on the way there."""
-        now = Situation(self.game.rules.start(), self.game.known_board, self.game.ranges)
-        for player, what in public.path:
-            now = _deal(now, what) if player == CARD else self._act(now, what)
-        return self._solved(now)
+    def situation(self, public: PublicHand, player: int = 0) -> Situation:
+        """Returns a decision in its solution, after all the searches of a player on the way there.
 
-    def _act(self, now: Situation, action: int) -> Situation:
+        Only re-solving depends on who searches: it is the other who was promised something.
+        """
+        now = Situation(self.game.rules.start(), self.game.known_board, self.game.ranges)
+        for step in public.path:
+            now = now.deal(step) if step[0] == CARD else self._act(now, step, player)
+        return self._solved(now, player)
+
+    def _act(self, now: Situation, step: tuple[int, int], player: int) -> Situation:
         """Returns what follows an action."""
-        now = self._solved(now)
+        now, action = self._solved(now, player), step[1]
         if not now.solution.tree.knows(now.spot, action):
-            now = self._solved(Situation(now.betting, now.board, now.ranges_here()), action)
+            now = self._solved(now.leave(), player, action)
         betting = self.game.rules.apply(now.betting, action)
         if betting.actor == DEAL:
             betting = self.game.rules.deal(betting)
-        return replace(now, betting=betting, spot=now.solution.tree.after(now.spot, action))
+        return replace(now, betting=betting, path=(*now.path, step), spot=now.solution.tree.after(now.spot, action))
 
-    def _solved(self, now: Situation, *extra: int) -> Situation:
+    def _solved(self, now: Situation, player: int, *extra: int) -> Situation:
         """Returns a situation with a solution, an earlier one if the same was asked before.
 
         `extra` are actions that it must know.
         """
         if now.strategy is not None:
             return now
-        key = repr((now.betting, now.board, extra)).encode() + b"".join(part.tobytes() for part in now.ranges)
+        key = now.path, extra, player if self.safety == RE_SOLVING else None
         if key not in self._solutions:
-            self._solutions[key] = self._search(now, extra)
+            self._solutions[key] = self._search(now, player, extra)
             while len(self._solutions) > KEPT_SOLUTIONS:
                 self._solutions.popitem(last=False)
         self._solutions.move_to_end(key)
         return replace(now, strategy=self._solutions[key])
 
-    def _search(self, now: Situation, extra: tuple[int, ...]) -> HandStrategy:
+    def _search(self, now: Situation, player: int, extra: tuple[int, ...]) -> HandStrategy:
         """Solves from a situation on."""
         self.searches += 1
         possible = possible_hands(now.board)
@@ -138,9 +136,22 @@ class HandSearch:
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
         tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
-        driver = TabularDriver(HandPasses(tree), self._schedule, DriverOptions(CheckDownLeaves()))
-        driver.run(self._iterations)
-        return tree.strategy(driver.average_strategy())
+        passes, gadget = HandPasses(tree), None
+        if self.safety == RE_SOLVING and now.left is not None:
+            gadget = self._gadget(now, passes, 1 - player)
+        driver = TabularDriver(passes, self._schedule, DriverOptions(CheckDownLeaves(), gadget=gadget))
+        if self.safety != SAMPLED:
+            driver.run(self._iterations)
+            return tree.strategy(driver.average_strategy())
+        drawn = draw_iterations(self._schedule, self._iterations, self._generator.random(1))
+        driver.run(int(drawn[0]) - (not driver.responds))  # of regrets the strategy that this iteration replaces
+        return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
+
+    def _gadget(self, now: Situation, passes: HandPasses, opponent: int) -> Gadget:
+        """Returns the constraint that leaves the opponent what the solution before promised."""
+        worth = promised(now, opponent, CheckDownLeaves())[passes.tree.hands(START)]
+        met = passes.node_likelihood(opponent, 0, passes.reach(1 - opponent, passes.uniform()))
+        return Gadget(opponent, (worth * met).astype(passes.dtype))
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
@@ -152,15 +163,6 @@ class HandSearch:
                 kept = _nearest(offered.bets, bets), _nearest(offered.raises or offered.bets, raises)
                 rules = replace(offered, bets=kept[0], raises=kept[1])
         return rules
-
-
-def _deal(now: Situation, card: int) -> Situation:
-    """Returns what follows a card: the next board of the same solution, or where that ended a situation without one."""
-    board = (*now.board, card)
-    if now.strategy is not None and now.strategy.tree.kind[now.spot.node] == DEALS:
-        return replace(now, board=board, spot=now.strategy.tree.after(now.spot, card))
-    first, second = (part * possible_hands(board) for part in now.ranges_here())
-    return Situation(now.betting, board, (first, second))
 
 
 def _nearest(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ class BotArtifact(Artifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
-        self.search_options = ("solver", "iterations") if name == SEARCHING else ()
+        self.search_options = ("solver", "iterations", "safety") if name == SEARCHING else ()
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         if self.name == "random":
@@ -39,7 +39,7 @@ class BotArtifact(Artifact):
         from tacit.agents.hand_search import HandSearch
         from tacit.agents.search import SearchAgent
 
-        return SearchAgent(HandPlanner(HandSearch(rules, **options.given())), generator, self.name)
+        return SearchAgent(HandPlanner(HandSearch(rules, generator=generator, **options.given())), generator, self.name)
 
     def policy(self) -> HandPolicy:
         rules = require_holdem(self.game, "a policy over hands")

@@ -38,7 +38,7 @@ def play(
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
-    safety: Annotated[str | None, typer.Option(help="How a network's agent searches: sampled, re-solving or unsafe.")] = None,
+    safety: Annotated[str | None, typer.Option(help="How it searches again: sampled, re-solving or unsafe.")] = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")

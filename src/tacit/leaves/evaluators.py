@@ -39,8 +39,9 @@ class RandomLeaves:
         self._last = torch.randn(features, width, generator=generator) / float(width) ** 0.5
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        first, shift, last = (weights.to(beliefs) for weights in (self._first, self._shift, self._last))
-        return torch.mm(last, torch.tanh(torch.mm(first, beliefs) + shift[:, public_class]))
+        if self._first.device != beliefs.device:  # once: a captured graph could not
+            self._first, self._shift, self._last = (part.to(beliefs) for part in (self._first, self._shift, self._last))
+        return torch.mm(self._last, torch.tanh(torch.mm(self._first, beliefs) + self._shift[:, public_class]))
 
 
 class OracleLeaves:

@@ -19,7 +19,7 @@ from tacit.search.groups import GroupPasses, make_kernels
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.gadget import Gadget
-from tacit.solvers.schedules import RegretSchedule, iteration_weights, plain_schedule
+from tacit.solvers.schedules import RegretSchedule, draw_iterations, iteration_weights, plain_schedule
 from tacit.tree.search_space import SearchSpace
 
 
@@ -110,8 +110,7 @@ class BatchSearch:
 
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
         """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
-        shares = np.cumsum(self.average_weights())
-        return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
+        return draw_iterations(self._schedule, self.config.iterations, quantiles)
 
     def run(
         self,

@@ -107,6 +107,12 @@ def iteration_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
     return weights[:-1] if isinstance(schedule, RegretSchedule) else weights[1:]
 
 
+def draw_iterations(schedule: AnySchedule, iterations: int, quantiles: np.ndarray) -> np.ndarray:
+    """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
+    shares = np.cumsum(iteration_weights(schedule, iterations))
+    return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
+
+
 def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[int], RegretStep]:
     """Returns DCFR's weights: past regrets shrink by s^alpha / (s^alpha + 1) or with beta, strategies weigh t^gamma."""
 

@@ -1,0 +1,95 @@
+"""Where a hand of hold'em stands in the chain of its searches, and what a search promised there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from tacit.cards.hands import NUM_HANDS, meetings, possible_hands
+from tacit.evaluation.exact import infostate_values
+from tacit.games.betting import Betting
+from tacit.kernels.base import LeafEvaluator
+from tacit.kernels.hand_leaves import HandStates
+from tacit.kernels.numba_hands import HandPasses
+from tacit.tree.hand_strategy import HandStrategy
+from tacit.tree.hand_tree import DEALS, START, Spot
+from tacit.tree.public_tree import Floats
+
+Ranges = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a hand stands, and in which solution.
+
+    Attributes:
+      betting: the street it stands on may still wait for its cards.
+      board: the cards that lie.
+      ranges: for both players `[1326]` what they can hold here, on any scale, where there is no solution yet.
+      path: how it was reached (`PublicHand.path`).
+      strategy: the solution, or None.
+      spot: where the hand stands in it.
+      left: the place in an earlier solution at which this one has to begin; None for the first search of a hand.
+    """
+
+    betting: Betting
+    board: tuple[int, ...]
+    ranges: Ranges
+    path: tuple[tuple[int, int], ...] = ()
+    strategy: HandStrategy | None = None
+    spot: Spot = START
+    left: Situation | None = None
+
+    @property
+    def solution(self) -> HandStrategy:
+        """The solution, which is there."""
+        assert self.strategy is not None
+        return self.strategy
+
+    def ranges_here(self) -> Ranges:
+        """Returns for both players `[1326]` what they can hold here."""
+        if self.strategy is None:
+            return self.ranges
+        return self.strategy.range_at(self.spot, 0), self.strategy.range_at(self.spot, 1)
+
+    def leave(self) -> Situation:
+        """Returns the same situation as the start of a new search."""
+        left = self if self.strategy is not None else self.left
+        return replace(self, ranges=self.ranges_here(), strategy=None, spot=START, left=left)
+
+    def deal(self, step: tuple[int, int]) -> Situation:
+        """Returns what follows a card: the next board of the same solution, or where that ended the start of a new search."""
+        board, path = (*self.board, step[1]), (*self.path, step)
+        if self.strategy is not None and self.strategy.tree.kind[self.spot.node] == DEALS:
+            return replace(self, board=board, path=path, spot=self.strategy.tree.after(self.spot, step[1]))
+        after = self.leave()
+        first, second = (part * possible_hands(board) for part in after.ranges)
+        return replace(after, board=board, path=path, ranges=(first, second))
+
+    def values(self, player: int, evaluator: LeafEvaluator) -> Floats:
+        """Returns `[H]` what a player's hands are worth at a decision of the solution, by lane (`HandTree.hands`)."""
+        passes = HandPasses(self.solution.tree, keep=True)
+        return infostate_values(passes, self.solution.probabilities, player, self.spot.node, evaluator)
+
+
+def promised(now: Situation, player: int, evaluator: LeafEvaluator) -> Floats:
+    """Returns `[1326]` what the solution before a new search left a player here with each hand, in chips.
+
+    Where the new search begins at a decision, these are the solution's values. Where it begins after cards at a leaf, they are
+    what the evaluator says of the board with those cards: a leaf is worth their mean.
+    """
+    left, worth = now.left, np.zeros(NUM_HANDS)
+    assert left is not None
+    if left.board == now.board:
+        worth[left.solution.tree.hands(left.spot)] = left.values(player, evaluator)
+        return worth
+    beliefs = [part / part.sum() for part in now.ranges]
+    states = HandStates([now.board], [left.betting])
+    found = evaluator.evaluate(states, torch.from_numpy(np.concatenate(beliefs)[:, None])).numpy()[:, 0]
+    worth = found[player * NUM_HANDS : (player + 1) * NUM_HANDS] * possible_hands(now.board)
+    if not evaluator.counterfactual:
+        return worth
+    met = meetings(beliefs[1 - player])
+    return np.divide(worth, met, out=np.zeros(NUM_HANDS), where=met > 1e-12)

@@ -231,10 +231,6 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
         lambda named: tacit.load_agent(named["kuhn"], "kuhn_poker", rng(), tacit.SearchOptions("cfr", 5, "unsafe")),
         "--solver, --iterations, --safety cannot be used with .*: it would have no effect",
     ),
-    (
-        lambda _: tacit.load_agent("holdem-search", RIVER, rng(), tacit.SearchOptions(safety="unsafe")),
-        "^--safety cannot be used with holdem-search",
-    ),
 ]
 
 

@@ -60,6 +60,11 @@ class SearchAgent:
         planner.start(0)
 
     @property
+    def safety(self) -> str:
+        """What it does about searches below a search."""
+        return self.planner.safety
+
+    @property
     def policy(self) -> HandPolicy | None:
         """What it plays with every hand of hold'em, where that is known."""
         return self.planner.policy

@@ -72,7 +72,8 @@ def play(
     with progress_monitor() as monitor:
         opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safety))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
-    screen.say(f"{rules} against {opponent.name}; q stops")
+    searches = getattr(opponent, "safety", None)
+    screen.say(f"{rules} against {opponent.name}{f' (search: {searches})' if searches else ''}; q stops")
     results: list[dict[str, Any]] = []
     stopped = False
     try:
@@ -91,8 +92,8 @@ def play(
         total = sum(result["payoff"] for result in results)
         print_json(
             {
-                "game": str(rules), "agent": opponent.name, "games": len(results), "results": results, "total": total,
-                "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
+                "game": str(rules), "agent": opponent.name, "safety": searches, "games": len(results), "results": results,
+                "total": total, "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
             }
         )  # fmt: skip
 

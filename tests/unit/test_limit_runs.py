@@ -31,7 +31,6 @@ from tacit.nfsp.limit.networks import POLICY, Layers, Q, make_layers
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import NFSP_LIMIT
 from tacit.nfsp.train import NfspTrainer
-from tacit.nfsp.trained import is_limit_nfsp, is_nfsp
 from tacit.tally import Tally
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
@@ -216,8 +215,6 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
     hand = hand_index(*parse_cards("AhKd"))
     for suffix, kind in (("", POLICY), (":greedy-average", POLICY), (":best-response", Q)):
         name = f"{run.path}{suffix}"
-        assert is_limit_nfsp(name)
-        assert is_nfsp(name)
         found = artifacts.open(name, game).policy().probabilities(public)
         assert found.shape == (3, 1_326)
         np.testing.assert_allclose(found.sum(0), 1.0, rtol=1e-6)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.artifacts import load_agent
+from tacit.artifacts import load_agent, nfsp
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
@@ -21,7 +21,7 @@ from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
 from tacit.nfsp.train import NfspTrainer
-from tacit.nfsp.trained import is_limit_nfsp, is_nfsp, load_nfsp
+from tacit.nfsp.trained import load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tacit.training.system import System
@@ -239,7 +239,6 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
     for suffix, kind in (("", AVERAGE), (":greedy-average", GREEDY_AVERAGE), (":best-response", BEST_RESPONSE)):
         for path in (folder.path, folder.network):
             name = f"{path}{suffix}"
-            assert is_nfsp(name)
             trained = load_nfsp(name)
             assert (trained.strategy, trained.epoch, trained.system) == (kind, 2, "nfsp")
             np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.engine.strategy(kind))
@@ -247,8 +246,7 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
         assert agent.name == f"{folder.path}{suffix}"
     with pytest.raises(TacitError, match="was trained on kuhn_poker, not on leduc_poker"):
         load_agent(str(folder.path), load_game("leduc_poker"), np.random.default_rng(0))
-    assert not is_nfsp(str(tmp_path))
-    assert not is_limit_nfsp(str(folder.path))
+    assert nfsp.find(str(tmp_path), None, None) is None
     with pytest.raises(TacitError, match="only NFSP on limit_holdem has a policy over hands"):
         load_nfsp(str(folder.path)).policy()
 

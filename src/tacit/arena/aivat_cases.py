@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -42,12 +43,23 @@ def make_estimator(game: AnyGame, agents: Sequence[Agent], on_compile: Progress 
       TacitError: The game names infostates, or neither agent's strategy is known.
     """
     tree = next((agent.strategy.tree for agent in agents if isinstance(agent, TabularAgent)), None)
-    if tree is None and isinstance(game, Holdem):
-        policies = [policy_of(agent) for agent in agents]
-        if policies == [None, None]:
-            raise _unknown(agents)
-        return hand_estimator(game, policies)
-    return row_estimator(tree or compile_game(game, progress=on_compile), agents)
+    return _CASES[game.tree_layout](game, agents, on_compile) if tree is None else row_estimator(tree, agents)
+
+
+def _compiled(game: AnyGame, agents: Sequence[Agent], on_compile: Progress) -> AivatEstimator:
+    return row_estimator(compile_game(game, progress=on_compile), agents)
+
+
+def _followed(game: Any, agents: Sequence[Agent], on_compile: Progress) -> AivatEstimator:
+    del on_compile
+    policies = [policy_of(agent) for agent in agents]
+    if policies == [None, None]:
+        raise _unknown(agents)
+    return hand_estimator(game, policies)
+
+
+_CASES = {"rows": _compiled, "hands": _followed}
+"""What makes an estimator, by the layout of a game's trees."""
 
 
 def row_estimator(tree: PublicTree, agents: Sequence[Agent]) -> AivatEstimator:

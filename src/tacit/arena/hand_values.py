@@ -19,7 +19,6 @@ from tacit.cards.hands import meetings, possible_hands
 from tacit.cards.run_outs import leads
 from tacit.cards.suits import IDENTITY
 from tacit.errors import TacitError
-from tacit.games import AnyGame
 from tacit.games.betting import FOLDED, RIVER, SHOWDOWN
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import CARD, PublicHand
@@ -109,16 +108,14 @@ def fits_tree(game: Holdem) -> bool:
     return len(board) >= 4 and num_hand_entries(game.rules, board, game.ranges) <= MAX_ENTRIES
 
 
-def tabulate_game(policy: HandPolicy, game: AnyGame) -> tuple[HandTree, Floats]:
+def tabulate_game(policy: HandPolicy, game: Holdem) -> tuple[HandTree, Floats]:
     """Returns the tree of an endgame and the strategy `[E]` that a policy plays in it.
 
     A policy need not treat suits alike, so the tree has all boards. A solve of the same game comes with its own tree.
 
     Raises:
-      TacitError: The game is no turn or river endgame of hold'em, or too large.
+      TacitError: The game is no turn or river endgame, or too large.
     """
-    if not isinstance(game, Holdem):
-        raise TacitError(f"exact figures of a bot are for hold'em, not for {game}: see how it plays with `tacit match`")
     if not fits_tree(game):
         raise TacitError(f"exact figures of a bot need a turn or river endgame that fits, not {game}: try lbr")
     if isinstance(policy, SolvedPolicy) and str(policy.strategy.tree.game) == str(game):

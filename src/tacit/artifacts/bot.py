@@ -11,9 +11,9 @@ from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
 from tacit.agents.options import SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
-from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.artifacts.holdem import hand_measures
 from tacit.games import AnyGame
-from tacit.games.holdem import Holdem
+from tacit.games.holdem import require_holdem
 from tacit.tree.hand_strategy import HandStrategy
 
 POT_ODDS, SEARCHING = "pot-odds", "holdem-search"
@@ -52,13 +52,12 @@ class BotArtifact(Artifact):
     def strategy(self) -> HandStrategy:
         from tacit.arena.hand_values import tabulate_game
 
-        return HandStrategy(*tabulate_game(self.policy(), self.game))
+        return HandStrategy(*tabulate_game(self.policy(), require_holdem(self.game, self.name)))
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        if self.given is not None and not isinstance(self.given, Holdem):
-            return {}
         exact = {"exploitability": self.exploitability} if self.name in HAND_POLICIES else {}
-        return {**exact, **hand_measures(self)}
+        by_layout = {"rows": {}, "hands": {**exact, **hand_measures(self)}}
+        return by_layout["hands" if self.given is None else self.given.tree_layout]
 
     def exploitability(self) -> Evaluation:
         """Returns the exact exploitability in an endgame."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 from tacit.artifacts.base import Artifact, Monitor
 from tacit.artifacts.bot import SEARCHING, BotArtifact
 from tacit.artifacts.table import TableArtifact
 from tacit.errors import TacitError
 from tacit.games import AnyGame
-from tacit.games.holdem import Holdem
 from tacit.solvers import solve
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import has_direct_builder
@@ -50,7 +50,7 @@ class QuickSolve(TableArtifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns for `default` the pretrained network of a game, else in hold'em search, else a quick solve."""
+    """Returns for `default` the pretrained network of a game, else search in hold'em and a quick solve elsewhere."""
     if name != "default":
         return None
     if game is None:
@@ -61,4 +61,11 @@ def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact |
     pretrained = pretrained_for(game)
     if pretrained is not None:
         return RebelArtifact(pretrained, game, monitor)
-    return BotArtifact(SEARCHING, game, monitor) if isinstance(game, Holdem) else QuickSolve(name, game, monitor)
+    return _UNTRAINED[game.tree_layout](game, monitor)
+
+
+_UNTRAINED: dict[str, Callable[[AnyGame, Monitor | None], Artifact]] = {
+    "rows": partial(QuickSolve, "default"),
+    "hands": partial(BotArtifact, SEARCHING),
+}
+"""Who plays what nothing is pretrained for, by the layout of a game's trees."""

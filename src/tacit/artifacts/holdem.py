@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import TacitError
-from tacit.games import AnyGame
-from tacit.games.holdem import Holdem
+from tacit.games.holdem import require_holdem
 from tacit.tally import Tally
 
 if TYPE_CHECKING:
     from tacit.artifacts.base import Artifact, Evaluation
-
-
-def require_holdem(game: AnyGame, who: str) -> Holdem:
-    """Returns the game if it is hold'em; raises a `TacitError` about `who` if it is not."""
-    if not isinstance(game, Holdem):
-        raise TacitError(f"{who} is for hold'em, not for {game}")
-    return game
 
 
 def hand_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,17 +16,19 @@ from tacit.agents.base import Agent
 from tacit.agents.limit import LimitAgent
 from tacit.agents.options import SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
-from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.artifacts.holdem import hand_measures
 from tacit.artifacts.table import TableArtifact
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
-from tacit.games.holdem import LimitHoldem
+from tacit.games.holdem import LimitHoldem, require_holdem
 from tacit.games.limit_batch import LimitRules
 from tacit.kernels import make_passes
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.networks import Layer
-from tacit.nfsp.strategies import STRATEGIES
-from tacit.nfsp.trained import LimitPolicy, is_limit_nfsp, is_nfsp, load_nfsp
+from tacit.nfsp.strategies import STRATEGIES, split_strategy
+from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
+from tacit.nfsp.trained import LimitPolicy, load_nfsp
+from tacit.training.folder import system_of
 from tacit.tree.strategy import RowStrategy
 
 
@@ -70,8 +72,7 @@ class LimitArtifact(Artifact):
 
     def win_rates(self, *, hands: int = 20_000, device: str = "cpu", seed: int = 0) -> Evaluation:
         """Returns what all three strategies win from bots, every deal played in both seats."""
-        policy, deals, game = self._policy, -(-hands // 2), self.game
-        assert isinstance(game, LimitHoldem)
+        policy, deals, game = self._policy, -(-hands // 2), cast("LimitHoldem", self.game)  # or it had not been trained
         layers = [Layer(*(part.to(device) for part in layer)) for layer in policy.layers]
         judge = Judge(LimitRules.of(game, device), deals, seed)
         rates: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
@@ -85,6 +86,8 @@ class LimitArtifact(Artifact):
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
     """Returns what was trained in a folder or file, if NFSP or DQN trained it."""
-    if is_limit_nfsp(name):
-        return LimitArtifact(name, game, monitor)
-    return NfspArtifact(name, game, monitor) if is_nfsp(name) else None
+    kind = _KINDS.get(system_of(split_strategy(name)[0]) or "")
+    return None if kind is None else kind(name, game, monitor)
+
+
+_KINDS: dict[str, type[Artifact]] = {NFSP.name: NfspArtifact, DQN.name: NfspArtifact, NFSP_LIMIT.name: LimitArtifact}

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.hand_policy import HandAgent, SolvedPolicy
+from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.options import SearchOptions
 from tacit.agents.tabular import TabularAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
-from tacit.artifacts.holdem import hand_measures, require_holdem
+from tacit.artifacts.holdem import hand_measures
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
@@ -22,7 +23,6 @@ from tacit.solvers import SolveResult, load_result
 from tacit.solvers.result import is_saved_solve
 from tacit.tree.base import Strategy
 from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.strategy import RowStrategy
 
 
 class TableArtifact(Artifact):
@@ -30,18 +30,16 @@ class TableArtifact(Artifact):
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         strategy = self.strategy()
-        if isinstance(strategy, RowStrategy):
-            return TabularAgent(strategy, generator, self.name)
-        return HandAgent(require_holdem(self.game, self.name), self.policy(), generator, self.name)
+        return _AGENTS[strategy.tree.layout](strategy, generator, self.name)
 
-    def policy(self) -> SolvedPolicy:
-        strategy = self.strategy()
-        if not isinstance(strategy, HandStrategy):
+    def policy(self) -> HandPolicy:
+        make_policy = _POLICIES.get(self.strategy().tree.layout)
+        if make_policy is None:
             raise TacitError(f"{self.name} is no solve of hold'em over hands")
-        return SolvedPolicy(strategy)
+        return make_policy(self.strategy())
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        over_hands = isinstance(self.strategy(), HandStrategy)
+        over_hands = self.strategy().tree.layout in _POLICIES
         return {"exploitability": self.exploitability, **(hand_measures(self) if over_hands else {})}
 
     def exploitability(self) -> Evaluation:
@@ -75,6 +73,16 @@ def exact_exploitability(artifact: Artifact) -> Evaluation:
         nash_conv=quality.nash_conv, value=quality.value, known_value=known and known.value,
         best_response_values=quality.best_response_values,
     )  # fmt: skip
+
+
+def _hand_agent(strategy: HandStrategy, generator: np.random.Generator, name: str) -> HandAgent:
+    return HandAgent(strategy.tree.game, SolvedPolicy(strategy), generator, name)
+
+
+_AGENTS: dict[str, Callable[[Any, np.random.Generator, str], Agent]] = {"rows": TabularAgent, "hands": _hand_agent}
+"""Who plays a strategy, by the layout of its tree."""
+_POLICIES: dict[str, Callable[[Any], HandPolicy]] = {"hands": SolvedPolicy}
+"""What a strategy does with every hand, for layouts of hands."""
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SolveArtifact | None:

@@ -145,18 +145,13 @@ class RebelLook(Look):
 
 
 def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
-    """Returns the system of `SYSTEMS` that learns a game, and its look.
-
-    NFSP on limit hold'em from the blinds on, which is too large to compile, is a system of its own.
-    """
+    """Returns the system of `SYSTEMS` that learns a game, and its look."""
     if name == "rebel":
         from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
-    from tacit.cli.nfsp_looks import LimitLook, NfspLook
-    from tacit.games.holdem import is_full_limit_holdem
-    from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
+    from tacit.cli.nfsp_looks import LOOKS
+    from tacit.nfsp.system import DQN, nfsp_system
 
-    if name == "nfsp" and is_full_limit_holdem(game):
-        return NFSP_LIMIT, LimitLook("NFSP")
-    return DQN if name == "dqn" else NFSP, NfspLook(name.upper())
+    system = DQN if name == "dqn" else nfsp_system(game)
+    return system, LOOKS[system.name](name.upper())

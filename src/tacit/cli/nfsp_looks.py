@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
 from tacit.cli.looks import Look
+from tacit.nfsp.config import DqnConfig, LimitConfig, TabularConfig
 from tacit.nfsp.progress import MATCHES, NfspProgress
 
 if TYPE_CHECKING:
@@ -151,3 +152,7 @@ class LimitLook(NfspLook):
         axis.grid(True, alpha=0.3)
         axis.legend(fontsize=8, frameon=False)
         save_figure(figure, path)
+
+
+LOOKS = {TabularConfig.system: NfspLook, DqnConfig.system: NfspLook, LimitConfig.system: LimitLook}
+"""By the names of systems."""

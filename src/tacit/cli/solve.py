@@ -80,8 +80,8 @@ def solve(
 
       tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --grid g.png
     """
-    from tacit.artifacts.holdem import require_holdem
     from tacit.games import load_game
+    from tacit.games.holdem import require_holdem
 
     start(seed)
     rules = checks.with_ranges(load_game(game), range0, range1)
@@ -113,7 +113,6 @@ def solve(
 
 def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | None, **options: Any) -> SolveResult:
     """Returns a solve of the whole game by options of `tacit.solve`, shown and saved on the way; `at` has to exist in it."""
-    from tacit.cli.strategy_grid import who_acts
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
 
@@ -125,7 +124,7 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
             **options,
             resume=None if resume is None else load_result(resume, rules),
             on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
-            on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
+            on_tree=lambda tree: None if at is None else tree.who_acts(tree.find(at)),
             on_check=_Autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
@@ -169,7 +168,8 @@ class _Autosave:
 
 def _write(result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str) -> None:
     """Writes a solve to the files that the user named."""
-    from tacit.cli.strategy_grid import draw_grid
+    from tacit.cards.deck import card_names
+    from tacit.grid_plots import draw_strategy_grid
     from tacit.plots import convergence_plot
     from tacit.solvers.export import export as write
 
@@ -181,14 +181,16 @@ def _write(result: SolveResult, save: Path | None, export: Path | None, plot: Pa
         write(result, export)
     if plot is not None:
         convergence_plot({result.solver: result.curve}, result.game, plot)
-    if grid is not None:
-        draw_grid(result.strategy, at, grid)
+    play = None if grid is None else result.strategy.play_at(at)
+    if grid is not None and play is not None:
+        where, shares, reach, names, board = play
+        draw_strategy_grid(grid, shares, reach, names, f"{where}, board {card_names(board)}", board)
 
 
 def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
     from rich.table import Table
 
-    from tacit.cli.strategy_grid import print_grid
+    from tacit.cli.strategy_grid import strategy_text
 
     console, tree = printer(), result.strategy.tree
     known = tree.game.known_value()
@@ -205,7 +207,10 @@ def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
     for path in files:
         table.add_row("written", str(path))
     console.print(table)
-    print_grid(console, result.strategy, at)
+    play = result.strategy.play_at(at)
+    if play is not None:
+        console.print(f"\n{play.where}", soft_wrap=True)
+        console.print(strategy_text(play.shares, play.reach, play.action_names, play.board))
     if show:
         _print_strategy(console, result, show)
 

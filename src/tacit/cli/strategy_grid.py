@@ -1,64 +1,19 @@
-"""The 13 x 13 grid of poker hands: in a terminal, in colour or as text, and as a picture."""
+"""The 13 x 13 grid of poker hands in a terminal, in colour or as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import TacitError
-
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
-
-    from tacit.tree.base import Strategy
-    from tacit.tree.hand_strategy import HandStrategy
-    from tacit.tree.hand_tree import HandTree, Spot
 
 _WIDTH = 5
 """Columns of a cell; with the one between cells, the grid fits 80."""
 _EMPTY = "#8a8f99"
-
-
-def who_acts(tree: HandTree, spot: Spot) -> str:
-    """Returns who acts at a spot.
-
-    Raises:
-      TacitError: nobody does.
-    """
-    if tree.actor[spot.node] < 0:
-        raise TacitError(f"nobody acts after {tree.label(spot)!r}: --at must end where somebody does")
-    return f"player {tree.actor[spot.node]} {'after ' + tree.label(spot) if spot.node else 'at the start'}"
-
-
-def print_grid(console: Console, strategy: Strategy, at: str) -> None:
-    """Prints what every hand does at a spot of a strategy over hands; of other strategies there is no grid."""
-    from tacit.tree.hand_strategy import HandStrategy
-
-    if isinstance(strategy, HandStrategy):
-        console.print(f"\n{who_acts(strategy.tree, strategy.tree.find(at))}", soft_wrap=True)
-        console.print(strategy_text(*_grid_numbers(strategy, at)))
-
-
-def draw_grid(strategy: Any, at: str, path: Path) -> None:
-    """Draws what every hand does at a spot of a strategy over hands (`HandStrategy`)."""
-    from tacit.cards.deck import card_names
-    from tacit.grid_plots import draw_strategy_grid
-
-    shares, reach, names, board = _grid_numbers(strategy, at)
-    title = f"{who_acts(strategy.tree, strategy.tree.find(at))}, board {card_names(board)}"
-    draw_strategy_grid(path, shares, reach, names, title, board)
-
-
-def _grid_numbers(strategy: HandStrategy, at: str) -> tuple[Any, ...]:
-    """Returns the strategy, the range, the names of actions and the board at a spot."""
-    tree, spot = strategy.tree, strategy.tree.find(at)
-    reach = strategy.range_at(spot, int(tree.actor[spot.node]))
-    return strategy.played(spot), reach, tree.action_names(spot.node), tree.board(spot)
 
 
 def strategy_text(

@@ -60,6 +60,8 @@ class Game(ABC, Generic[State]):
     """
 
     name: ClassVar[str]
+    tree_layout: ClassVar[str] = "rows"
+    """The layout of the trees it is solved in (`Tree.layout`). Whatever differs between layouts is found by this name."""
 
     @abstractmethod
     def initial_state(self) -> State:
@@ -120,11 +122,6 @@ class Game(ABC, Generic[State]):
     def size(self) -> GameSize | None:
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None
-
-    @property
-    def tree_layout(self) -> str:
-        """The layout of the tree it is solved in: `rows`, unless the game has a builder of its own (`tree/compiler.py`)."""
-        return "rows"
 
     def in_units(self, amount: float) -> dict[str, float]:
         """Returns an amount of the game's payoffs in other units that people use for it, by name."""

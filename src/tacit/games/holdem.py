@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ class Holdem(Game[HoldemState]):
     Cards are dealt one by one: chance outcome c is card c. Actions are those of `tacit.games.betting`.
     """
 
+    tree_layout = "hands"
+
     board: str
 
     def __post_init__(self) -> None:
@@ -111,10 +113,6 @@ class Holdem(Game[HoldemState]):
     def in_units(self, amount: float) -> dict[str, float]:
         big_blinds, pot = amount / self.rules.big_blind, self.rules.pot
         return {"mbb": 1_000.0 * big_blinds, **({"percent_of_pot": 100.0 * amount / pot} if pot else {})}
-
-    @property
-    def tree_layout(self) -> str:
-        return "hands" if self.known_board else "rows"
 
     @cached_property
     def known_board(self) -> tuple[int, ...]:
@@ -211,6 +209,13 @@ class Holdem(Game[HoldemState]):
         return HoldemState(state.hands, board, state.betting, news)
 
 
+def require_holdem(game: Game[Any], who: str) -> Holdem:
+    """Returns the game if it is hold'em; raises a `TacitError` about `who` if it is not."""
+    if not isinstance(game, Holdem):
+        raise TacitError(f"{who} is for hold'em, not for {game}")
+    return game
+
+
 @dataclass(frozen=True)
 class NoLimitHoldem(Holdem):
     """Player 1 (button) puts in the small blind, player 0 the big one; four streets, raises of any size up to the whole stack.
@@ -269,7 +274,7 @@ class LimitHoldem(Holdem):
         return LimitBetting(enough, self.small_blind, self.big_blind, street, self.pot)
 
 
-def is_full_limit_holdem(game: object) -> bool:
+def is_full_limit_holdem(game: object) -> TypeGuard[LimitHoldem]:
     """Returns whether a game is limit hold'em from the blinds on."""
     return isinstance(game, LimitHoldem) and not game.known_board
 

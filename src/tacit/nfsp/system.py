@@ -5,6 +5,10 @@ The last has its own settings and networks, and so its own name in run folders; 
 
 from __future__ import annotations
 
+from typing import Any
+
+from tacit.games import AnyGame
+from tacit.games.holdem import is_full_limit_holdem
 from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, DqnConfig, LimitConfig, TabularConfig
 from tacit.nfsp.progress import ExactProgress, WinRateProgress
 from tacit.nfsp.train import NfspTrainer
@@ -13,3 +17,8 @@ from tacit.training.system import System
 NFSP = System(TabularConfig.system, TabularConfig, PRESETS, ExactProgress, NfspTrainer)
 DQN = System(DqnConfig.system, DqnConfig, DQN_PRESETS, ExactProgress, NfspTrainer)
 NFSP_LIMIT = System(LimitConfig.system, LimitConfig, LIMIT_PRESETS, WinRateProgress, NfspTrainer)
+
+
+def nfsp_system(game: AnyGame) -> System[Any, Any]:
+    """Returns NFSP as it learns a game."""
+    return NFSP_LIMIT if is_full_limit_holdem(game) else NFSP

@@ -18,7 +18,7 @@ from tacit.nfsp.limit.encoding import encode_all_hands
 from tacit.nfsp.limit.networks import Layers, make_layers, named_weights, strategy_probabilities
 from tacit.nfsp.strategies import STRATEGIES, split_strategy
 from tacit.nfsp.tabular.engine import PlayedGame
-from tacit.training.folder import network_file, system_of
+from tacit.training.folder import network_file
 from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import RowStrategy
 
@@ -112,16 +112,6 @@ class TrainedNfsp:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version")
         for name, part in networks.items():
             part.copy_(self.weights[name])
-
-
-def is_nfsp(name: str) -> bool:
-    """Returns whether a name is that of a run folder or network file of NFSP or DQN."""
-    return system_of(split_strategy(name)[0]) in _CONFIGS
-
-
-def is_limit_nfsp(name: str) -> bool:
-    """Returns whether a name is that of a run folder or network file of NFSP on limit hold'em."""
-    return system_of(split_strategy(name)[0]) == LimitConfig.system
 
 
 def load_nfsp(name: str) -> TrainedNfsp:

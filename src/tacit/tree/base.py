@@ -35,6 +35,24 @@ class Decision(NamedTuple):
     probabilities: dict[str, float]
 
 
+class HandPlay(NamedTuple):
+    """What is played with every hand of hold'em at a public state.
+
+    Attributes:
+      where: Who acts there, in words.
+      shares: `[A, 1326]` how often each hand takes each action.
+      reach: `[1326]` how likely the actor comes there with each hand, times its weight at the start.
+      action_names: The actions, bets and raises from small to large.
+      board: The cards that lie.
+    """
+
+    where: str
+    shares: Floats
+    reach: Floats
+    action_names: list[str]
+    board: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Strategy(ABC):
     """Both players' behaviour in a tree; iterating yields what is played at every infostate, in words.
@@ -53,6 +71,10 @@ class Strategy(ABC):
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    def play_at(self, text: str) -> HandPlay | None:
+        """Returns what is played with every hand of hold'em where some steps lead (`Tree.find`); None in other games."""
+        return None
 
     def __iter__(self) -> Iterator[Decision]:
         return (self.decision(infostate) for infostate in range(len(self)))

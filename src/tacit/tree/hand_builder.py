@@ -14,7 +14,7 @@ from tacit.cards.hands import HANDS, possible_hands
 from tacit.cards.suits import INVERSE, RENAMED_HANDS, orbits, stabiliser, symmetries
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
-from tacit.tree.estimate import memory_limit
+from tacit.tree.estimate import memory_budget, memory_limit
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
@@ -171,6 +171,8 @@ def build_endgame(game: Any) -> HandTree:
     Raises:
       TacitError: it does not fit into memory.
     """
+    if not game.known_board:
+        memory_budget(game, direct=False)  # refuses: no hold'em fits from the deal on
     require_room(game, game.rules, game.known_board, game.ranges)
     return build_hand_tree(game, game.rules, game.known_board, game.ranges)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.hands import NUM_HANDS, hand_name
-from tacit.tree.base import Decision, Floats, Spot, Strategy
+from tacit.tree.base import Decision, Floats, HandPlay, Spot, Strategy
 from tacit.tree.hand_tree import START, HandTree
 
 
@@ -43,6 +43,11 @@ class HandStrategy(Strategy):
         possible = np.zeros(NUM_HANDS)
         possible[tree.hands(spot)] = 1.0
         return weights * possible
+
+    def play_at(self, text: str) -> HandPlay:
+        tree, spot = self.tree, self.tree.find(text)
+        where, reach = tree.who_acts(spot), self.range_at(spot, int(tree.actor[spot.node]))
+        return HandPlay(where, self.played(spot), reach, tree.action_names(spot.node), tree.board(spot))
 
     def decision(self, infostate: int) -> Decision:
         number = int(np.searchsorted(self._starts, infostate, side="right")) - 1

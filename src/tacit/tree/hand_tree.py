@@ -258,6 +258,16 @@ class HandTree:
             spot = self.after(spot, names[step])
         return spot
 
+    def who_acts(self, spot: Spot) -> str:
+        """Returns who acts at a spot, in words.
+
+        Raises:
+          TacitError: nobody does.
+        """
+        if self.actor[spot.node] < 0:
+            raise TacitError(f"nobody acts after {self.label(spot)!r}: --at must end where somebody does")
+        return f"player {self.actor[spot.node]} {'after ' + self.label(spot) if spot.node else 'at the start'}"
+
     def action_names(self, node: int) -> list[str]:
         """Returns the actions at a node in words."""
         actions = self.actions(node)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame
-from tacit.games.holdem import LimitHoldem, is_full_limit_holdem
+from tacit.games.holdem import is_full_limit_holdem
 from tacit.games.limit_batch import NUM_ACTIONS, LimitRules
 from tacit.nfsp.config import LimitConfig
 from tacit.nfsp.engine import Engine, filled_rows
@@ -41,7 +41,7 @@ class LimitEngine(Engine):
     progress = WinRateProgress
 
     def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
-        if not isinstance(game, LimitHoldem) or not is_full_limit_holdem(game):
+        if not is_full_limit_holdem(game):
             raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
         self.config, self.device = config, device
         self.generator = torch.Generator(device).manual_seed(config.seed)

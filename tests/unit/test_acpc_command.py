@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 from tacit.agents.bots import RandomBot
 from tacit.arena.acpc import Client, read_state
-from tacit.arena.hand_history import read_hands
+from tacit.arena.hand_history import History, write_hand
 from tacit.arena.hands import HandRecord, replay
 from tacit.arena.journal import read_journal
 from tacit.arena.lines import Lines
@@ -61,15 +62,15 @@ def test_two_clients_play_200_hands(tmp_path: Path, game: str) -> None:
     assert sorted(totals) == sorted(result["totals"])
     assert np.sum([hand["payoffs"] for hand in hands], axis=0).tolist() == result["totals"]
     rules = NO_LIMIT if game == "no_limit_holdem" else LIMIT
-    histories = read_hands(tmp_path / "hands.phhs")
-    for number, (hand, history) in enumerate(zip(hands, histories, strict=True)):
+    histories = tomllib.loads((tmp_path / "hands.phhs").read_text())
+    for number, (hand, history) in enumerate(zip(hands, histories.values(), strict=True)):
         _, text_number, betting, cards, payoffs, names = hand["state"].split(":")
         assert (int(text_number), sum(hand["payoffs"])) == (number, 0)
         assert names == ("a|b" if number % 2 == 0 else "b|a")
         state = read_state(rules.rules, f"MATCHSTATE:0:0:{betting}:{cards}")
-        record = HandRecord((*state.hands[0], *state.hands[1]), state.board, state.actions)  # type: ignore[arg-type]
+        record = HandRecord((*state.hands[0], *state.hands[1]), state.board, state.actions)
         returns = rules.returns(replay(rules, record))
-        assert (history.record, history.number, "|".join(history.players)) == (record, number, names)
+        assert history == tomllib.loads(write_hand(History(rules, record, number, tuple(names.split("|")))))
         assert payoffs == f"{returns[0]:.0f}|{-returns[0]:.0f}".replace("-0", "0")
         assert hand["payoffs"] == list(returns if number % 2 == 0 else returns[::-1])
     kit = pytest.importorskip("pokerkit")

@@ -1,12 +1,11 @@
-"""Hand histories: pokerkit reads what we write and comes to the same stacks, and we read both ours and pokerkit's."""
+"""Hand histories: pokerkit reads what we write and comes to the same stacks."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tacit.arena.hand_history import History, HistoryWriter, parse_hands, read_hands, write_hand
+from tacit.arena.hand_history import History, HistoryWriter, write_hand
 from tacit.arena.hands import HandRecord, replay
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
@@ -39,7 +38,6 @@ def test_a_hand_by_hand() -> None:
         "hand = 7\n"
         'players = ["ours", "the \\"other\\""]\n'
     )
-    assert parse_hands(text) == [History(GAMES[0], HAND, 7, ("ours", 'the "other"'))]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -66,77 +64,10 @@ def test_pokerkit_comes_to_the_same_stacks(game: Holdem, tmp_path: Path) -> None
         assert (history.hand, name) == (ours.number, "b\\'")
         single = kit.HandHistory.loads(write_hand(ours))
         assert single.actions == history.actions
-    assert read_hands(tmp_path / "hands.phhs") == histories
-
-
-@pytest.mark.parametrize("game", GAMES[:2])
-def test_hands_written_by_pokerkit_are_read(game: Holdem) -> None:
-    kit = pytest.importorskip("pokerkit")
-    generator = np.random.default_rng(4)
-    for _ in range(50):
-        record, returns = random_hand(game, generator)
-        theirs = kit.HandHistory.loads(write_hand(History(game, record)))
-        text = kit.HandHistory.loads(theirs.dumps()).dumps()
-        (read,) = parse_hands(text)
-        assert read.record == record
-        assert read.game.returns(replay(read.game, read.record)) == returns
-
-
-def test_other_ways_to_say_it() -> None:
-    text = write_hand(History(GAMES[0], HandRecord(cards("AsKd2c2d"), parse_cards("Tc5c4c9h3h"), (20_000, CALL))))
-    changed = (
-        text.replace('"d dh p1 AsKd", ', '"d dh p1 ????", "# the cards come", ')
-        .replace("p2 cbr 20000", "p2 cbr 20000 # all of it")
-        .replace("Tc5c4c", "4cTc5c")
-    )
-    assert changed != text
-    assert parse_hands(changed) == parse_hands(text)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("", "[", "not in the PHH format"),
-        ('"NT"', '"PO"', "variant 'PO' is not hold'em"),
-        ("antes = [0, 0]", "antes = [1, 1]", "without antes"),
-        ("[20000, 20000]", "[20000, 10000]", "equal stacks"),
-        ("[20000, 20000]", "[20000, 20000, 20000]", "two whole numbers"),
-        ("[20000, 20000]", "[20000.5, 20000]", "two whole numbers"),
-        ("min_bet = 100", "min_bet = 10", "min_bet must be 100"),
-        ("AsKd", "As??", "not all known"),
-        ("AsKd", "AsAs", "comes twice"),
-        ("AsKd", "As2c", "dealt twice"),
-        ("p2 cbr 300", "p1 cbr 300", "p1 is not to act"),
-        ("p2 cbr 300", "p2 cbr 150", "raises are from 200"),
-        ("p2 cbr 300", "p2 cbr 3e2", "cannot be read"),
-        ("p2 cbr 200", "p2 cbr 0", "a bet of nothing"),
-        ("p2 cbr 200", "p2 dances", "cannot be read"),
-        ('"d db 9h", ', "", "cards are missing"),
-        (', "p2 f"', "", "somebody is still to act"),
-        ('"p2 f"', '"p2 f", "p1 cc"', "p1 is not to act"),
-        ("[20500, 19500]", "[20501, 19499]", "by the rules [20500, 19500]"),
-        ("actions = [", "actions = [1, ", "a list of texts"),
-    ],
-)
-def test_hands_that_cannot_be(tmp_path: Path, old: str, new: str, message: str) -> None:
-    text = write_hand(History(GAMES[0], HAND))
-    assert old in text
-    path = tmp_path / "hand.phh"
-    path.write_text(text.replace(old, new, 1))
-    with pytest.raises(TacitError, match=re.escape(message)) as refused:
-        read_hands(path)
-    assert "\n" not in str(refused.value)
-    assert str(path) in str(refused.value)
 
 
 def test_files_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(TacitError, match="cannot read"):
-        read_hands(tmp_path / "none.phh")
-    (tmp_path / "binary.phh").write_bytes(b"\xff\xfe")
-    with pytest.raises(TacitError, match="cannot read"):
-        read_hands(tmp_path / "binary.phh")
     (tmp_path / "there.phhs").write_text("")
-    assert read_hands(tmp_path / "there.phhs") == []
     HistoryWriter(tmp_path / "there.phhs").write(History(GAMES[0], HAND))
     with pytest.raises(TacitError, match="exists"):
         HistoryWriter(tmp_path / "there.phhs")

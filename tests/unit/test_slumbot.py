@@ -122,7 +122,7 @@ def test_a_match_without_trouble(agent: type[RandomBot]) -> None:
         assert hand.replayed == state.winnings
         assert state.bot_hand == parse_cards("".join(answer["bot_hole_cards"]))
         cards = (*state.hand, *state.bot_hand) if state.position == 0 else (*state.bot_hand, *state.hand)
-        record = HandRecord(cards, state.board, hand.actions)  # type: ignore[arg-type]
+        record = HandRecord(cards, state.board, hand.actions)
         assert GAME.returns(replay(GAME, record))[state.position] == state.winnings
 
 

@@ -243,7 +243,7 @@ class Client:
             winnings = float(state.betting.spent[state.betting.folder])
             self.score.add(-winnings if state.betting.folder == state.position else winnings)
         elif first and second:
-            record = HandRecord((first[0], first[1], second[0], second[1]), state.board, state.actions)
+            record = HandRecord((*first, *second), state.board, state.actions)
             self.score.add(self._game.returns(replay(self._game, record))[state.position])
 
     def _warn(self, text: str) -> None:

@@ -151,6 +151,12 @@ class Dealer:
         Raises:
           LostError: one of them left or was silent for too long.
         """
+        try:
+            return self._deal(number)
+        except LostError as error:
+            raise LostError(f"{error} in hand {number}") from None
+
+    def _deal(self, number: int) -> DealtHand:
         game = self._game
         cards = np.random.default_rng([self._seed, number]).permutation(NUM_CARDS)[:9].tolist()
         seats = (number % 2, 1 - number % 2)
@@ -160,7 +166,7 @@ class Dealer:
                 state = game.apply(state, cards.pop(0))
             texts = [write_state(game.rules, self._seen(state, number, actions, position)) for position in (0, 1)]
             for position, text in enumerate(texts):
-                self._tell(self._players[seats[position]], text, number)
+                self._players[seats[position]].lines.send(text, self._seconds)
             if game.actor(state) == TERMINAL:
                 break
             actor = state.betting.actor
@@ -175,12 +181,6 @@ class Dealer:
         hands = (first if shown or position == 0 else (), second if shown or position == 1 else ())
         return MatchState(position, number, tuple(actions), hands, state.board[: num_board_cards(state.betting)], state.betting)
 
-    def _tell(self, player: Player, text: str, number: int) -> None:
-        try:
-            player.lines.send(text, self._seconds)
-        except LostError as error:
-            raise LostError(f"{error} in hand {number}") from None
-
     def _ask(self, player: Player, text: str, state: HoldemState, number: int) -> int:
         """Returns the action with which a player answers a state."""
         deadline = time.monotonic() + self._seconds
@@ -188,9 +188,7 @@ class Dealer:
             try:
                 line = player.lines.receive(max(deadline - time.monotonic(), 0.0))
             except SilentError:
-                raise LostError(f"{player.name} gave no answer for {self._seconds:g} s in hand {number}") from None
-            except LostError as error:
-                raise LostError(f"{error} in hand {number}") from None
+                raise LostError(f"{player.name} gave no answer for {self._seconds:g} s") from None
             if is_comment(line):
                 continue
             said, _, word = line.rpartition(":")
@@ -216,17 +214,9 @@ class Dealer:
 
     def _finished(self, number: int, seats: tuple[int, int], state: HoldemState, actions: tuple[int, ...]) -> DealtHand:
         returns = [int(payoff) for payoff in self._game.returns(state)]  # chips are whole, and no zero is negative
-        hands = (state.hands[:2], state.hands[2:])
-        text = ":".join(
-            (
-                "STATE",
-                str(number),
-                write_line(self._game.rules, AcpcWords(self._game.rules), actions),
-                write_cards(hands, state.board),
-                "|".join(map(str, returns)),
-                "|".join(self._players[seat].name for seat in seats),
-            )
-        )
-        first, second = hands
-        record = HandRecord((first[0], first[1], second[0], second[1]), state.board, actions)
+        betting = write_line(self._game.rules, AcpcWords(self._game.rules), actions)
+        cards = write_cards((state.hands[:2], state.hands[2:]), state.board)
+        payoffs, names = "|".join(map(str, returns)), "|".join(self._players[seat].name for seat in seats)
+        text = f"STATE:{number}:{betting}:{cards}:{payoffs}:{names}"
+        record = HandRecord(state.hands, state.board, actions)
         return DealtHand(number, seats, record, (returns[seats.index(0)], returns[seats.index(1)]), text)

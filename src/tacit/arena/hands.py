@@ -18,12 +18,12 @@ class HandRecord:
     """A hand that was played to its end.
 
     Attributes:
-      hands: the private cards, two of player 0 (big blind) and then two of player 1 (button).
+      hands: four private cards, two of player 0 (big blind) and then two of player 1 (button).
       board: the public cards that were dealt.
       actions: `FOLD`, `CALL` and raises to a number of chips, as in `tacit.games.betting`.
     """
 
-    hands: tuple[int, int, int, int]
+    hands: tuple[int, ...]
     board: tuple[int, ...]
     actions: tuple[int, ...]
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tacit.errors import TacitError
 from tacit.files import check_writable
 
 
-class Journal:
-    """A file that grows by a JSON object a line."""
+class GrowingFile:
+    """A text file to whose end entries are written; each is in the file when `append` returns."""
 
     def __init__(self, path: str | Path, *, resume: bool = False) -> None:
-        """Opens the file; with `resume` it may hold lines, of which a last one that was cut off is dropped.
+        """Makes the file where there is none; with `resume` it may hold something.
 
         Raises:
           TacitError: it holds something already, or cannot be written.
@@ -24,30 +24,32 @@ class Journal:
         check_writable(self.path)
         if not resume and self.path.exists() and self.path.stat().st_size:
             raise TacitError(f"{self.path} exists: give another file, or move it away")
-        try:
-            if self.path.exists():
-                _cut_half_a_line(self.path)
-            self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115 (closed by __exit__)
-        except OSError as error:
-            raise TacitError(f"cannot write {self.path}: {error.strerror or error}") from None
+        self.append("")
 
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._file.close()
-
-    def write(self, entry: dict[str, Any]) -> None:
-        """Appends a line; it is in the file when this returns.
+    def append(self, text: str) -> None:
+        """Writes an entry.
 
         Raises:
           TacitError: the disk is full, or the like.
         """
         try:
-            self._file.write(json.dumps(entry) + "\n")
-            self._file.flush()
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(text)
         except OSError as error:
             raise TacitError(f"cannot write {self.path}: {error.strerror or error}") from None
+
+
+class Journal(GrowingFile):
+    """A file that grows by a JSON object a line. Where it goes on, a last line that was cut off is dropped."""
+
+    def __init__(self, path: str | Path, *, resume: bool = False) -> None:
+        super().__init__(path, resume=resume)
+        content = self.path.read_bytes()
+        os.truncate(self.path, content.rfind(b"\n") + 1)
+
+    def write(self, entry: dict[str, Any]) -> None:
+        """Appends a line."""
+        self.append(json.dumps(entry) + "\n")
 
 
 def read_journal(path: str | Path) -> list[dict[str, Any]]:
@@ -70,11 +72,3 @@ def read_journal(path: str | Path) -> list[dict[str, Any]]:
             raise TacitError(f"line {number} of {path} is no JSON object")
         entries.append(entry)
     return entries
-
-
-def _cut_half_a_line(path: Path) -> None:
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        with open(path, "r+b") as file:
-            file.truncate(whole)

@@ -97,19 +97,30 @@ class SlumbotWords:
         return begun + chips
 
 
+def follow(rules: BettingRules, actions: Sequence[int]) -> list[tuple[Betting, int]]:
+    """Returns the betting before each action and after the last, with what each player had put in when that street began.
+
+    Raises:
+      TacitError: an action is not allowed.
+    """
+    states = [(rules.start(), 0)]
+    for action in actions:
+        betting = rules.apply(states[-1][0], action)
+        states.append((rules.deal(betting), betting.facing) if betting.actor == DEAL else (betting, states[-1][1]))
+    return states
+
+
 def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str:
     """Returns the text of some actions from the start of a hand on.
 
     Raises:
       TacitError: one of them is not allowed.
     """
-    betting, begun, text = rules.start(), 0, ""
-    for action in actions:
-        text += words.write(betting, begun, action)
-        betting = rules.apply(betting, action)
-        if betting.actor == DEAL:
-            betting, begun, text = rules.deal(betting), betting.facing, text + "/"
-    return text + "/" * (RIVER - betting.street if betting.actor == SHOWDOWN else 0)
+    states, text = follow(rules, actions), ""
+    for action, (betting, begun), (after, _) in zip(actions, states, states[1:], strict=False):
+        text += words.write(betting, begun, action) + "/" * (after.street - betting.street)
+    last = states[-1][0]
+    return text + "/" * (RIVER - last.street if last.actor == SHOWDOWN else 0)
 
 
 def read_line(rules: BettingRules, words: Words, text: str) -> Line:

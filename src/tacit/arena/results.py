@@ -123,4 +123,4 @@ def _of_dealer(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
 def _record(cards: tuple[int, ...], board: tuple[int, ...], actions: tuple[int, ...]) -> HandRecord:
     if len(cards) != 4:
         raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
-    return HandRecord((cards[0], cards[1], cards[2], cards[3]), board, actions)
+    return HandRecord(cards, board, actions)

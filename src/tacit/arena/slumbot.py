@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 from tacit.agents.base import Agent
 from tacit.arena.hands import HandRecord, replay
-from tacit.arena.notation import SlumbotWords, read_line
+from tacit.arena.notation import SlumbotWords, follow, read_line
 from tacit.arena.seat import Seat
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
-from tacit.games.betting import DEAL, FOLDED, PREFLOP, SHOWDOWN
+from tacit.games.betting import FOLDED, PREFLOP, SHOWDOWN
 from tacit.games.holdem import Holdem, NoLimitHoldem
 
 STACK, SMALL_BLIND, BIG_BLIND = 20_000, 50, 100
@@ -124,7 +124,12 @@ class Connection:
                 return _state(self._post("new_hand", {"token": self._token}))
             except RefusedError:  # it may have run out, or its successor got lost: start a new session
                 self._token = None
-        self._log_in()
+        if self._credentials is not None:
+            name, password = self._credentials
+            try:
+                self._post("login", {"username": name, "password": password})
+            except RefusedError as error:
+                raise TacitError(str(error)) from None  # trying again would not help
         return _state(self._post("new_hand", {} if self._token is None else {"token": self._token}))
 
     def act(self, word: str) -> State:
@@ -134,14 +139,6 @@ class Connection:
     def wait(self, failures: int) -> None:
         """Waits before another attempt: longer, the more have failed in a row."""
         self._sleep(min(self._pause * 2.0 ** min(failures, 20), MAX_PAUSE))
-
-    def _log_in(self) -> None:
-        if self._credentials is not None:
-            name, password = self._credentials
-            try:
-                self._post("login", {"username": name, "password": password})
-            except RefusedError as error:
-                raise TacitError(str(error)) from None  # trying again would not help
 
     def _post(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         left = self._last + self._pause - self._clock()
@@ -246,7 +243,8 @@ class SlumbotMatch:
                 line = read_line(self._game.rules, SlumbotWords(), state.text)
                 if (state.position, state.hand) != dealt:
                     raise TacitError("position or cards have changed")
-                if _actions_of(self._game, line.actions, state.position) != own:
+                states = follow(self._game.rules, line.actions)
+                if [a for a, (betting, _) in zip(line.actions, states, strict=False) if betting.actor == state.position] != own:
                     raise TacitError(f"the betting {state.text!r} has not the actions that were sent")
                 self._seat.follow(line.actions, state.board)
             except TacitError as error:
@@ -283,7 +281,7 @@ class SlumbotMatch:
             return None
         cards = (*state.hand, *state.bot_hand) if state.position == 0 else (*state.bot_hand, *state.hand)
         try:
-            end = replay(self._game, HandRecord((cards[0], cards[1], cards[2], cards[3]), state.board, actions))
+            end = replay(self._game, HandRecord(cards, state.board, actions))
         except TacitError as error:
             self._say(f"the hand {state.text!r} cannot be replayed: {error}")
             return None
@@ -295,18 +293,6 @@ class SlumbotMatch:
 
 class _AbandonedError(Exception):
     """A hand that cannot be played on."""
-
-
-def _actions_of(game: Holdem, actions: tuple[int, ...], player: int) -> list[int]:
-    """Returns the actions of one player."""
-    betting, own = game.rules.start(), []
-    for action in actions:
-        if betting.actor == player:
-            own.append(action)
-        betting = game.rules.apply(betting, action)
-        if betting.actor == DEAL:
-            betting = game.rules.deal(betting)
-    return own
 
 
 def _state(reply: dict[str, Any]) -> State:

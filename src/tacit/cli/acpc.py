@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_bar
-from tacit.errors import StoppedError, TacitError
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, what_is_kept
+from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.arena.score import Score
@@ -62,16 +63,10 @@ def client(
     playing = Client(rules, player, say)
     dealer = connect(host, port, connect_timeout)
     score = playing.score
-    try:
-        with progress_bar("hands") as bars:
-            task = bars.add_task(f"{player.name} at {host}:{port}", total=None, rate="", note="")
-            playing.play(dealer, timeout, lambda: bars.update(task, completed=score.hands, note=score.brief))
-    except KeyboardInterrupt:
-        raise StoppedError(f"by Ctrl-C; {score}") from None
-    except TacitError as error:
-        raise TacitError(f"{error}; {score}") from None
-    finally:
-        dealer.close()
+    with closing(dealer), what_is_kept(lambda: str(score)), progress_monitor() as monitor:
+        show = partial(monitor.step, f"{player.name} at {host}:{port}", unit="hands")
+        show(0)
+        playing.play(dealer, timeout, lambda: show(score.hands, note=score.brief))
     if as_json:
         print_json({"game": str(rules), "agent": player.name, **score_fields(score), "seed": seed})
     else:
@@ -115,37 +110,31 @@ def dealer(
     called = [name.strip() for name in names.split(",")]
     if len(called) != 2 or len(set(called)) != 2 or not all(name and not set(name) & set(":|\r\n") for name in called):
         raise TacitError(f"--names takes two different names without : and |, like ours,theirs; not {names!r}")
-    score, ended = Score(rules.rules.big_blind), None
-    with listen(host, port) as server, Journal(out) as journal:
+    score, finished = Score(rules.rules.big_blind), False
+    with listen(host, port) as server:
+        journal = Journal(out)
         histories = None if phh is None else HistoryWriter(phh)
         address = server.getsockname()
         say(f"dealing {rules} at {address[0]}:{address[1]}; waiting for two players")
         players = await_players(server, called, start_timeout, say)
         journal.write({"game": str(rules), "players": called, "hands": hands, "seed": seed})
         table = Dealer(rules, players, seed, timeout, say)
-        try:
-            with progress_bar("hands") as bars:
-                task = bars.add_task(f"{called[0]} - {called[1]}", total=hands, rate="", note="")
+        with what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}"), progress_monitor() as monitor:
+            try:
                 for number in range(hands):
+                    monitor.step(" - ".join(called), number, hands, "hands", score.brief)
                     hand = table.deal(number)
                     with uninterrupted():
                         score.add(hand.payoffs[0])
                         journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
                         if histories is not None:
                             histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
-                    bars.update(task, completed=number + 1, note=score.brief)
-        except (TacitError, KeyboardInterrupt) as error:
-            ended = error
-        finally:
-            for player in players:
-                player.lines.close()
-        totals = [int(score.total), -int(score.total)]
-        journal.write({"finished": ended is None, "hands": score.hands, "totals": totals})
-    kept = f"{score.hands} of {hands} hands are in {out}"
-    if isinstance(ended, KeyboardInterrupt):
-        raise StoppedError(f"by Ctrl-C; {kept}")
-    if ended is not None:
-        raise TacitError(f"{ended}; {kept}")
+                finished = True
+            finally:
+                for player in players:
+                    player.lines.close()
+                totals = [int(score.total), -int(score.total)]
+                journal.write({"finished": finished, "hands": score.hands, "totals": totals})
     if as_json:
         print_json(
             {

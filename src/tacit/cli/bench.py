@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_bar, start
+from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_monitor, start
 from tacit.errors import TacitError
 
 NAMES = ("tabular", "nfsp")
@@ -50,12 +50,10 @@ def bench(
         logger().print(f"not installed, left out: {', '.join(missing)} (pip install 'tacit[bench]')")
     present = tuple(peer for peer in tabular.PEERS if peers and peer not in missing)
     rows = []
-    with progress_bar("games") as progress:
-        task = progress.add_task("measuring", total=len(chosen), rate="", note="")
-        for game in chosen:
-            progress.update(task, note=game)
+    with progress_monitor() as monitor:
+        for number, game in enumerate(chosen):
+            monitor.step("measuring", number, len(chosen), "games", game)
             rows.append(tabular.measure(game, seconds, present))
-            progress.advance(task)
     if as_json:
         print_json({"bench": name, "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]})
         return
@@ -69,11 +67,11 @@ def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
     missing = nfsp.missing_peer() if peers else None
     if missing:
         logger().print(f"OpenSpiel's NFSP is left out: {missing} (pip install 'tacit[bench]')")
-    with progress_bar("measurements") as progress:
-        task = progress.add_task("measuring", total=2 if peers and not missing else 1, rate="", note="tacit")
+    with progress_monitor() as monitor:
+        monitor.step("measuring", 0, 2 if peers and not missing else 1, "measurements", "tacit")
         ours, peer = nfsp.measure_ours(seconds, seed), None
-        progress.update(task, advance=1, note="OpenSpiel")
         if peers and not missing:
+            monitor.step("measuring", 1, 2, "measurements", "OpenSpiel")
             peer = nfsp.measure_openspiel(seconds, seed)
     ratio = None if peer is None else ours.steps_per_second / peer.steps_per_second
     if as_json:

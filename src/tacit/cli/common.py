@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.errors import StoppedError, TacitError
 from tacit.files import json_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from tacit.artifacts.base import Monitor
+    from tacit.solvers import Point
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
 SeedOption = Annotated[
@@ -155,7 +157,7 @@ def progress_bar(unit: str) -> Iterator[Progress]:
 
 @contextmanager
 def progress_monitor() -> Iterator[Monitor]:
-    """Yields what shows the progress of opening, preparing and measuring what a user names."""
+    """Yields what shows the progress of one work after the other on standard error."""
     from tacit.artifacts.base import Monitor
 
     class Bar(Monitor):
@@ -163,8 +165,8 @@ def progress_monitor() -> Iterator[Monitor]:
 
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             new, self.shown = what != self.shown, what
-            if new:  # the speed of other work says nothing about this
-                progress.reset(task, description=what)
+            if new:  # the speed of other work says nothing about this, nor does what was done before
+                progress.reset(task, completed=done, description=what)
             progress.update(task, completed=done, total=total, unit=unit, note=note, refresh=new)
 
         def say(self, line: str) -> None:
@@ -173,6 +175,36 @@ def progress_monitor() -> Iterator[Monitor]:
     with progress_bar("") as progress:
         task = progress.add_task("loading", total=None, rate="", note="")
         yield Bar()
+
+
+@contextmanager
+def solves_shown(name: str, total: int) -> Iterator[Callable[[str, Point], None]]:
+    """Yields what shows how far several solves are, given a solve's label and a new point of its curve."""
+    started: set[str] = set()
+    with progress_monitor() as monitor:
+
+        def watch(label: str, point: Point) -> None:
+            started.add(label)
+            note = f"{label}: iteration {point.iteration:,}, exploitability {point.exploitability:.3g}"
+            monitor.step(name, len(started) - 1, total, "solves", note)
+
+        yield watch
+
+
+@contextmanager
+def what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
+    """Adds what is kept to the message of whatever ends the work early.
+
+    Raises:
+      StoppedError: by Ctrl-C.
+      TacitError: otherwise.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedError(f"by Ctrl-C; {kept()}") from None
+    except TacitError as error:
+        raise TacitError(f"{error}; {kept()}") from None
 
 
 def _announce_compilation() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.cli.common import logger, progress_monitor
+from tacit.cli.common import progress_monitor
 from tacit.cli.looks import RebelLook
 from tacit.cli.train import finish_run
 
@@ -25,8 +25,8 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
 
     cells = []
     for number, job in enumerate(jobs, 1):
-        logger().print(f"{job.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        finish_run(job.folder, job.game, job.config, job.device, RebelLook())
+        title = f"ReBeL {job.row} on {job.variant} (run {number} of {len(jobs)})"
+        finish_run(job.folder, job.game, job.config, job.device, RebelLook(), title)
         with progress_monitor() as monitor:
             cells.append(judge_run(job, monitor))
     _draw(cells, picture)

@@ -21,7 +21,6 @@ from tacit.cli.common import (
     logger,
     print_json,
     print_report,
-    progress_bar,
     progress_monitor,
     start,
 )
@@ -87,15 +86,15 @@ def match(
     each = 2 if duplicate else 1
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
-    with _writer(save) as write, progress_bar("hands") as progress:
-        task = progress.add_task(f"{first} against {second}", total=-(-hands // each) * each, rate="", note="")
+    with _writer(save) as write, progress_monitor() as monitor:
+        show = partial(monitor.step, f"{first} against {second}", total=-(-hands // each) * each, unit="hands")
         try:
             for deal in islice(deals, -(-hands // each)):
                 tally.add(deal.result)
                 raw.add(sum(deal.payoffs) / each)
                 write(deal)
                 rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"
-                progress.update(task, completed=each * tally.count, rate=rate, note=f"mean {tally.mean:+.4g}")
+                show(each * tally.count, note=f"{rate}  mean {tally.mean:+.4g}")
         except KeyboardInterrupt:  # the deal in progress is lost, all others are kept
             interrupted = True
     if interrupted:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tacit.cli.common import logger, printer
+from tacit.cli.common import printer
 from tacit.cli.looks import find_system
 from tacit.cli.train import finish_run
 
@@ -23,8 +23,8 @@ def reproduce_nfsp(scale: str, folder: Path, picture: Path, seed: int) -> tuple[
 
     jobs = nfsp_jobs(scale, folder, seed)
     for number, job in enumerate(jobs, 1):
-        logger().print(f"{job.variant.label} (run {number} of {len(jobs)}), kept in {job.folder.path}", soft_wrap=True)
-        finish_run(job.folder, GAME, job.config, "cpu", find_system(job.variant.system, load_game(GAME))[1])
+        look = find_system(job.variant.system, load_game(GAME))[1]
+        finish_run(job.folder, GAME, job.config, "cpu", look, f"{job.variant.label} (run {number} of {len(jobs)})")
     convergence_panels(curves(jobs), "", picture, "decisions in self-play")
     results = [summary(job) for job in jobs]
 

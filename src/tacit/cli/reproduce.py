@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, OutOption, SeedOption, print_json, printer, program, progress_bar, start
+from tacit.cli.common import JsonOption, OutOption, SeedOption, print_json, printer, program, solves_shown, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -147,16 +147,7 @@ def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
     from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 
     experiment = EXPERIMENTS[name]
-    with progress_bar("solves") as progress:
-        total = len(experiment.games_at(scale)) * len(experiment.solvers)
-        task = progress.add_task(name, total=total, rate="", note="")
-        started: set[tuple[str, str]] = set()
-
-        def watch(variant: str, solver: str, iteration: int, exploitability: float) -> None:
-            started.add((variant, solver))
-            note = f"{solver} on {variant}: iteration {iteration:,}, exploitability {exploitability:.3g}"
-            progress.update(task, completed=len(started) - 1, note=note)
-
+    with solves_shown(name, len(experiment.games_at(scale)) * len(experiment.solvers)) as watch:
         cells = run_experiment(experiment, scale, watch)
     panels: dict[str, dict[str, Any]] = {}
     for cell in cells:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.acpc import say, score_fields, seconds_option, uninterrupted
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_bar
-from tacit.errors import StoppedError, TacitError
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, what_is_kept
+from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.arena.score import Score
@@ -61,22 +61,17 @@ def slumbot(
     player = load_agent(agent, rules, np.random.default_rng([seed, score.hands]))
     connection = Connection(url, pause, timeout, None if username is None or password is None else (username, password))
     match = SlumbotMatch(rules, player, connection, say, retries)
-    with Journal(out, resume=resume) as journal, progress_bar("hands") as bars:
-        task = bars.add_task(f"{player.name} - slumbot", total=hands, completed=score.hands, rate="", note="")
-        if not journal.path.stat().st_size:
-            journal.write({"agent": agent, "game": str(rules), "url": url, "seed": seed})
-        try:
-            while score.hands < hands:
-                hand = match.play(lambda reason: journal.write({"abandoned": reason}))
-                with uninterrupted():
-                    score.add(hand.state.winnings or 0)
-                    journal.write({"hand": score.hands - 1, **_entry(hand)})
-                bars.update(task, completed=score.hands, note=score.brief)
-        except KeyboardInterrupt:
-            raise StoppedError(f"by Ctrl-C; {score.hands} of {hands} hands are in {out}; go on with --resume") from None
-        except TacitError as error:
-            kept = f"{score.hands} of {hands} hands are in {out}; go on with --resume"
-            raise TacitError(f"{error}; {kept}") from None
+    journal = Journal(out, resume=resume)
+    if not journal.path.stat().st_size:
+        journal.write({"agent": agent, "game": str(rules), "url": url, "seed": seed})
+    kept = what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}; go on with --resume")
+    with kept, progress_monitor() as monitor:
+        while score.hands < hands:
+            monitor.step(f"{player.name} - slumbot", score.hands, hands, "hands", score.brief)
+            hand = match.play(lambda reason: journal.write({"abandoned": reason}))
+            with uninterrupted():
+                score.add(hand.state.winnings or 0)
+                journal.write({"hand": score.hands - 1, **_entry(hand)})
     abandoned += match.abandoned
     if as_json:
         print_json(

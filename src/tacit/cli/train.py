@@ -99,14 +99,15 @@ def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, s
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str, look: Look) -> None:
-    """Trains a run to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str, look: Look, title: str) -> None:
+    """Trains a run with a title to its end before the user's eyes, from where it was stopped; a finished one is left alone.
 
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
     from tacit.training.run import opened_run
 
+    logger().print(f"{title}, kept in {folder.path}", soft_wrap=True)
     with opened_run(folder, game, config, device) as trainer:
         if trainer.epoch >= config.epochs:
             logger().print(f"trained before, {trainer.epoch} epochs")

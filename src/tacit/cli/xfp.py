@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.common import printer, progress_bar
+from tacit.cli.common import printer, solves_shown
 
 if TYPE_CHECKING:
     from tacit.reproduce.xfp import Claim, XfpCell
@@ -16,19 +16,8 @@ def reproduce_xfp(scale: str, picture: Path, seed: int) -> tuple[dict[str, Any],
     """Returns both figures, after drawing them, and what prints them."""
     from tacit.plots import convergence_panels
     from tacit.reproduce.xfp import FIGURES, GAME, PAPER_XFP, claims, run_xfp
-    from tacit.solvers import Point
 
-    with progress_bar("solves") as progress:
-        task = progress.add_task(
-            "nfsp-xfp", total=len({s for levels in FIGURES.values() for s in levels.values()}), rate="", note=""
-        )
-        started: set[tuple[str, str]] = set()
-
-        def watch(figure: str, level: str, point: Point) -> None:
-            started.add((figure, level))
-            note = f"{figure} {level}: iteration {point.iteration:,}, exploitability {point.exploitability:.3g}"
-            progress.update(task, completed=len(started) - 1, note=note)
-
+    with solves_shown("nfsp-xfp", len({s for levels in FIGURES.values() for s in levels.values()})) as watch:
         cells = run_xfp(scale, seed, watch)
     panels: dict[str, dict[str, Any]] = {}
     for cell in cells:

@@ -24,8 +24,8 @@ from tacit.rebel.train import RebelProgress as Progress
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
 from tacit.training.folder import RunFolder
 
-ROWS = tuple(PAPER_LEARNED)
-"""`cfr-d` and `fp`."""
+SOLVERS = {"cfr-d": "dcfr", "fp": "flop"}
+"""The search algorithm of each row, in training and evaluation."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class LearnedScale:
       epochs: of training for each variant; the variants that are trained unless others are asked for.
       preset: of the training, with
       settings: changes to it.
-      solvers: for each row, the search algorithm of the training and of the evaluation.
       iterations: search iterations of the evaluation.
       playthroughs: of the evaluation.
       device: where it runs.
@@ -45,7 +44,6 @@ class LearnedScale:
     epochs: dict[str, int]
     preset: str
     settings: dict[str, str]
-    solvers: dict[str, tuple[str, str]]
     iterations: int
     playthroughs: int
     device: str = "cpu"
@@ -56,7 +54,6 @@ SCALES = {
         {"1x4f": 12},
         "smoke",
         {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
-        {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},
         32,
         16,
     ),
@@ -64,7 +61,6 @@ SCALES = {
         {"1x4f": 100, "1x5f": 100},  # about four minutes on two cores for 1x4f, with the evaluation
         "cpu",
         {},
-        {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},
         512,
         512,
     ),
@@ -72,7 +68,6 @@ SCALES = {
         {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
         "gpu",
         {},
-        {"cfr-d": ("dcfr", "dcfr"), "fp": ("flop", "flop")},
         512,
         1_024,
         "cuda",
@@ -93,18 +88,13 @@ class Job:
     device: str
     paper: float
 
-    @property
-    def label(self) -> str:
-        """What people call the run."""
-        return f"ReBeL {self.row} on {self.variant}"
-
 
 def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, out: Path, seed: int) -> list[Job]:
     """Returns the cells of the table at a scale.
 
     Args:
       scale: of `SCALES`.
-      rows: of `ROWS`.
+      rows: of `SOLVERS`.
       variants: of the games; None takes those of the scale.
       out: the folder that holds a folder for each run.
       seed: of training and evaluation.
@@ -118,21 +108,11 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
             raise TacitError(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
         epochs = how.epochs.get(variant, max(how.epochs.values()))
         for row in rows:
-            training, judging = how.solvers[row]
-            settings = {**how.settings, "solver": training, "epochs": str(epochs), "seed": str(seed)}
-            protocol = {"solver": judging, "iterations": how.iterations, "playthroughs": how.playthroughs, "seed": seed}
-            found.append(
-                Job(
-                    variant=variant,
-                    row=row,
-                    game=VARIANTS[variant],
-                    folder=RunFolder(out / f"{variant}-{row}", REBEL),
-                    config=preset(how.preset).with_settings(settings),
-                    protocol=protocol,
-                    device=how.device,
-                    paper=PAPER_LEARNED[row][variant],
-                )
-            )
+            solver, folder = SOLVERS[row], RunFolder(out / f"{variant}-{row}", REBEL)
+            settings = {**how.settings, "solver": solver, "epochs": str(epochs), "seed": str(seed)}
+            protocol = {"solver": solver, "iterations": how.iterations, "playthroughs": how.playthroughs, "seed": seed}
+            config, paper = preset(how.preset).with_settings(settings), PAPER_LEARNED[row][variant]
+            found.append(Job(variant, row, VARIANTS[variant], folder, config, protocol, how.device, paper))
     return found
 
 

@@ -54,21 +54,10 @@ VARIANTS = (
 )
 
 
-@dataclass(frozen=True)
-class FigureScale:
-    """How much is run: a preset, its length, and which curves."""
-
-    preset: str
-    settings: dict[str, str]
-    names: tuple[str, ...]
-
-
-SCALES = {
-    "smoke": FigureScale("smoke", {"epochs": "10"}, ("nfsp", "window", "dqn")),
-    "cpu": FigureScale("cpu", {}, tuple(variant.name for variant in VARIANTS)),
-    "gpu": FigureScale("paper", {}, tuple(variant.name for variant in VARIANTS)),
-}
-"""The largest scale has the paper's settings; like the others it runs on a CPU."""
+SCALES: dict[str, tuple[str, dict[str, str]]] = {"smoke": ("smoke", {"epochs": "10"}), "cpu": ("cpu", {}), "gpu": ("paper", {})}
+"""Presets and changes to them. The largest scale has the paper's settings; like the others it runs on a CPU."""
+SMOKE_NAMES = ("nfsp", "window", "dqn")
+"""The curves of the smallest scale; the others have all."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +71,12 @@ class NfspJob:
 
 def nfsp_jobs(scale: str, out: Path, seed: int) -> list[NfspJob]:
     """Returns the runs of the figure at a scale, each with a folder of its own below `out`."""
-    how, found = SCALES[scale], []
+    (preset, settings), found = SCALES[scale], []
     for variant in VARIANTS:
-        if variant.name in how.names:
+        if scale != "smoke" or variant.name in SMOKE_NAMES:
             system: Any = DQN if variant.system == "dqn" else NFSP
-            base = find_preset(system.presets, how.preset)
-            config = base.with_settings({**how.settings, **variant.settings, "seed": str(seed)})
+            base = find_preset(system.presets, preset)
+            config = base.with_settings({**settings, **variant.settings, "seed": str(seed)})
             found.append(NfspJob(variant, RunFolder(out / variant.name, system), config))
     return found
 

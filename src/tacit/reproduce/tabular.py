@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from tacit.games import load_game
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
-from tacit.solvers import SolveResult, solve
+from tacit.solvers import Point, SolveResult, solve
 
 FIGURE_SOLVERS = ("fp", "linear-fp", "flop", "linear-cfr")
 
-Watch = Callable[[str, str, int, float], None]
-"""Called with variant, solver, iteration and exploitability."""
+Watch = Callable[[str, Point], None]
+"""Called with the label of a solve and a new point of its curve."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def run_experiment(experiment: Experiment, scale: str, watch: Watch) -> list[Cel
                 name,
                 solver=solver,
                 iterations=experiment.iterations[scale],
-                on_check=lambda point, _, v=variant, s=solver: watch(v, s, point.iteration, point.exploitability),  # type: ignore[misc]
+                on_check=lambda point, _, label=f"{solver} on {variant}": watch(label, point),  # type: ignore[misc]
             )
             value = None if known is None else known.value
             cells.append(Cell(variant, solver, result, value, experiment.paper.get(solver, {}).get(variant)))

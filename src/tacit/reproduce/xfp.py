@@ -7,31 +7,17 @@ so the levels here are our choice. What the text does state is checked as claims
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tacit.solvers import Point, SolveResult, solve
+from tacit.reproduce.tabular import Watch
+from tacit.solvers import SolveResult, solve
 
 GAME = "leduc_poker"
+_STEPS, _NOISES = ("0.005", "0.01", "0.05", "0.1", "0.5", "1"), ("0.05", "0.1", "0.2", "0.3", "0.5")
 FIGURES = {
-    "3a: step size": {
-        "1/T": "xfp",
-        "0.005": "xfp(step=0.005)",
-        "0.01": "xfp(step=0.01)",
-        "0.05": "xfp(step=0.05)",
-        "0.1": "xfp(step=0.1)",
-        "0.5": "xfp(step=0.5)",
-        "1": "xfp(step=1)",
-    },
-    "3b: noise": {
-        "0": "xfp",
-        "0.05": "xfp(noise=0.05)",
-        "0.1": "xfp(noise=0.1)",
-        "0.2": "xfp(noise=0.2)",
-        "0.3": "xfp(noise=0.3)",
-        "0.5": "xfp(noise=0.5)",
-    },
+    "3a: step size": {"1/T": "xfp", **{step: f"xfp(step={step})" for step in _STEPS}},
+    "3b: noise": {"0": "xfp", **{noise: f"xfp(noise={noise})" for noise in _NOISES}},
 }
 """Solvers by figure and level, from the one that should end best to the one that should end worst."""
 CHECKPOINTS = {"smoke": (10, 100, 1_000), "cpu": (10, 100, 1_000, 10_000), "gpu": (10, 100, 1_000, 10_000, 100_000)}
@@ -41,9 +27,6 @@ PAPER_XFP = (1_000, 0.06)
 
 UNIFORM = 2.374
 """Exploitability of uniform play in Leduc."""
-
-Watch = Callable[[str, str, Point], None]
-"""Called with figure, level and a new point of its curve."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +65,16 @@ def run_xfp(scale: str, seed: int, watch: Watch) -> list[XfpCell]:
     for figure, levels in FIGURES.items():
         for level, solver in levels.items():
             if solver not in solved:
-                result, reached = None, {}
+                result, reached, label = None, {}, f"{figure} {level}"
                 for iterations in CHECKPOINTS[scale]:
                     result = solve(
-                        GAME,
-                        solver=solver,
-                        iterations=iterations,
-                        seed=seed,
-                        resume=result,
-                        on_check=lambda point, _, f=figure, v=level: watch(f, v, point),  # type: ignore[misc]
-                    )
+                        GAME, solver=solver, iterations=iterations, seed=seed, resume=result,
+                        on_check=lambda point, _, label=label: watch(label, point),  # type: ignore[misc]
+                    )  # fmt: skip
                     reached[iterations] = result.exploitability
                 assert result is not None
                 solved[solver] = XfpCell(figure, level, result, reached)
-            known = solved[solver]
-            cells.append(XfpCell(figure, level, known.result, known.reached))
+            cells.append(replace(solved[solver], figure=figure, level=level))
     return cells
 
 

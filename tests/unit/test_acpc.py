@@ -142,8 +142,8 @@ def test_random_hands_come_back_from_text(game: Holdem) -> None:
 )
 def test_what_the_dealer_takes_for_an_action(game: Holdem, before: str, word: str, action: int, complaint: str | None) -> None:
     betting = read_line(game.rules, AcpcWords(game.rules), before).betting
-    answer = accept_action(game.rules, betting, word)
-    assert answer.action == action
-    game.rules.apply(betting, answer.action)
-    assert (answer.complaint is None) == (complaint is None)
-    assert complaint is None or complaint in str(answer.complaint)
+    taken, wrong = accept_action(game.rules, betting, word)
+    assert taken == action
+    game.rules.apply(betting, taken)
+    assert (wrong is None) == (complaint is None)
+    assert complaint is None or complaint in str(wrong)

@@ -16,7 +16,7 @@ import pytest
 
 from tacit.agents.bots import RandomBot
 from tacit.arena.acpc import Client, read_state
-from tacit.arena.hand_history import History, write_hand
+from tacit.arena.hand_history import write_hand
 from tacit.arena.hands import HandRecord, replay
 from tacit.arena.journal import read_journal
 from tacit.arena.lines import Lines
@@ -70,7 +70,7 @@ def test_two_clients_play_200_hands(tmp_path: Path, game: str) -> None:
         state = read_state(rules.rules, f"MATCHSTATE:0:0:{betting}:{cards}")
         record = HandRecord((*state.hands[0], *state.hands[1]), state.board, state.actions)
         returns = rules.returns(replay(rules, record))
-        assert history == tomllib.loads(write_hand(History(rules, record, number, tuple(names.split("|")))))
+        assert history == tomllib.loads(write_hand(rules, record, number, names.split("|")))
         assert payoffs == f"{returns[0]:.0f}|{-returns[0]:.0f}".replace("-0", "0")
         assert hand["payoffs"] == list(returns if number % 2 == 0 else returns[::-1])
     kit = pytest.importorskip("pokerkit")

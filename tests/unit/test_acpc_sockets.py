@@ -13,7 +13,7 @@ import pytest
 from tacit.agents.bots import RandomBot
 from tacit.arena.acpc import Client
 from tacit.arena.dealer import Dealer, Player, await_players, listen
-from tacit.arena.hand_history import History, write_hand
+from tacit.arena.hand_history import write_hand
 from tacit.arena.lines import MAX_LINE, Lines, LostError
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD
@@ -197,7 +197,7 @@ def test_the_dealer_sends_what_pokerkit_would(game: Holdem) -> None:
     ends = set()
     for number in range(100):
         hand = dealer.deal(number)
-        history = kit.HandHistory.loads(write_hand(History(game, hand.record, number)))
+        history = kit.HandHistory.loads(write_hand(game, hand.record, number, ("a", "b")))
         for position, seat in enumerate(hand.seats):
             lines = list(history.to_acpc_protocol(position))
             assert [line.rstrip() for way, line in lines if way == "S->"] == wires[seat].sent

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.arena.hand_history import History, HistoryWriter, write_hand
+from tacit.arena.hand_history import HistoryWriter, write_hand
 from tacit.arena.hands import HandRecord, replay
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
@@ -25,7 +25,7 @@ HAND = HandRecord(cards("AsKd2c2d"), parse_cards("Tc5c4c9h"), (300, CALL, CALL, 
 
 
 def test_a_hand_by_hand() -> None:
-    text = write_hand(History(GAMES[0], HAND, 7, ("ours", 'the "other"')))
+    text = write_hand(GAMES[0], HAND, 7, ("ours", 'the "other"'))
     assert text == (
         'variant = "NT"\n'
         "antes = [0, 0]\n"
@@ -48,10 +48,10 @@ def test_pokerkit_comes_to_the_same_stacks(game: Holdem, tmp_path: Path) -> None
     histories, payoffs = [], []
     for number in range(200):
         record, returns = random_hand(game, generator)
-        histories.append(History(game, record, number, ("a\tü", "b\\'")))
+        histories.append((game, record, number, ("a\tü", "b\\'")))
         payoffs.append(list(returns))
-        writer.write(histories[-1])
-    streets = [len(history.record.board) for history in histories]
+        writer.write(*histories[-1])
+    streets = [len(record.board) for _, record, *_ in histories]
     assert {0, 3, 4, 5} == set(streets)  # folds on every street, showdowns
     with (tmp_path / "hands.phhs").open("rb") as file:
         theirs = list(kit.HandHistory.load_all(file))
@@ -61,19 +61,19 @@ def test_pokerkit_comes_to_the_same_stacks(game: Holdem, tmp_path: Path) -> None
         assert not state.status
         assert list(state.payoffs) == returns
         assert list(state.stacks) == history.finishing_stacks == [game.rules.stack + payoff for payoff in returns]
-        assert (history.hand, name) == (ours.number, "b\\'")
-        single = kit.HandHistory.loads(write_hand(ours))
+        assert (history.hand, name) == (ours[2], "b\\'")
+        single = kit.HandHistory.loads(write_hand(*ours))
         assert single.actions == history.actions
 
 
 def test_files_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "there.phhs").write_text("")
-    HistoryWriter(tmp_path / "there.phhs").write(History(GAMES[0], HAND))
+    HistoryWriter(tmp_path / "there.phhs").write(GAMES[0], HAND, 0, ("a", "b"))
     with pytest.raises(TacitError, match="exists"):
         HistoryWriter(tmp_path / "there.phhs")
     with pytest.raises(TacitError, match="must end in"):
         HistoryWriter(tmp_path / "hands.txt")
     with pytest.raises(TacitError, match="goes on after its end"):
-        write_hand(History(GAMES[0], HandRecord(HAND.hands, HAND.board, (*HAND.actions, CALL))))
+        write_hand(GAMES[0], HandRecord(HAND.hands, HAND.board, (*HAND.actions, CALL)), 0, ("a", "b"))
     assert len(HAND.board) == 4
     assert replay(GAMES[0], HAND).betting.street == TURN

@@ -74,7 +74,7 @@ def test_utilities_by_hand() -> None:
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (1, 3_000, 6_000), ()))
     # Queens beat jacks only: a quarter of four equally likely hands.
     np.testing.assert_allclose(lbr.beliefs[[hand("7c7d"), hand("7c7s"), hand("AhAd"), hand("JhJd")]], 0.25)
-    found = {utility.action: utility.chips for utility in lbr.utilities()}
+    found = lbr.utilities()
     # A bet b: half of the range folds and leaves the pot; of the rest half is beaten.
     assert found == pytest.approx({CALL: 0.25 * 2_000, 3_000: 0.5 * 2_000 + 0.25 * 4_000 - 0.25 * 2_000, 6_000: 1_000 + 500})
     assert found[3_000] == found[6_000]  # the gain and the loss at a call grow alike
@@ -88,7 +88,7 @@ def test_utilities_when_facing_a_bet() -> None:
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (), ()))
     lbr.observe(Sight(1, None, ("bet to 3000",), (), (0, 1, 6_000), ()))
     # All of them have an equity above 0.7 and bet the pot; queens beat one in four.
-    found = {utility.action: utility.chips for utility in lbr.utilities()}
+    found = lbr.utilities()
     # Nobody folds to 3,000 more: the pot of 6,000 and 3,000 more against the 5,000 that a raise adds.
     assert found == pytest.approx({FOLD: 0.0, CALL: 0.25 * 4_000 - 0.75 * 2_000, 6_000: 0.25 * 7_000 - 0.75 * 5_000})
     assert lbr.act() == FOLD

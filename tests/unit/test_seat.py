@@ -70,10 +70,11 @@ def test_a_seat_follows_raises_off_the_menu() -> None:
 
 def test_scores() -> None:
     score = Score(100)
-    assert (score.mbb_per_hand, score.interval, str(score)) == (None, None, "no hands")
+    found = score.as_dict()
+    assert (found["mbb_per_hand"], found["interval"], str(score)) == (None, None, "no hands")
     for winnings in (100, -50, 250, 0):
         score.add(winnings)
     mean, deviation = 75.0, np.std([100, -50, 250, 0], ddof=1)
-    assert score.mbb_per_hand == 750.0
-    assert score.interval is not None
-    assert score.interval == pytest.approx([10 * (mean - 1.959964 * deviation / 2), 10 * (mean + 1.959964 * deviation / 2)])
+    found = score.as_dict()
+    assert found["mbb_per_hand"] == 750.0
+    assert found["interval"] == pytest.approx([10 * (mean - 1.959964 * deviation / 2), 10 * (mean + 1.959964 * deviation / 2)])

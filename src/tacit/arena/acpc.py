@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 from tacit.agents.base import Agent
 from tacit.arena.hands import HandRecord, check_cards, replay
@@ -109,35 +108,28 @@ def num_board_cards(betting: Betting) -> int:
     return BOARD_CARDS[RIVER if betting.actor == SHOWDOWN else betting.street]
 
 
-class Answer(NamedTuple):
-    """An action that the dealer takes, and what was wrong with the word it was made of: None if nothing."""
-
-    action: int
-    complaint: str | None
-
-
-def accept_action(rules: BettingRules, betting: Betting, word: str) -> Answer:
-    """Returns the action of a word, or what is played instead, as the competition's dealer chooses it.
+def accept_action(rules: BettingRules, betting: Betting, word: str) -> tuple[int, str | None]:
+    """Returns the action of a word, or what is played instead, as the competition's dealer chooses it; and what was wrong.
 
     A raise that is too small or too large becomes the nearest that is allowed. Everything else that cannot be read, or is not
     allowed (a fold without a bet to call, a raise where there are no more), becomes a call.
     """
     words = AcpcWords(rules)
     if words.pattern.fullmatch(word) is None:
-        return Answer(CALL, f"{word[:50]!r} is no action: taken as a call")
+        return CALL, f"{word[:50]!r} is no action: taken as a call"
     try:
         action = words.read(betting, 0, word)
     except TacitError as error:
-        return Answer(CALL, f"{error}: taken as a call")
+        return CALL, f"{error}: taken as a call"
     limits = rules.all_raises(betting)
     if action > CALL or word.startswith("r"):
         if limits is None:
-            return Answer(CALL, f"{word}, but no raise is allowed here: taken as a call")
+            return CALL, f"{word}, but no raise is allowed here: taken as a call"
         nearest = min(max(action, limits[0]), limits[1])
-        return Answer(nearest, None if nearest == action else f"{word} is out of bounds: taken as r{nearest}")
+        return nearest, None if nearest == action else f"{word} is out of bounds: taken as r{nearest}"
     if action != CALL and not betting.to_call:
-        return Answer(CALL, "a fold without a bet to call: taken as a check")
-    return Answer(action, None)
+        return CALL, "a fold without a bet to call: taken as a check"
+    return action, None
 
 
 def connect(host: str, port: int, seconds: float) -> Lines:

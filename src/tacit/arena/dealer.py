@@ -64,14 +64,12 @@ class DealtHand:
     """A hand of a match.
 
     Attributes:
-      number: from 0 on.
       seats: which of the two programs was at position 0 and at position 1.
       record: cards and actions.
       payoffs: what each program won, in the order of programs.
       text: the hand as the competition's logs have it: `STATE:number:betting:cards:payoffs:names` by position.
     """
 
-    number: int
     seats: tuple[int, int]
     record: HandRecord
     payoffs: tuple[int, int]
@@ -193,10 +191,10 @@ class Dealer:
                 continue
             said, _, word = line.rpartition(":")
             if said == text or self._is_state(said, text):
-                answer = accept_action(self._game.rules, state.betting, word.strip())
-                if answer.complaint is not None:
-                    self._warn(player, number, answer.complaint)
-                return answer.action
+                action, complaint = accept_action(self._game.rules, state.betting, word.strip())
+                if complaint is not None:
+                    self._warn(player, number, complaint)
+                return action
             self._warn(player, number, f"ignored {line[:100]!r}, which answers no state that was asked about")
 
     def _is_state(self, said: str, text: str) -> bool:
@@ -219,4 +217,4 @@ class Dealer:
         payoffs, names = "|".join(map(str, returns)), "|".join(self._players[seat].name for seat in seats)
         text = f"STATE:{number}:{betting}:{cards}:{payoffs}:{names}"
         record = HandRecord(state.hands, state.board, actions)
-        return DealtHand(number, seats, record, (returns[seats.index(0)], returns[seats.index(1)]), text)
+        return DealtHand(seats, record, (returns[seats.index(0)], returns[seats.index(1)]), text)

@@ -7,8 +7,7 @@ the chips put in **on the street**, where ours count the whole hand. Menus of be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,52 +16,38 @@ from tacit.arena.journal import GrowingFile
 from tacit.arena.notation import follow
 from tacit.cards.deck import card_names
 from tacit.errors import TacitError
-from tacit.games.betting import CALL, FOLD, RIVER, SHOWDOWN
+from tacit.games.betting import CALL, FOLD, RIVER, SHOWDOWN, BettingRules
 from tacit.games.holdem import Holdem, LimitHoldem
 
 NO_LIMIT, LIMIT = "NT", "FT"
 """Codes of the format's variants."""
 
 
-@dataclass(frozen=True)
-class History:
-    """A hand and what is known about it.
+def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[str]) -> str:
+    """Returns a hand as the text of a `.phh` file.
 
-    Attributes:
+    Args:
       game: the rules, from the blinds on.
       record: cards and actions.
       number: of the hand.
-      players: names, that of player 0 first; empty if unknown.
-    """
-
-    game: Holdem
-    record: HandRecord
-    number: int | None = None
-    players: tuple[str, ...] = ()
-
-
-def write_hand(history: History) -> str:
-    """Returns a hand as the text of a `.phh` file.
+      players: names, that of player 0 first.
 
     Raises:
       TacitError: the hand is not possible by the rules.
     """
-    game, rules = history.game, history.game.rules
-    payoff = int(game.returns(replay(game, history.record))[0])
-    limit = isinstance(game, LimitHoldem)
+    rules, limit = game.rules, isinstance(game, LimitHoldem)
+    payoff = int(game.returns(replay(game, record))[0])
     lines: dict[str, Any] = {
         "variant": LIMIT if limit else NO_LIMIT,
         "antes": [0, 0],
         "blinds_or_straddles": [rules.small_blind, rules.big_blind],  # with two players the format turns them round
         **({"small_bet": rules.big_blind, "big_bet": 2 * rules.big_blind} if limit else {"min_bet": rules.big_blind}),
         "starting_stacks": [rules.stack, rules.stack],
-        "actions": list(_words(history)),
+        "actions": list(_words(rules, record)),
         "finishing_stacks": [rules.stack + payoff, rules.stack - payoff],
+        "hand": number,
+        "players": list(players),
     }
-    if history.number is not None:
-        lines["hand"] = history.number
-    if history.players:
-        lines["players"] = list(history.players)
     return "".join(f"{key} = {_toml(value)}\n" for key, value in lines.items())
 
 
@@ -75,15 +60,14 @@ class HistoryWriter(GrowingFile):
         super().__init__(path)
         self._count = 0
 
-    def write(self, history: History) -> None:
-        """Appends a hand."""
+    def write(self, game: Holdem, record: HandRecord, number: int, players: Sequence[str]) -> None:
+        """Appends a hand; see `write_hand`."""
         self._count += 1
-        self.append(f"[{self._count}]\n{write_hand(history)}\n")
+        self.append(f"[{self._count}]\n{write_hand(game, record, number, players)}\n")
 
 
-def _words(history: History) -> Iterator[str]:
+def _words(rules: BettingRules, record: HandRecord) -> Iterator[str]:
     """Yields the actions of a hand in the format's words."""
-    rules, record = history.game.rules, history.record
     hands = [card_names(record.hands[:2]), card_names(record.hands[2:])]
     yield from (f"d dh p{player} {hand}" for player, hand in enumerate(hands, start=1))
     states = follow(rules, record.actions)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tacit.cards.deck import card_name
 from tacit.errors import TacitError
-from tacit.games import AnyGame
+from tacit.games import load_game
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.betting import PREFLOP
 from tacit.games.holdem import Holdem, HoldemState
@@ -58,12 +58,13 @@ def replay(game: Holdem, record: HandRecord) -> HoldemState:
     return end
 
 
-def full_game(game: AnyGame) -> Holdem:
-    """Returns the game if it is hold'em from the blinds on, which is what other programs play.
+def full_game(name: str) -> Holdem:
+    """Returns the game of that name if it is hold'em from the blinds on, which is what other programs play.
 
     Raises:
       TacitError: it is something else.
     """
+    game = load_game(name)
     if not isinstance(game, Holdem) or game.rules.first_street != PREFLOP:
         raise TacitError(f"{game} is not hold'em from the first street on: choose no_limit_holdem or limit_holdem")
     return game

@@ -40,12 +40,14 @@ class GrowingFile:
 
 
 class Journal(GrowingFile):
-    """A file that grows by a JSON object a line. Where it goes on, a last line that was cut off is dropped."""
+    """A file that grows by a JSON object a line.
 
-    def __init__(self, path: str | Path, *, resume: bool = False) -> None:
-        super().__init__(path, resume=resume)
-        content = self.path.read_bytes()
-        os.truncate(self.path, content.rfind(b"\n") + 1)
+    Where it goes on with `resume`, a last line that was cut off is dropped; with `anew` everything is.
+    """
+
+    def __init__(self, path: str | Path, *, resume: bool = False, anew: bool = False) -> None:
+        super().__init__(path, resume=resume or anew)
+        os.truncate(self.path, 0 if anew else self.path.read_bytes().rfind(b"\n") + 1)
 
     def write(self, entry: dict[str, Any]) -> None:
         """Appends a line."""

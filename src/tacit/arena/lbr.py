@@ -24,8 +24,6 @@ a lower bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
 from tacit.cards.deck import parse_cards
@@ -50,14 +48,6 @@ SETTINGS = {
 _LETTERS = "fcpab"
 MANY_SIZES = tuple(0.05 * 1.15**k for k in range(55))
 """Bets in pots after the call: from a twentieth of the pot to 95 pots."""
-
-
-@dataclass(frozen=True)
-class Utility:
-    """What an action is worth by the formulas above, in chips from now on."""
-
-    action: int
-    chips: float
 
 
 class LocalBestResponse:
@@ -90,26 +80,27 @@ class LocalBestResponse:
     def act(self) -> int:
         if self._allowed[self._public.betting.street] == "c":
             return CALL
-        return max(self.utilities(), key=lambda utility: utility.chips).action  # the first of equals: the cheapest
+        utilities = self.utilities()
+        return max(utilities, key=utilities.__getitem__)  # the first of equals: the cheapest
 
     def view(self) -> None:
         return None
 
-    def utilities(self) -> list[Utility]:
-        """Returns what each action that the setting allows is worth, in ascending order of actions."""
+    def utilities(self) -> dict[int, float]:
+        """Returns what each action that the setting allows is worth by the formulas above, in chips from now on."""
         public, betting = self._public, self._public.betting
         letters = self._allowed[betting.street]
         wins = win_chances(self._hand, public.board)
         pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
-        found = [Utility(FOLD, 0.0)] if "f" in letters and FOLD in public.actions else []
-        found.append(Utility(CALL, share * pot - (1.0 - share) * asked))
+        found = {FOLD: 0.0} if "f" in letters and FOLD in public.actions else {}
+        found[CALL] = share * pot - (1.0 - share) * asked
         for action in self._raises(letters):
             after = public.after(action)
             folds = self._policy.probabilities(after)[after.actions.index(FOLD)]
             folded, left = float(self.beliefs @ folds), self.beliefs * (1.0 - folds)
             added, stays = action - betting.spent[self._player], float(left.sum())
             won = float(left @ wins)  # times how often it is called
-            found.append(Utility(action, folded * pot + won * (pot + added - asked) - (stays - won) * added))
+            found[action] = folded * pot + won * (pot + added - asked) - (stays - won) * added
         return found
 
     def _raises(self, letters: str) -> list[int]:

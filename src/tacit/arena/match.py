@@ -18,7 +18,6 @@ from tacit.agents.table import play_game
 from tacit.games import AnyGame
 from tacit.tally import Tally
 
-Seats = tuple[int, ...]
 Sights = Sequence[tuple[Any, Any]]
 """What each player saw (`agents.base.Sight`) at all states of a game."""
 Estimator = Callable[[Sights, int], float]
@@ -56,7 +55,7 @@ class Deal(NamedTuple):
     """
 
     number: int
-    seats: Seats
+    seats: tuple[int, ...]
     payoffs: tuple[float, ...]
     estimates: tuple[float, ...]
 
@@ -86,21 +85,17 @@ def play_deals(
     number = 0
     while True:
         draws = RecordedDraws(generator)
-        seats: Seats = (0, 1) if duplicate else (number % 2,)
+        seats = (0, 1) if duplicate else (number % 2,)
         payoffs, estimates = [], []
         for seat in seats:
             draws.rewind()
+            sights: list[tuple[Any, Any]] = []
             players = agents if seat == 0 else agents[::-1]
-            returns, sights = _play(game, players, draws)
+            returns = play_game(game, players, draws, lambda table, sights=sights: sights.append(table.sights))  # type: ignore[misc]
             payoffs.append(returns[seat])
             estimates.append(returns[seat] if estimator is None else estimator(sights, seat))
         yield Deal(number, seats, tuple(payoffs), tuple(estimates))
         number += 1
-
-
-def _play(game: AnyGame, players: Sequence[Agent], draws: RecordedDraws) -> tuple[tuple[float, float], Sights]:
-    sights: list[tuple[Any, Any]] = []
-    return play_game(game, players, draws, lambda table: sights.append(table.sights)), sights
 
 
 def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:

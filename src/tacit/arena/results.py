@@ -15,7 +15,6 @@ from tacit.arena.journal import read_journal
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import hand_index
 from tacit.errors import TacitError
-from tacit.games import load_game
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import PublicHand
 
@@ -63,7 +62,7 @@ def read_results(path: str | Path, player: str) -> Results:
     head, *lines = read_journal(path) or [{}]
     if not isinstance(head.get("game"), str) or not ("agent" in head or "players" in head):
         raise TacitError(f"{path} holds no results of tacit slumbot or tacit acpc dealer")
-    game = full_game(load_game(head["game"]))
+    game = full_game(head["game"])
     if "players" in head and player not in head["players"]:
         raise TacitError(f"nobody was called {player!r} in {path}: choose one of {', '.join(map(str, head['players']))}")
     read = _of_dealer if "players" in head else _of_slumbot
@@ -72,7 +71,10 @@ def read_results(path: str | Path, player: str) -> Results:
         if "hand" not in line:
             continue
         try:
-            hands.append(read(game, line, player))
+            hand = read(game, line, player)
+            if len(hand.record.hands) != 4:
+                raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
+            hands.append(hand)
         except (KeyError, TypeError, ValueError, IndexError):
             raise TacitError(f"line {number} of {path} is no hand of {game}") from None
         except TacitError as error:
@@ -109,18 +111,13 @@ def _of_slumbot(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
     del game, player
     own, other, seat = parse_cards(line["hole_cards"]), parse_cards(line["bot_hole_cards"]), line["client_pos"]
     cards = (*own, *other) if seat == 0 else (*other, *own)
-    return JudgedHand(_record(cards, parse_cards(line["board"]), tuple(line["actions"])), seat, float(line["winnings"]))
+    record = HandRecord(cards, parse_cards(line["board"]), tuple(line["actions"]))
+    return JudgedHand(record, seat, float(line["winnings"]))
 
 
 def _of_dealer(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
     _, number, betting, cards, payoffs, names = line["state"].split(":")
     seat = names.split("|").index(player)
     state = read_state(game.rules, f"MATCHSTATE:0:{number}:{betting}:{cards}")
-    record = _record((*state.hands[0], *state.hands[1]), state.board, state.actions)
+    record = HandRecord((*state.hands[0], *state.hands[1]), state.board, state.actions)
     return JudgedHand(record, seat, float(payoffs.split("|")[seat]))
-
-
-def _record(cards: tuple[int, ...], board: tuple[int, ...], actions: tuple[int, ...]) -> HandRecord:
-    if len(cards) != 4:
-        raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
-    return HandRecord(cards, board, actions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tacit.tally import Tally
 
@@ -12,46 +13,41 @@ class Score:
     """One player's winnings, hand by hand.
 
     Attributes:
-      big_blind: the unit of `mbb_per_hand`.
+      big_blind: what hands are counted in, by thousandths.
       total: chips won.
     """
 
     big_blind: int
     total: float = 0.0
-    _tally: Tally = field(default_factory=Tally)
+    _mbb: Tally = field(default_factory=Tally)
 
     def add(self, winnings: float) -> None:
         """Counts a hand."""
         self.total += winnings
-        self._tally.add(winnings)
+        self._mbb.add(1_000.0 * winnings / self.big_blind)
 
     @property
     def hands(self) -> int:
         """How many were counted."""
-        return self._tally.count
+        return self._mbb.count
 
-    @property
-    def mbb_per_hand(self) -> float | None:
-        """Thousandths of a big blind won a hand; None before the first."""
-        return self._mbb(self._tally.mean) if self.hands else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """A 95 % interval around it, by the normal approximation; None with fewer than two hands."""
-        found = self._tally.interval
-        return None if found is None else (self._mbb(found[0]), self._mbb(found[1]))
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the score as the fields of a JSON object; the mean is None before the first hand."""
+        mean = self._mbb.mean if self.hands else None
+        return {
+            "hands": self.hands, "total": int(self.total), "mbb_per_hand": mean, "interval": self._mbb.interval,
+            "kind": "sampled",
+        }  # fmt: skip
 
     @property
     def brief(self) -> str:
         """The score in a few words, for a line that is redrawn."""
-        return "" if self.mbb_per_hand is None else f"{self.mbb_per_hand:+,.0f} mbb/hand"
+        return f"{self._mbb.mean:+,.0f} mbb/hand" if self.hands else ""
 
     def __str__(self) -> str:
-        if self.mbb_per_hand is None:
+        if not self.hands:
             return "no hands"
-        around = "" if self.interval is None else f" (95 % interval {self.interval[0]:+,.0f} to {self.interval[1]:+,.0f})"
+        interval = self._mbb.interval
+        around = "" if interval is None else f" (95 % interval {interval[0]:+,.0f} to {interval[1]:+,.0f})"
         hands = f"{self.hands:,} hand{'' if self.hands == 1 else 's'}"
-        return f"{self.total:+,.0f} chips in {hands}: {self.mbb_per_hand:+,.0f} mbb/hand{around}"
-
-    def _mbb(self, chips: float) -> float:
-        return 1_000.0 * chips / self.big_blind
+        return f"{self.total:+,.0f} chips in {hands}: {self.brief}{around}"

@@ -51,7 +51,14 @@ class Seat:
         if tuple(actions[: len(self._actions)]) != self._actions:
             self.start(self._player, self._hand)
         try:
-            self._go_on(actions, board)
+            if not self._started:
+                unknown = (_UNKNOWN, _UNKNOWN)
+                self._arrive((*self._hand, *unknown) if self._player == 0 else (*unknown, *self._hand), board, None)
+            for action in actions[len(self._actions) :]:
+                own = action if self._game.actor(self._state) == self._player else None
+                self._state = self._game.apply(self._state, action)
+                self._actions = (*self._actions, action)
+                self._arrive((), board, own)
         except TacitError:
             self.start(self._player, self._hand)  # what was shown of an impossible hand is forgotten
             raise
@@ -66,36 +73,21 @@ class Seat:
         self._game.rules.apply(self._state.betting, action)
         return action
 
-    def _go_on(self, actions: Sequence[int], board: Sequence[int]) -> None:
-        if not self._started:
-            unknown = (_UNKNOWN, _UNKNOWN)
-            self._arrive((*self._hand, *unknown) if self._player == 0 else (*unknown, *self._hand), board, None)
-        for action in actions[len(self._actions) :]:
-            own = action if self._game.actor(self._state) == self._player else None
-            self._state = self._game.apply(self._state, action)
-            self._actions = (*self._actions, action)
-            self._arrive((), board, own)
-
     def _arrive(self, hands: tuple[int, ...], board: Sequence[int], own_action: int | None) -> None:
         """Deals what is due, and shows the agent where that leads."""
         game, public, private = self._game, [], []
         if not self._started:
             self._state, self._started = game.initial_state(), True
-        waiting = list(hands)
+        waiting = [*hands, *board[len(self._state.board) :]]
         while True:
             public.append(game.public_observation(self._state))
             private.append(game.private_observation(self._state, self._player))
             if (actor := game.actor(self._state)) != CHANCE:
                 break
-            card = waiting.pop(0) if waiting else self._board_card(board)
-            self._state = game.apply(self._state, card)
+            if not waiting:
+                raise TacitError(f"the board has {len(board)} cards where the betting needs more")
+            self._state = game.apply(self._state, waiting.pop(0))
         legal = tuple(game.legal_actions(self._state)) if actor == self._player else ()
         names = distinct_names([game.action_name_at(self._state, action) for action in legal], legal)
         seen = tuple(filter(None, public)), tuple(filter(None, private))
         self._agent.observe(Sight(actor, own_action, *seen, legal, tuple(names)))
-
-    def _board_card(self, board: Sequence[int]) -> int:
-        lies = len(self._state.board)
-        if lies >= len(board):
-            raise TacitError(f"the board has {len(board)} cards where the betting needs more")
-        return board[lies]

@@ -28,10 +28,11 @@ from tacit.arena.notation import SlumbotWords, follow, read_line
 from tacit.arena.seat import Seat
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
-from tacit.games.betting import FOLDED, PREFLOP, SHOWDOWN
+from tacit.games.betting import FOLDED, SHOWDOWN
 from tacit.games.holdem import Holdem, NoLimitHoldem
 
-STACK, SMALL_BLIND, BIG_BLIND = 20_000, 50, 100
+RULES = (20_000, 50, 100, "")
+"""Stack, small blind, big blind and board of the game it plays."""
 MAX_PAUSE = 30.0
 """Seconds between attempts, at most."""
 _MAX_REPLY = 1 << 20
@@ -202,10 +203,7 @@ class SlumbotMatch:
         Raises:
           TacitError: the game is another.
         """
-        rules = game.rules
-        if not isinstance(game, NoLimitHoldem) or (rules.stack, rules.small_blind, rules.big_blind, rules.first_street) != (
-            STACK, SMALL_BLIND, BIG_BLIND, PREFLOP,
-        ):  # fmt: skip
+        if not isinstance(game, NoLimitHoldem) or (game.stack, game.small_blind, game.big_blind, game.board) != RULES:
             raise TacitError(f"Slumbot plays no_limit_holdem with blinds of 50 and 100 and stacks of 20,000, not {game}")
         self.abandoned = 0
         self._game, self._seat, self._connection, self._say, self._retries = game, Seat(game, agent), connection, say, retries

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 ANYWHERE = ("seed", "device", "playthroughs", "samples", "hands")
 """Options of `evaluate` that say where and how long to work: metrics that do not need them ignore them and refuse others."""
-_FLAGS = {"solver": "--solver", "iterations": "--iterations", "safety": "--safety"}
 
 
 @dataclass(frozen=True)
@@ -159,15 +158,16 @@ class Artifact(ABC):
             raise TacitError(f"--{name} has no effect on the {metric or next(iter(known))} of {self.name}")
         return replace(measure(**taken), seconds=clock() - began)
 
-    def evaluation(self, metric: str, figure: Any, kind: str, **fields: Any) -> Evaluation:
-        """Returns a result about it, from its further fields or `details`."""
-        rest = {name: fields.pop(name) for name in ("interval", "playthroughs") if name in fields}
-        return Evaluation(str(self.game), self.name, metric, figure, kind, fields, **rest)
+    def evaluation(
+        self, metric: str, figure: Any, kind: str, interval: Any = None, playthroughs: int | None = None, **details: Any
+    ) -> Evaluation:
+        """Returns a result about it."""
+        return Evaluation(str(self.game), self.name, metric, figure, kind, details, interval, playthroughs)
 
 
 def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
     """Raises a `TacitError` if an option is given that none of the artifacts uses."""
-    unused = [_FLAGS[name] for name in options.given() if not any(name in one.search_options for one in artifacts)]
+    unused = [f"--{name}" for name in options.given() if not any(name in one.search_options for one in artifacts)]
     if unused:
         names = " and ".join(dict.fromkeys(one.name for one in artifacts))
         raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
 from tacit.agents.options import SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import hand_measures
+from tacit.artifacts.table import exact_exploitability
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem
 from tacit.tree.hand_strategy import HandStrategy
@@ -55,15 +57,9 @@ class BotArtifact(Artifact):
         return HandStrategy(*tabulate_game(self.policy(), require_holdem(self.game, self.name)))
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        exact = {"exploitability": self.exploitability} if self.name in HAND_POLICIES else {}
-        by_layout = {"rows": {}, "hands": {**exact, **hand_measures(self)}}
+        exact = {"exploitability": partial(exact_exploitability, self)} if self.name in HAND_POLICIES else {}
+        by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {"rows": {}, "hands": {**exact, **hand_measures(self)}}
         return by_layout["hands" if self.given is None else self.given.tree_layout]
-
-    def exploitability(self) -> Evaluation:
-        """Returns the exact exploitability in an endgame."""
-        from tacit.artifacts.table import exact_exploitability
-
-        return exact_exploitability(self)
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BotArtifact | None:

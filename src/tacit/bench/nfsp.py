@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tacit.bench.timing import best_seconds
 from tacit.games import load_game
 from tacit.nfsp.system import NFSP
 from tacit.threads import one_thread
@@ -37,16 +38,11 @@ def measure_ours(window: float, seed: int) -> Speed:
     config = NFSP.presets["paper"].with_settings({"epoch_rounds": str(WARM), "seed": str(seed)})
     trainer = NFSP.trainer(load_game(GAME), config, "cpu")
     trainer.run_epoch()
-    best = Speed(0.0, 0.0)
-    for _ in range(3):
-        steps, updates = trainer.steps, int(trainer.engine.networks.updates[:, (0, 2)].sum())
-        start = time.perf_counter()
-        while time.perf_counter() - start < window:
-            trainer.run_epoch()
-        seconds = time.perf_counter() - start
-        made = int(trainer.engine.networks.updates[:, (0, 2)].sum()) - updates
-        best = max(best, Speed((trainer.steps - steps) / seconds, made / seconds), key=lambda speed: speed.steps_per_second)
-    return best
+    steps, updates = trainer.steps, trainer.engine.networks.updates[:, (0, 2)].sum()
+    trainer.run_epoch()
+    steps, updates = trainer.steps - steps, trainer.engine.networks.updates[:, (0, 2)].sum() - updates  # of every later epoch
+    seconds = best_seconds(trainer.run_epoch, window)
+    return Speed(steps / seconds, float(updates / seconds))
 
 
 def missing_peer() -> str | None:

@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,6 @@ def measure(game_name: str, window: float, peers: tuple[str, ...]) -> Measuremen
 
 def missing_peers() -> list[str]:
     """Returns the peers that are not installed."""
-    from importlib.util import find_spec
-
     return [name for name, module in PEERS.items() if find_spec(module) is None]
 
 

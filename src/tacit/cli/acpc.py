@@ -7,24 +7,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, what_is_kept
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, seconds_option, what_is_kept
 from tacit.errors import TacitError
-
-if TYPE_CHECKING:
-    from tacit.arena.score import Score
 
 acpc = typer.Typer(
     help="Play hold'em with other programs by the computer poker competition's protocol (ACPC 2.0.0).", no_args_is_help=True
 )
-
-
-def seconds_option(text: str) -> Any:
-    """Returns an option that takes seconds."""
-    return typer.Option(min=0.0, max=1e6, help=text)
 
 
 GameOption = Annotated[
@@ -56,9 +48,8 @@ def client(
     from tacit.arena.acpc import Client, connect
     from tacit.arena.hands import full_game
     from tacit.artifacts import load_agent
-    from tacit.games import load_game
 
-    rules = full_game(load_game(game))
+    rules = full_game(game)
     player = load_agent(agent, rules, np.random.default_rng(seed))
     playing = Client(rules, player, say)
     dealer = connect(host, port, connect_timeout)
@@ -67,10 +58,8 @@ def client(
         show = partial(monitor.step, f"{player.name} at {host}:{port}", unit="hands")
         show(0)
         playing.play(dealer, timeout, lambda: show(score.hands, note=score.brief))
-    if as_json:
-        print_json({"game": str(rules), "agent": player.name, **score_fields(score), "seed": seed})
-    else:
-        print(f"{player.name}: {score}")
+    report = {"game": str(rules), "agent": player.name, **score.as_dict(), "seed": seed}
+    print_json(report) if as_json else print(f"{player.name}: {score}")
 
 
 @acpc.command("dealer")
@@ -100,13 +89,12 @@ def dealer(
       tacit acpc dealer --game limit_holdem --hands 3000 --out limit.jsonl --phh limit.phhs --seed 7
     """
     from tacit.arena.dealer import Dealer, await_players, listen
-    from tacit.arena.hand_history import History, HistoryWriter
+    from tacit.arena.hand_history import HistoryWriter
     from tacit.arena.hands import full_game
     from tacit.arena.journal import Journal
     from tacit.arena.score import Score
-    from tacit.games import load_game
 
-    rules = full_game(load_game(game))
+    rules = full_game(game)
     called = [name.strip() for name in names.split(",")]
     if len(called) != 2 or len(set(called)) != 2 or not all(name and not set(name) & set(":|\r\n") for name in called):
         raise TacitError(f"--names takes two different names without : and |, like ours,theirs; not {names!r}")
@@ -128,22 +116,18 @@ def dealer(
                         score.add(hand.payoffs[0])
                         journal.write({"hand": number, "payoffs": hand.payoffs, "state": hand.text})
                         if histories is not None:
-                            histories.write(History(rules, hand.record, number, tuple(called[seat] for seat in hand.seats)))
+                            histories.write(rules, hand.record, number, [called[seat] for seat in hand.seats])
                 finished = True
             finally:
                 for player in players:
                     player.lines.close()
                 totals = [int(score.total), -int(score.total)]
                 journal.write({"finished": finished, "hands": score.hands, "totals": totals})
-    if as_json:
-        print_json(
-            {
-                "game": str(rules), "players": called, "totals": totals, **score_fields(score),
-                "warnings": [player.warnings for player in players], "seed": seed, "out": out, "phh": phh,
-            }
-        )  # fmt: skip
-    else:
-        print(f"{called[0]}: {score}; results in {out}")
+    report = {
+        "game": str(rules), "players": called, "totals": totals, **score.as_dict(),
+        "warnings": [player.warnings for player in players], "seed": seed, "out": out, "phh": phh,
+    }  # fmt: skip
+    print_json(report) if as_json else print(f"{called[0]}: {score}; results in {out}")
 
 
 @contextmanager
@@ -157,14 +141,6 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def score_fields(score: Score) -> dict[str, Any]:
-    """Returns a score as the fields of a JSON object."""
-    return {
-        "hands": score.hands, "total": int(score.total), "mbb_per_hand": score.mbb_per_hand, "interval": score.interval,
-        "kind": "sampled",
-    }  # fmt: skip
 
 
 def say(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_monitor, start
+from tacit.cli.common import JsonOption, SeedOption, logger, plain_table, print_json, printer, progress_monitor, start
 from tacit.errors import TacitError
 
 NAMES = ("tabular", "nfsp")
@@ -54,10 +54,8 @@ def bench(
         for number, game in enumerate(chosen):
             monitor.step("measuring", number, len(chosen), "games", game)
             rows.append(tabular.measure(game, seconds, present))
-    if as_json:
-        print_json({"bench": name, "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]})
-        return
-    _print(rows)
+    report = {"bench": name, "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]}
+    print_json(report) if as_json else _print(rows)
 
 
 def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
@@ -88,12 +86,10 @@ def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
 
 
 def _print(rows: list[Any]) -> None:
-    from rich.table import Table
-
     ours = ("cfr", "cfr+", "exploitability")
     peers = ("OpenSpiel", "LiteEFG", "OpenSpiel")
     headings = [heading for pair in zip(ours, peers, strict=True) for heading in (*pair, "ratio")]
-    table = Table("game", *headings, "of copy speed", box=None, header_style="bold")
+    table = plain_table("game", *headings, "of copy speed")
     for row in rows:
         ratios = row.ratios()
         table.add_row(

@@ -18,8 +18,8 @@ from tacit.files import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, Task
-    from rich.text import Text
+    from rich.progress import Progress
+    from rich.table import Table
 
     from tacit.artifacts.base import Monitor
     from tacit.solvers import Point
@@ -34,7 +34,6 @@ SearchSolverOption = Annotated[
 SearchIterationsOption = Annotated[
     int | None, typer.Option("--iterations", min=1, help="Search iterations of agents that search. [512; in hold'em 100]")
 ]
-OutOption = Annotated[str, typer.Option("--out", help="Folder for plots and tables.")]
 
 
 WIDE = 110
@@ -64,6 +63,29 @@ def logger() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
+def plain_table(*headings: str) -> Table:
+    """Returns an empty table without lines, under bold headings."""
+    from rich.table import Table
+
+    return Table(*headings, box=None, header_style="bold")
+
+
+def print_lines(*lines: str) -> None:
+    """Prints results line by line; the terminal alone breaks long ones, so that they can be copied."""
+    for line in lines:
+        printer().print(line, soft_wrap=True)
+
+
+def seconds_option(text: str) -> Any:
+    """Returns an option that takes seconds."""
+    return typer.Option(min=0.0, max=1e6, help=text)
+
+
+def number_option(text: str, least: int = 1) -> Any:
+    """Returns an option that takes a whole number; very large ones are a mistake."""
+    return typer.Option(min=least, max=10**9, help=text)
+
+
 def print_json(data: dict[str, Any]) -> None:
     """Prints the one JSON object of a command."""
     sys.stdout.write(json_text(data) + "\n")
@@ -75,7 +97,7 @@ def print_report(report: dict[str, Any]) -> None:
     width = max(map(len, words))
     for name, value in words.items():
         if value is not None:
-            printer().print(f"{name:<{width}}  {_in_words(value)}", soft_wrap=True)
+            print_lines(f"{name:<{width}}  {_in_words(value)}")
 
 
 def _in_words(value: Any) -> str:
@@ -120,33 +142,16 @@ class StopRequest:
 
 
 @contextmanager
-def progress_bar(unit: str) -> Iterator[Progress]:
-    """Yields a progress display on standard error with rate, time left and a `note` field; it vanishes when done.
-
-    Args:
-      unit: what is counted; a task with a `unit` field counts that instead.
-    """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    class UnitColumn(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(task.fields.get("unit", unit))
+def progress_bar() -> Iterator[Progress]:
+    """Yields a progress display on standard error that vanishes when done; tasks have fields `unit`, `rate` and `note`."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24 if logger().width >= WIDE else 6),
         MofNCompleteColumn(),
-        UnitColumn(),
+        TextColumn("{task.fields[unit]}", markup=False),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
@@ -172,8 +177,8 @@ def progress_monitor() -> Iterator[Monitor]:
         def say(self, line: str) -> None:
             progress.console.print(line, soft_wrap=True)
 
-    with progress_bar("") as progress:
-        task = progress.add_task("loading", total=None, rate="", note="")
+    with progress_bar() as progress:
+        task = progress.add_task("loading", total=None, unit="", rate="", note="")
         yield Bar()
 
 

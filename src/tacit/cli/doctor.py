@@ -28,6 +28,8 @@ def doctor(
 
       tacit doctor "liars_dice(dice=2,faces=6)"
     """
+    import torch
+
     from tacit import __version__
     from tacit.tree.estimate import available_memory, readable_bytes, readable_count
 
@@ -39,7 +41,7 @@ def doctor(
         "cores": os.cpu_count(),
         "memory_free_bytes": available_memory(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "gpu": _gpu(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
     }
     if game is not None:
         report["job"] = _cost(game)
@@ -82,9 +84,3 @@ def _version(package: str) -> str | None:
     except importlib.metadata.PackageNotFoundError:
         module = sys.modules.get(package)
         return getattr(module, "__version__", None)
-
-
-def _gpu() -> str | None:
-    import torch
-
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

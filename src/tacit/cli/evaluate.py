@@ -7,10 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, print_report, progress_monitor, start
-
-MOST = 10**9
-"""Larger numbers are a mistake."""
+from tacit.cli.common import JsonOption, SeedOption, number_option, print_json, print_report, progress_monitor, start
 
 
 def evaluate(
@@ -24,32 +21,22 @@ def evaluate(
             "[default: exploitability; win-rates there]"
         ),
     ] = None,
-    playthroughs: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Policies averaged: more give a tighter bound. [default: 64]")
-    ] = None,
+    playthroughs: Annotated[int | None, number_option("Policies averaged: more give a tighter bound. [default: 64]")] = None,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Search iterations; each updates both players. [default: 128]")
-    ] = None,
+    iterations: Annotated[int | None, number_option("Search iterations; each updates both players. [default: 128]")] = None,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(min=2, max=MOST, help="Public belief states that network-error compares. [default: 200]")
-    ] = None,
+    samples: Annotated[int | None, number_option("Public belief states that network-error compares. [default: 200]", 2)] = None,
     game: Annotated[
         str | None, typer.Option(help="The game, for bots; what is trained or solved knows its own, but for FILE.py:CLASS.")
     ] = None,
     hands: Annotated[
-        int | None,
-        typer.Option(min=4, max=MOST, help="Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]"),
+        int | None, number_option("Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]", least=4)
     ] = None,
     lbr: Annotated[
         str | None,
         typer.Option(help="What lbr may do: deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa. [default: rebel]"),
     ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote."),
-    ] = None,
+    results: Annotated[Path | None, typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote.")] = None,
     player: Annotated[str | None, typer.Option(help="What the dealer called it. [default: the agent's name]")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     as_json: JsonOption = False,

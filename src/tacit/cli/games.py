@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, printer
+from tacit.cli.common import JsonOption, SeedOption, plain_table, print_json, printer
 
 
 def games(
@@ -25,6 +25,7 @@ def games(
       tacit games openspiel:leduc_poker
     """
     from tacit.games import load_game, registered_games
+    from tacit.tree.estimate import readable_count
 
     del seed  # nothing random happens here
     chosen = [load_game(game)] if game else [load_game(name) for name in registered_games()]
@@ -33,11 +34,7 @@ def games(
         print_json({"games": rows} if game is None else rows[0])
         return
     console = printer()
-    from rich.table import Table
-
-    from tacit.tree.estimate import readable_count
-
-    table = Table("game", "public states", "infostates", "histories", "value", box=None, header_style="bold")
+    table = plain_table("game", "public states", "infostates", "histories", "value")
     for row in rows:
         numbers = ("" if row[key] is None else readable_count(row[key]) for key in ("public_states", "infostates", "histories"))
         table.add_row(row["game"], *numbers, "" if row["known_value"] is None else f"{row['known_value']:.6g}")

@@ -21,6 +21,7 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from tacit.plots import LearningCurve, learning_panels
     from tacit.reproduce.learned import judge_run
 
     cells = []
@@ -29,18 +30,12 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
         finish_run(job.folder, job.game, job.config, job.device, RebelLook(), title)
         with progress_monitor() as monitor:
             cells.append(judge_run(job, monitor))
-    _draw(cells, picture)
-    return cells
-
-
-def _draw(cells: list[LearnedCell], picture: Path) -> None:
-    from tacit.plots import LearningCurve, learning_panels
-
     panels: dict[str, list[LearningCurve]] = {}
     for cell in cells:
         curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.mean)
         panels.setdefault(f"Liar's Dice {cell.job.variant}", []).append(curve)
     learning_panels(panels, "", picture)
+    return cells
 
 
 def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]) -> list[str]:

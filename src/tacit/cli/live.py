@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
     from tacit.cli.looks import Look
+    from tacit.training.events import EventWriter
     from tacit.training.folder import RunFolder
     from tacit.training.system import C, M, Trainer
 
@@ -22,12 +22,13 @@ def train_live(
     """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it."""
     from tacit.training.run import train
 
-    with progress_bar("epochs") as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as write:
+    with progress_bar() as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as events:
         display = _Display(bars, trainer, look, name)
 
         def show(now: M) -> None:
             display.epoch(now)
-            write(now)
+            if events is not None:
+                events.add(now)
 
         last = train(
             trainer,
@@ -47,8 +48,9 @@ class _Display:
         self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
         self._searches = look.searches(trainer)
-        self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, rate="", note="")
-        self._evaluating = bars.add_task("evaluating", total=None, visible=False, rate="", note="", unit=look.unit)
+        empty: dict[str, Any] = {"rate": "", "note": ""}
+        self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, unit="epochs", **empty)
+        self._evaluating = bars.add_task("evaluating", total=None, visible=False, unit=look.unit, **empty)
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
@@ -57,29 +59,19 @@ class _Display:
             self._bound = f", {self._look.bound(now, self._wide)}"
             self._bars.console.print(self._look.row(now))
         self._bars.update(self._evaluating, visible=False, completed=0)
-        self._bars.update(
-            self._training,
-            completed=now.epoch,
-            rate=self._look.rate(now, self._wide),
-            note=f"{self._look.note(now)}{self._bound}",
-        )
+        rate, loss = self._look.status(now, self._wide)
+        self._bars.update(self._training, completed=now.epoch, rate=rate, note=f"{loss}{self._bound}")
 
     def search(self, done: int) -> None:
         self._bars.update(self._evaluating, visible=True, completed=done, total=max(self._searches, done))
 
 
-@contextmanager
-def _events(folder: RunFolder[Any, Any], epoch: int) -> Iterator[Callable[[Any], None]]:
-    """Yields what writes TensorBoard events, or says that there will be none."""
+def _events(folder: RunFolder[Any, Any], epoch: int) -> AbstractContextManager[EventWriter | None]:
+    """Returns what writes TensorBoard events, or says that there will be none."""
     from tacit.training.events import EventWriter
 
     try:
-        writer = EventWriter(folder.path, epoch)
+        return closing(EventWriter(folder.path, epoch))
     except ImportError:
         logger().print("no TensorBoard events: the package tensorboard is not installed")
-        yield lambda _: None
-        return
-    try:
-        yield writer.add
-    finally:
-        writer.close()
+        return nullcontext()

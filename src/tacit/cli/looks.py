@@ -52,12 +52,8 @@ class Look(ABC):
         """Returns a line of the table."""
 
     @abstractmethod
-    def rate(self, now: Any, wide: bool) -> str:
-        """Returns the speed."""
-
-    @abstractmethod
-    def note(self, now: Any) -> str:
-        """Returns the loss."""
+    def status(self, now: Any, wide: bool) -> tuple[str, str]:
+        """Returns the speed and the loss."""
 
     @abstractmethod
     def bound(self, now: Any, wide: bool) -> str:
@@ -104,11 +100,8 @@ class RebelLook(Look):
     def row(self, now: Progress) -> str:
         return f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}   {self.bound(now, False)}"
 
-    def rate(self, now: Progress, wide: bool) -> str:
-        return f"{now.examples_per_second:,.0f} {'examples' if wide else 'ex'}/s"
-
-    def note(self, now: Progress) -> str:
-        return f"loss {now.loss:.4f}"
+    def status(self, now: Progress, wide: bool) -> tuple[str, str]:
+        return f"{now.examples_per_second:,.0f} {'examples' if wide else 'ex'}/s", f"loss {now.loss:.4f}"
 
     def bound(self, now: Progress, wide: bool) -> str:
         sign = "<=" if now.margin is None else ">="

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -63,6 +61,7 @@ def match(
     from tacit import artifacts
     from tacit.agents.options import SearchOptions
     from tacit.arena.aivat_cases import make_estimator
+    from tacit.arena.journal import Journal
     from tacit.arena.match import figures, play_deals
     from tacit.artifacts.base import refuse_unused
     from tacit.games import load_game
@@ -86,13 +85,16 @@ def match(
     each = 2 if duplicate else 1
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
-    with _writer(save) as write, progress_monitor() as monitor:
+    journal = None if save is None else Journal(save, anew=True)
+    with progress_monitor() as monitor:
         show = partial(monitor.step, f"{first} against {second}", total=-(-hands // each) * each, unit="hands")
         try:
             for deal in islice(deals, -(-hands // each)):
                 tally.add(deal.result)
                 raw.add(sum(deal.payoffs) / each)
-                write(deal)
+                if journal is not None:
+                    for entry in _entries(deal):
+                        journal.write(entry)
                 rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"
                 show(each * tally.count, note=f"{rate}  mean {tally.mean:+.4g}")
         except KeyboardInterrupt:  # the deal in progress is lost, all others are kept
@@ -105,29 +107,11 @@ def match(
         "duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": time.perf_counter() - began,
         "interrupted": interrupted, **({"without_aivat": figures(rules, raw)} if aivat else {}),
     }  # fmt: skip
-    if as_json:
-        print_json(report)
-    else:
-        print_report({**report, "agents": f"A = {first}, B = {second}"})
+    print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})
 
 
-@contextmanager
-def _writer(path: Path | None) -> Iterator[Any]:
-    """Yields what writes a deal's hands to a file, line by line, or nowhere."""
-    if path is None:
-        yield lambda _: None
-        return
-    from tacit.files import check_writable
-
-    check_writable(path)
-    file: TextIO
-    with open(path, "w", encoding="utf-8", buffering=1) as file:
-
-        def write(deal: Deal) -> None:
-            for seat, payoff, estimate in zip(deal.seats, deal.payoffs, deal.estimates, strict=True):
-                line = {"deal": deal.number, "seat": seat, "payoff": payoff}
-                if estimate != payoff:
-                    line["estimate"] = estimate
-                file.write(json.dumps(line) + "\n")
-
-        yield write
+def _entries(deal: Deal) -> Iterator[dict[str, Any]]:
+    """Yields what is written of each hand of a deal."""
+    for seat, payoff, estimate in zip(deal.seats, deal.payoffs, deal.estimates, strict=True):
+        entry = {"deal": deal.number, "seat": seat, "payoff": payoff}
+        yield entry if estimate == payoff else {**entry, "estimate": estimate}

@@ -53,11 +53,8 @@ class NfspLook(Look):
             f"{now.exploitability:>16.4f}{now.best_response_exploitability:>15.3f}"
         )
 
-    def rate(self, now: NfspProgress, wide: bool) -> str:
-        return f"{now.steps_per_second:,.0f} {'steps' if wide else 'st'}/s"
-
-    def note(self, now: NfspProgress) -> str:
-        return f"loss {now.loss:.3f} {now.policy_loss:.3f}"
+    def status(self, now: NfspProgress, wide: bool) -> tuple[str, str]:
+        return f"{now.steps_per_second:,.0f} {'steps' if wide else 'st'}/s", f"loss {now.loss:.3f} {now.policy_loss:.3f}"
 
     def bound(self, now: Any, wide: bool) -> str:
         return f"{'exploitability ' if wide else ''}{now.exploitability:.4f}"

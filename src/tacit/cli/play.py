@@ -90,12 +90,11 @@ def play(
         screen.say(f"\ngoodbye; {_score(results)}")
     if as_json:
         total = sum(result["payoff"] for result in results)
-        print_json(
-            {
-                "game": str(rules), "agent": opponent.name, "safety": searches, "games": len(results), "results": results,
-                "total": total, "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
-            }
-        )  # fmt: skip
+        report = {
+            "game": str(rules), "agent": opponent.name, "safety": searches, "games": len(results), "results": results,
+            "total": total, "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
+        }  # fmt: skip
+        print_json(report)
 
 
 def _play_one(
@@ -106,14 +105,19 @@ def _play_one(
     from tacit.games.base import InfostateGame
 
     names_infostates = isinstance(rules, InfostateGame)
-    person = _Person(screen, names_infostates, opponent if show_beliefs else None)
-    record = _Record(1 - mine, names_infostates)
-    players = [person, opponent] if mine == 0 else [opponent, person]
-    payoff = play_game(rules, players, chance, record.watch)[mine]
+    person, its = _Person(screen, names_infostates, opponent if show_beliefs else None), _Account(names_infostates)
+
+    def watch(table: Table) -> None:
+        sight = table.sights[1 - mine]
+        if sight is not None:
+            its.see(sight)
+
+    payoff = play_game(rules, [person, opponent] if mine == 0 else [opponent, person], chance, watch)[mine]
     if show_beliefs:
         _show_beliefs(screen, opponent.view(), mine)
     screen.say(f"  {f'you win {payoff:g}' if payoff > 0 else f'you lose {-payoff:g}' if payoff < 0 else 'a draw'}")
-    screen.say(f"  it {record.told()}")
+    held = f"held {_squeeze(' '.join(its.private))}" if any(its.private) else "held nothing secret"
+    screen.say(f"  it {held} and played {', '.join(its.moves) or 'nothing'}")
     return payoff, person.asked
 
 
@@ -154,34 +158,51 @@ class _Screen:
             self.say(f"  no move {word!r}: type {'a number or ' if numbered else ''}one of the names, or q to stop")
 
 
-class _Person:
-    """The person at the terminal, as an agent: sees only what its seat sees.
+class _Account:
+    """What one seat saw and did.
 
     Attributes:
-      asked: whether there was anything to decide in this game.
+      private: what it alone saw; in a game that names infostates the newest name, which says it all.
+      moves: its own, in words.
+    """
+
+    def __init__(self, names_infostates: bool) -> None:
+        self.names_infostates = names_infostates
+        self.private: list[str] = []
+        self.moves: list[str] = []
+        self._choices: dict[int, str] = {}
+
+    def see(self, sight: Sight) -> None:
+        """Takes in a sight of the seat."""
+        if sight.action is not None:
+            self.moves.append(self._choices[sight.action])
+        self.private = (list(sight.private) or self.private) if self.names_infostates else [*self.private, *sight.private]
+        self._choices = dict(zip(sight.legal_actions, sight.action_names, strict=True))
+
+
+class _Person:
+    """The person at the terminal, as an agent for one game: sees only what its seat sees.
+
+    Attributes:
+      asked: whether there was anything to decide.
     """
 
     name = "you"
 
     def __init__(self, screen: _Screen, names_infostates: bool, shown: Agent | None) -> None:
-        self._screen, self._names_infostates, self._shown = screen, names_infostates, shown
+        self._screen, self._own, self._shown = screen, _Account(names_infostates), shown
+        self._public: list[str] = []
+        self._now: Sight | None = None
+        self.asked = False
 
     def start(self, player: int) -> None:
         self._player = player
-        self._private: list[str] = []
-        self._public: list[str] = []
-        self._moves: list[str] = []
-        self._now: Sight | None = None
-        self.asked = False
 
     def observe(self, sight: Sight) -> None:
         if self._now is not None and self._now.actor == 1 - self._player:
             self._screen.say(f"  it moves{': ' if sight.public else ''}{', '.join(sight.public)}")
         self._public += sight.public
-        if self._names_infostates:  # the newest name says it all
-            self._private = list(sight.private) or self._private
-        else:
-            self._private += sight.private
+        self._own.see(sight)
         self._now = sight
 
     def act(self) -> int:
@@ -189,44 +210,17 @@ class _Person:
         self.asked = True
         if self._shown is not None:
             _show_beliefs(self._screen, self._shown.view(), self._player)
-        if any(self._private):
-            known = " ".join(self._private).strip().replace("\n", "\n    ")
-            self._screen.say(f"  {'you know' if self._names_infostates else 'you hold'}: {known}")
+        if any(self._own.private):
+            known = " ".join(self._own.private).strip().replace("\n", "\n    ")
+            self._screen.say(f"  {'you know' if self._own.names_infostates else 'you hold'}: {known}")
         if self._public:
             self._screen.say(f"  so far: {' '.join(self._public)}")
-        if self._moves:
-            self._screen.say(f"  your moves: {', '.join(self._moves)}")
-        chosen = self._screen.ask(list(self._now.action_names))
-        self._moves.append(self._now.action_names[chosen])
-        return self._now.legal_actions[chosen]
+        if self._own.moves:
+            self._screen.say(f"  your moves: {', '.join(self._own.moves)}")
+        return self._now.legal_actions[self._screen.ask(list(self._now.action_names))]
 
     def view(self) -> None:
         return None
-
-
-class _Record:
-    """What the agent's seat saw and did, to be told when the game is over."""
-
-    def __init__(self, player: int, names_infostates: bool) -> None:
-        self._player, self._names_infostates = player, names_infostates
-        self._private: list[str] = []
-        self._moves: list[str] = []
-        self._choices: dict[int, str] = {}
-
-    def watch(self, table: Table) -> None:
-        sight = table.sights[self._player]
-        if sight is None:
-            return
-        if sight.action is not None:
-            self._moves.append(self._choices[sight.action])
-        self._private += sight.private
-        self._choices = dict(zip(sight.legal_actions, sight.action_names, strict=True))
-
-    def told(self) -> str:
-        """Returns what to say of the agent after a game."""
-        seen = self._private[-1:] if self._names_infostates else self._private
-        held = f"held {_squeeze(' '.join(seen))}" if any(seen) else "held nothing secret"
-        return f"{held} and played {', '.join(self._moves) or 'nothing'}"
 
 
 def _show_beliefs(screen: _Screen, view: View | None, player: int) -> None:

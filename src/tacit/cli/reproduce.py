@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, OutOption, SeedOption, print_json, printer, program, solves_shown, start
+from tacit.cli.common import JsonOption, SeedOption, plain_table, print_json, print_lines, printer, program, solves_shown, start
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reproduce(
     games: Annotated[
         str | None, typer.Option(help="Games of the learned rows: 1x4f,1x5f,1x6f,2x3f. [default: those of the scale]")
     ] = None,
-    out: OutOption = "out",
+    out: Annotated[str, typer.Option(help="Folder for plots and tables.")] = "out",
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -76,25 +76,24 @@ def reproduce(
     check_writable(picture)
     start(seed)
     if name == "nfsp-leduc":
-        from tacit.cli.nfsp_figure import reproduce_nfsp
+        from tacit.cli.nfsp_figures import reproduce_nfsp
 
         report, show = reproduce_nfsp(scale, folder / name / scale, picture, seed)
     elif name == "nfsp-xfp":
-        from tacit.cli.xfp import reproduce_xfp
+        from tacit.cli.nfsp_figures import reproduce_xfp
 
         report, show = reproduce_xfp(scale, picture, seed)
     else:
         report, show = _rebel(name, scale, chosen if name == "rebel-table2" else ("tabular",), games, folder, seed)
-    if as_json:
-        print_json({"experiment": name, "scale": scale, **report})
-    else:
-        show()
+    print_json({"experiment": name, "scale": scale, **report}) if as_json else show()
 
 
 def _rebel(
     name: str, scale: str, rows: tuple[str, ...], games: str | None, folder: Path, seed: int
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """Returns the rows of a table or figure of ReBeL, and what prints them."""
+    import torch
+
     from tacit.cli.learned import learn
     from tacit.reproduce.learned import jobs
 
@@ -105,12 +104,15 @@ def _rebel(
     if rows != ("tabular",):
         variants = None if games is None else tuple(part.strip() for part in games.split(","))
         todo = jobs(scale, tuple(row for row in rows if row != "tabular"), variants, runs, seed)
-        _check_device(todo[0].device)
+        if todo[0].device == "cuda" and not torch.cuda.is_available():  # before anything is trained
+            raise TacitError("no CUDA device here, and --scale gpu needs one: choose --scale cpu")
         learned = learn(todo, learning)
         report |= {"learned": [cell.summary() for cell in learned], "learning_plot": str(learning)}
     if "tabular" in rows:
         cells = _tabular(name, scale, picture)
-        report |= {"results": [_as_dict(cell) for cell in cells], "plot": str(picture)}
+        beside = [{"variant": c.variant, "known_value": c.known_value, "paper_exploitability": c.paper} for c in cells]
+        results = [{**cell.result.summary(), **more} for cell, more in zip(cells, beside, strict=True)]
+        report |= {"results": results, "plot": str(picture)}
 
     def show() -> None:
         _print(name, scale, cells, learned)
@@ -118,18 +120,9 @@ def _rebel(
         for cell in learned:
             agent = shlex.quote(str(cell.job.folder.path))
             lines.append(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}")
-        for line in [*lines, *([f"to train anew, remove {runs}"] if learned else [])]:
-            printer().print(line, soft_wrap=True)
+        print_lines(*lines, *([f"to train anew, remove {runs}"] if learned else []))
 
     return report, show
-
-
-def _check_device(device: str) -> None:
-    """Refuses a scale that needs a GPU where there is none, before anything is trained."""
-    import torch
-
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise TacitError("no CUDA device here, and --scale gpu needs one: choose --scale cpu")
 
 
 def _rows(text: str) -> tuple[str, ...]:
@@ -156,36 +149,23 @@ def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
     return cells
 
 
-def _as_dict(cell: Cell) -> dict[str, Any]:
-    return {
-        **cell.result.summary(),
-        "variant": cell.variant,
-        "known_value": cell.known_value,
-        "paper_exploitability": cell.paper,
-    }
-
-
 def _print(name: str, scale: str, cells: list[Cell], learned: list[LearnedCell]) -> None:
-    from rich.table import Table
-
     from tacit.cli.learned import add_learned_rows
     from tacit.reproduce.tabular import EXPERIMENTS
 
     experiment = EXPERIMENTS[name]
     wanted = {cell.variant for cell in cells} | {cell.job.variant for cell in learned}
     variants = [variant for variant in experiment.games_at(scale) if variant in wanted]
-    table = Table(experiment.family, *variants, box=None, header_style="bold")
+    table = plain_table(experiment.family, *variants)
     if cells:
         _add_tabular_rows(table, cells, variants)
     notes = add_learned_rows(table, learned, variants)
-    console = printer()
-    console.print(table)
+    printer().print(table)
     if cells:
         iterations = cells[0].result.iterations
         both = f"{iterations:,} iterations of both players ({2 * iterations:,} alternating ones in the paper's count)"
-        console.print(f"tabular rows: exact, after {both}", soft_wrap=True)
-    for note in notes:
-        console.print(note, soft_wrap=True)
+        print_lines(f"tabular rows: exact, after {both}")
+    print_lines(*notes)
 
 
 def _add_tabular_rows(table: Table, cells: list[Cell], variants: list[str]) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.acpc import say, score_fields, seconds_option, uninterrupted
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, what_is_kept
+from tacit.cli.acpc import say, uninterrupted
+from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, seconds_option, what_is_kept
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -50,11 +50,10 @@ def slumbot(
     from tacit.arena.score import Score
     from tacit.arena.slumbot import Connection, SlumbotMatch
     from tacit.artifacts import load_agent
-    from tacit.games import load_game
 
     if (username is None) != (password is None):
         raise TacitError("--username and --password go together")
-    rules = full_game(load_game(game))
+    rules = full_game(game)
     score, abandoned = Score(rules.rules.big_blind), 0
     if resume and Path(out).exists():
         abandoned = _count(score, out, agent)
@@ -73,16 +72,12 @@ def slumbot(
                 score.add(hand.state.winnings or 0)
                 journal.write({"hand": score.hands - 1, **_entry(hand)})
     abandoned += match.abandoned
-    if as_json:
-        print_json(
-            {
-                "game": str(rules), "agent": player.name, "opponent": "slumbot", **score_fields(score),
-                "abandoned": abandoned, "url": url, "out": out, "seed": seed,
-            }
-        )  # fmt: skip
-    else:
-        lost = f"; {abandoned} more were given up" if abandoned else ""
-        print(f"{player.name}: {score}; results in {out}{lost}")
+    report = {
+        "game": str(rules), "agent": player.name, "opponent": "slumbot", **score.as_dict(),
+        "abandoned": abandoned, "url": url, "out": out, "seed": seed,
+    }  # fmt: skip
+    lost = f"; {abandoned} more were given up" if abandoned else ""
+    print_json(report) if as_json else print(f"{player.name}: {score}; results in {out}{lost}")
 
 
 def _count(score: Score, out: str, agent: str) -> int:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import solve_checks as checks
-from tacit.cli.common import JsonOption, SeedOption, logger, print_json, printer, progress_monitor, start
+from tacit.cli.common import JsonOption, SeedOption, logger, plain_table, print_json, printer, progress_monitor, start
+from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,17 +20,8 @@ if TYPE_CHECKING:
     from tacit.search.config import SearchConfig
     from tacit.solvers import Point, SolveResult
 
-SolverOption = Annotated[
-    str,
-    typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05)."),
-]
-LeafOption = Annotated[
-    str | None,
-    typer.Option(help="With --depth, what leaves are worth: oracle (default), solved, zero, random, or a trained network."),
-]
-DecompositionOption = Annotated[
-    str | None, typer.Option(help="With --depth, where leaves are valued: cfr-d (default), cfr-ave or modified-cfr-ave.")
-]
+SEARCH_ITERATIONS = 64
+"""Of a depth-limited search, at every public state, unless the user says otherwise."""
 AUTOSAVE_SECONDS = 30.0
 AUTOSAVE_SHARE = 0.05
 """Of the time, at most, that goes into saving on the way: large solves take long to write."""
@@ -37,15 +29,23 @@ AUTOSAVE_SHARE = 0.05
 
 def solve(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
-    solver: SolverOption = "dcfr",
+    solver: Annotated[
+        str,
+        typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05)."),
+    ] = "dcfr",
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
     target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     depth: Annotated[
         str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`, instead of solving it all.")
     ] = None,
-    leaf: LeafOption = None,
-    decomposition: DecompositionOption = None,
+    leaf: Annotated[
+        str | None,
+        typer.Option(help="With --depth, what leaves are worth: oracle (default), solved, zero, random, or a trained network."),
+    ] = None,
+    decomposition: Annotated[
+        str | None, typer.Option(help="With --depth, where leaves are valued: cfr-d (default), cfr-ave or modified-cfr-ave.")
+    ] = None,
     recycle: Annotated[
         int | None, typer.Option(min=1, help="With --depth, iterations that use the same leaf values. [default: 1]")
     ] = None,
@@ -82,6 +82,7 @@ def solve(
     """
     from tacit.games import load_game
     from tacit.games.holdem import require_holdem
+    from tacit.search.config import CFR_D, SearchConfig
 
     start(seed)
     rules = checks.with_ranges(load_game(game), range0, range1)
@@ -99,16 +100,19 @@ def solve(
             backend=backend or "numba", device=device, seed=seed,
         )  # fmt: skip
     else:
-        checks.refuse_with_depth(
-            at=at, grid=grid, backend=backend, save=save, resume=resume, target=target, time_limit=time_limit
-        )
-        config = checks.search_config(solver, iterations, depth, decomposition, simultaneous, recycle)
+        why = "cannot be used with --depth: a search runs its --iterations at every public state"
+        checks.refuse(why, save=save, resume=resume, target=target, time_limit=time_limit)
+        checks.refuse("cannot be used with --depth: a search has its own, on the --device", backend=backend)
+        checks.refuse("cannot be used with --depth: hands are shown where the whole game is solved", at=at, grid=grid)
+        if depth != "round" and not depth.lstrip("-").isdecimal():
+            raise TacitError(f"cannot read the depth {depth!r}: write a number of actions, or round")
+        config = SearchConfig(
+            solver, SEARCH_ITERATIONS if iterations is None else iterations, depth if depth == "round" else int(depth),
+            decomposition or CFR_D, not simultaneous, recycle or 1,
+        )  # fmt: skip
         result = _search(rules, config, leaf or "oracle", device, seed)
     _write(result, save, export, plot, grid, at)
-    if as_json:
-        print_json(result.summary())
-    else:
-        _print(result, show, at, files)
+    print_json(result.summary()) if as_json else _print(result, show, at, files)
 
 
 def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | None, **options: Any) -> SolveResult:
@@ -125,7 +129,7 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
             resume=None if resume is None else load_result(resume, rules),
             on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
             on_tree=lambda tree: None if at is None else tree.who_acts(tree.find(at)),
-            on_check=_Autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
+            on_check=_autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
 
@@ -133,9 +137,13 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
 def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: int) -> SolveResult:
     """Returns the average policy of depth-limited search, shown as it goes on."""
     from tacit import artifacts
-    from tacit.search.solve import solve_by_search
+    from tacit.search.solve import LEAVES, solve_by_search
 
-    checks.check_leaf(leaf, rules)
+    try:
+        if leaf not in LEAVES:  # refused before the game is compiled
+            artifacts.open(leaf, rules)
+    except TacitError as error:
+        raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
     what = f"{config.solver} on {rules}"
     with progress_monitor() as monitor:
         monitor.step(what, 0, note="compiling the game")
@@ -150,20 +158,20 @@ def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: 
         )
 
 
-class _Autosave:
-    """Shows every evaluation and saves now and then."""
+def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, Callable[[], SolveResult]], None]:
+    """Returns what shows every evaluation and saves now and then."""
+    next_save = time.monotonic() + AUTOSAVE_SECONDS
 
-    def __init__(self, show: Callable[..., None], save: Path | None) -> None:
-        self._show, self._save, self._next_save = show, save, time.monotonic() + AUTOSAVE_SECONDS
-
-    def __call__(self, point: Point, result: Callable[[], SolveResult]) -> None:
+    def check(point: Point, result: Callable[[], SolveResult]) -> None:
+        nonlocal next_save
         rate = f"{point.iteration / point.seconds:,.3g}/s  " if point.seconds else ""
-        self._show(point.iteration, note=f"{rate}exploitability {point.exploitability:.3g}")
+        show(point.iteration, note=f"{rate}exploitability {point.exploitability:.3g}")
         began = time.monotonic()
-        if self._save is not None and began > self._next_save:
-            result().save(self._save)
-            took = time.monotonic() - began
-            self._next_save = time.monotonic() + max(AUTOSAVE_SECONDS, took / AUTOSAVE_SHARE)
+        if save is not None and began > next_save:
+            result().save(save)
+            next_save = time.monotonic() + max(AUTOSAVE_SECONDS, (time.monotonic() - began) / AUTOSAVE_SHARE)
+
+    return check
 
 
 def _write(result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str) -> None:
@@ -216,9 +224,7 @@ def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
 
 
 def _print_strategy(console: Any, result: SolveResult, show: int) -> None:
-    from rich.table import Table
-
-    table = Table("player", "public", "private", "plays", box=None, header_style="bold")
+    table = plain_table("player", "public", "private", "plays")
     for infostate in range(min(show, len(result.strategy))):
         decision = result.strategy.decision(infostate)
         plays = "  ".join(f"{action} {probability:.3f}" for action, probability in decision.probabilities.items())

@@ -11,10 +11,6 @@ from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
-    from tacit.search.config import SearchConfig
-
-SEARCH_ITERATIONS = 64
-"""Of a depth-limited search, at every public state, unless the user says otherwise."""
 
 
 def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> list[Path]:
@@ -49,47 +45,6 @@ def refuse(why: str, **options: Any) -> None:
     given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value not in (None, False, "")]
     if given:
         raise TacitError(f"{', '.join(given)} {why}")
-
-
-def refuse_with_depth(at: str, grid: Path | None, backend: str | None, **whole: Any) -> None:
-    """Refuses what a depth-limited search does not do; `whole` are options of a solve of the whole game."""
-    refuse("cannot be used with --depth: a search runs its --iterations at every public state", **whole)
-    refuse("cannot be used with --depth: a search has its own, on the --device", backend=backend)
-    refuse("cannot be used with --depth: hands are shown where the whole game is solved", at=at, grid=grid)
-
-
-def search_config(
-    solver: str, iterations: int | None, depth: str, decomposition: str | None, simultaneous: bool, recycle: int | None
-) -> SearchConfig:
-    """Returns how to search by what the user says, and by defaults elsewhere.
-
-    Raises:
-      TacitError: an option is unknown or out of range.
-    """
-    from tacit.search.config import CFR_D, SearchConfig
-
-    if depth != "round" and not depth.lstrip("-").isdecimal():
-        raise TacitError(f"cannot read the depth {depth!r}: write a number of actions, or round")
-    return SearchConfig(
-        solver,
-        SEARCH_ITERATIONS if iterations is None else iterations,
-        depth if depth == "round" else int(depth),
-        decomposition or CFR_D,
-        not simultaneous,
-        recycle or 1,
-    )
-
-
-def check_leaf(leaf: str, rules: AnyGame) -> None:
-    """Refuses a name that is neither a kind of leaf nor something trained on the game, before the game is compiled."""
-    from tacit import artifacts
-    from tacit.search.solve import LEAVES
-
-    try:
-        if leaf not in LEAVES:
-            artifacts.open(leaf, rules)
-    except TacitError as error:
-        raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
 
 
 def with_ranges(rules: Any, range0: str | None, range1: str | None) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, logger, print_json, printer, program, start
+from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, start
 from tacit.cli.looks import SYSTEMS, find_system
 from tacit.cli.solve_checks import parse_seconds
 from tacit.errors import StoppedError, TacitError
@@ -82,8 +82,14 @@ def train(
     }  # fmt: skip
     if as_json:
         print_json(report)
-    else:
-        _print({**report, "asked": game}, look, again)
+        return
+    quoted = shlex.quote(str(run))
+    print_lines(
+        *look.lines({**report, "asked": game}),
+        *([] if report["finished"] else [f"go on: {again}"]),
+        f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
+        f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",
+    )
 
 
 def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Config:
@@ -160,19 +166,6 @@ def _commit() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return found.stdout.strip() or None
-
-
-def _print(report: dict[str, Any], look: Look, again: str) -> None:
-    console = printer()
-    run, game = shlex.quote(report["run"]), shlex.quote(report["asked"])
-    lines = [
-        *look.lines(report),
-        *([] if report["finished"] else [f"go on: {again}"]),
-        f"play against it: {program()} play {game} --agent {run}",
-        f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {run}",
-    ]
-    for line in lines:
-        console.print(line, soft_wrap=True)
 
 
 def _split(setting: str) -> tuple[str, str]:

@@ -34,15 +34,13 @@ class LearnedScale:
 
     Attributes:
       epochs: of training for each variant; the variants that are trained unless others are asked for.
-      preset: of the training, with
-      settings: changes to it.
+      settings: changes to the preset of the same name, for the training.
       iterations: search iterations of the evaluation.
       playthroughs: of the evaluation.
       device: where it runs.
     """
 
     epochs: dict[str, int]
-    preset: str
     settings: dict[str, str]
     iterations: int
     playthroughs: int
@@ -52,21 +50,18 @@ class LearnedScale:
 SCALES = {
     "smoke": LearnedScale(
         {"1x4f": 12},
-        "smoke",
         {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
         32,
         16,
     ),
     "cpu": LearnedScale(
         {"1x4f": 100, "1x5f": 100},  # about four minutes on two cores for 1x4f, with the evaluation
-        "cpu",
         {},
         512,
         512,
     ),
     "gpu": LearnedScale(
         {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
-        "gpu",
         {},
         512,
         1_024,
@@ -111,7 +106,7 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
             solver, folder = SOLVERS[row], RunFolder(out / f"{variant}-{row}", REBEL)
             settings = {**how.settings, "solver": solver, "epochs": str(epochs), "seed": str(seed)}
             protocol = {"solver": solver, "iterations": how.iterations, "playthroughs": how.playthroughs, "seed": seed}
-            config, paper = preset(how.preset).with_settings(settings), PAPER_LEARNED[row][variant]
+            config, paper = preset(scale).with_settings(settings), PAPER_LEARNED[row][variant]
             found.append(Job(variant, row, VARIANTS[variant], folder, config, protocol, how.device, paper))
     return found
 

@@ -43,9 +43,8 @@ class Variant:
     system: str = "nfsp"
 
 
-PLAIN = Variant("nfsp", "abc", "NFSP", {}, "0.06")
 VARIANTS = (
-    PLAIN,
+    Variant("nfsp", "abc", "NFSP", {}, "0.06"),
     *(Variant(f"hidden-{n}", "a", f"NFSP, {n} hidden units", {"hidden": str(n)}, "larger is better") for n in SIZES),
     Variant("window", "b", "NFSP with a sliding window", {"memory": "window", "behaviour": "200000"}, "diverges"),
     Variant("anticipation", "b", "NFSP with anticipation 0.5", {"anticipation": "0.5"}, "plateaus"),

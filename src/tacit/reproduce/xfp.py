@@ -50,14 +50,6 @@ class XfpCell:
         return sum(late) / len(late)
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A statement of the paper's text and whether our curves bear it out."""
-
-    text: str
-    holds: bool
-
-
 def run_xfp(scale: str, seed: int, watch: Watch) -> list[XfpCell]:
     """Returns all levels of both figures."""
     solved: dict[str, XfpCell] = {}
@@ -78,20 +70,20 @@ def run_xfp(scale: str, seed: int, watch: Watch) -> list[XfpCell]:
     return cells
 
 
-def claims(cells: list[XfpCell]) -> list[Claim]:
-    """Returns what the paper's text says about the figures, each with whether it holds here."""
+def claims(cells: list[XfpCell]) -> dict[str, bool]:
+    """Returns what the paper's text says about the figures, and whether our curves bear it out."""
     steps, noises = ([cell for cell in cells if cell.figure == figure] for figure in FIGURES)
     constant, start = steps[1:], min(steps[0].reached)
     small = [cell for cell in constant if float(cell.level) <= 0.1]  # larger ones are at their plateau by then
     settled = all(cell.mean_after(0.67) < 1.25 * cell.mean_after(0.1) for cell in constant)
-    return [
-        Claim("3a: smaller constant steps end better", _rises([cell.mean_after(0.67) for cell in constant])),
-        Claim(f"3a: they start worse (0.1 and smaller, after {start})", _rises([cell.reached[start] for cell in small[::-1]])),
-        Claim("3a: constant steps plateau rather than diverge", settled),
-        Claim("3a: step 1, iterated best response, does not converge", steps[-1].mean_after(0.67) > UNIFORM),
-        Claim("3b: the more noise, the worse", _rises([cell.mean_after(0.67) for cell in noises])),
-        Claim("3b: play keeps improving at every noise level", all(_rises([*cell.reached.values()][::-1]) for cell in noises)),
-    ]
+    return {
+        "3a: smaller constant steps end better": _rises([cell.mean_after(0.67) for cell in constant]),
+        f"3a: they start worse (0.1 and smaller, after {start})": _rises([cell.reached[start] for cell in small[::-1]]),
+        "3a: constant steps plateau rather than diverge": settled,
+        "3a: step 1, iterated best response, does not converge": steps[-1].mean_after(0.67) > UNIFORM,
+        "3b: the more noise, the worse": _rises([cell.mean_after(0.67) for cell in noises]),
+        "3b: play keeps improving at every noise level": all(_rises([*cell.reached.values()][::-1]) for cell in noises),
+    }
 
 
 def _rises(numbers: list[float]) -> bool:

@@ -13,14 +13,11 @@ from typing import Any
 
 from tacit.arena.hands import HandRecord, replay
 from tacit.arena.journal import GrowingFile
-from tacit.arena.notation import follow
+from tacit.arena.notation import betting_states
 from tacit.cards.deck import card_names
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD, RIVER, SHOWDOWN, BettingRules
-from tacit.games.holdem import Holdem, LimitHoldem
-
-NO_LIMIT, LIMIT = "NT", "FT"
-"""Codes of the format's variants."""
+from tacit.games.holdem import Holdem
 
 
 def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[str]) -> str:
@@ -35,10 +32,10 @@ def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[
     Raises:
       TacitError: the hand is not possible by the rules.
     """
-    rules, limit = game.rules, isinstance(game, LimitHoldem)
+    rules, limit = game.rules, game.rules.fixed_raises
     payoff = int(game.returns(replay(game, record))[0])
     lines: dict[str, Any] = {
-        "variant": LIMIT if limit else NO_LIMIT,
+        "variant": "FT" if limit else "NT",  # fixed-limit or no-limit Texas hold'em
         "antes": [0, 0],
         "blinds_or_straddles": [rules.small_blind, rules.big_blind],  # with two players the format turns them round
         **({"small_bet": rules.big_blind, "big_bet": 2 * rules.big_blind} if limit else {"min_bet": rules.big_blind}),
@@ -70,7 +67,7 @@ def _words(rules: BettingRules, record: HandRecord) -> Iterator[str]:
     """Yields the actions of a hand in the format's words."""
     hands = [card_names(record.hands[:2]), card_names(record.hands[2:])]
     yield from (f"d dh p{player} {hand}" for player, hand in enumerate(hands, start=1))
-    states = follow(rules, record.actions)
+    states = betting_states(rules, record.actions)
     for action, (betting, begun), (after, _) in zip(record.actions, states, states[1:], strict=False):
         yield f"p{betting.actor + 1} {({FOLD: 'f', CALL: 'cc'}).get(action, f'cbr {action - begun}')}"
         yield from _boards(record.board, betting.street + 1, after.street)

@@ -47,7 +47,12 @@ class Journal(GrowingFile):
 
     def __init__(self, path: str | Path, *, resume: bool = False, anew: bool = False) -> None:
         super().__init__(path, resume=resume or anew)
-        os.truncate(self.path, 0 if anew else self.path.read_bytes().rfind(b"\n") + 1)
+        if anew:
+            self.path.write_bytes(b"")
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            os.truncate(self.path, whole)
 
     def write(self, entry: dict[str, Any]) -> None:
         """Appends a line."""

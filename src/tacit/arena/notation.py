@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from tacit.errors import TacitError
-from tacit.games.betting import CALL, DEAL, FOLD, RIVER, SHOWDOWN, Betting, BettingRules, LimitBetting
+from tacit.games.betting import CALL, DEAL, FOLD, RIVER, SHOWDOWN, Betting, BettingRules
 
 
 class Words(Protocol):
@@ -56,14 +56,14 @@ class AcpcWords:
 
     def write(self, betting: Betting, begun: int, action: int) -> str:
         del betting, begun
-        raised = "r" if isinstance(self.rules, LimitBetting) else f"r{action}"
+        raised = "r" if self.rules.fixed_raises else f"r{action}"
         return {FOLD: "f", CALL: "c"}.get(action, raised)
 
     def read(self, betting: Betting, begun: int, word: str) -> int:
         del begun
         if word in ("f", "c"):
             return FOLD if word == "f" else CALL
-        limit = isinstance(self.rules, LimitBetting)
+        limit = self.rules.fixed_raises
         if limit != (word == "r"):
             raise TacitError(f"{word} is no raise: write {'r alone' if limit else 'r and a number of chips'}")
         if not limit:
@@ -97,7 +97,7 @@ class SlumbotWords:
         return begun + chips
 
 
-def follow(rules: BettingRules, actions: Sequence[int]) -> list[tuple[Betting, int]]:
+def betting_states(rules: BettingRules, actions: Sequence[int]) -> list[tuple[Betting, int]]:
     """Returns the betting before each action and after the last, with what each player had put in when that street began.
 
     Raises:
@@ -116,7 +116,7 @@ def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str
     Raises:
       TacitError: one of them is not allowed.
     """
-    states, text = follow(rules, actions), ""
+    states, text = betting_states(rules, actions), ""
     for action, (betting, begun), (after, _) in zip(actions, states, states[1:], strict=False):
         text += words.write(betting, begun, action) + "/" * (after.street - betting.street)
     last = states[-1][0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,8 @@ def public_end(game: Holdem, record: HandRecord) -> PublicHand:
     Raises:
       TacitError: the record is not possible.
     """
-    public = PublicHand.start(game)
-    for word in filter(None, (game.public_observation(state) for state in states(game, record))):
-        public = public.hear(word)
-    return public
+    words = filter(None, (game.public_observation(state) for state in states(game, record)))
+    return reduce(PublicHand.hear, words, PublicHand.start(game))
 
 
 def _of_slumbot(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:

@@ -24,15 +24,15 @@ from typing import Any, NamedTuple
 
 from tacit.agents.base import Agent
 from tacit.arena.hands import HandRecord, replay
-from tacit.arena.notation import SlumbotWords, follow, read_line
+from tacit.arena.notation import SlumbotWords, betting_states, read_line
 from tacit.arena.seat import Seat
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
-from tacit.games.betting import FOLDED, SHOWDOWN
-from tacit.games.holdem import Holdem, NoLimitHoldem
+from tacit.games.betting import FOLDED, PREFLOP, SHOWDOWN
+from tacit.games.holdem import Holdem
 
-RULES = (20_000, 50, 100, "")
-"""Stack, small blind, big blind and board of the game it plays."""
+RULES = (20_000, 50, 100, PREFLOP)
+"""Stack, small blind, big blind and first street of the no-limit game it plays."""
 MAX_PAUSE = 30.0
 """Seconds between attempts, at most."""
 _MAX_REPLY = 1 << 20
@@ -203,7 +203,8 @@ class SlumbotMatch:
         Raises:
           TacitError: the game is another.
         """
-        if not isinstance(game, NoLimitHoldem) or (game.stack, game.small_blind, game.big_blind, game.board) != RULES:
+        rules = game.rules
+        if rules.fixed_raises or (rules.stack, rules.small_blind, rules.big_blind, rules.first_street) != RULES:
             raise TacitError(f"Slumbot plays no_limit_holdem with blinds of 50 and 100 and stacks of 20,000, not {game}")
         self.abandoned = 0
         self._game, self._seat, self._connection, self._say, self._retries = game, Seat(game, agent), connection, say, retries
@@ -241,8 +242,8 @@ class SlumbotMatch:
                 line = read_line(self._game.rules, SlumbotWords(), state.text)
                 if (state.position, state.hand) != dealt:
                     raise TacitError("position or cards have changed")
-                states = follow(self._game.rules, line.actions)
-                if [a for a, (betting, _) in zip(line.actions, states, strict=False) if betting.actor == state.position] != own:
+                actors = [betting.actor for betting, _ in betting_states(self._game.rules, line.actions)]
+                if [action for action, actor in zip(line.actions, actors, strict=False) if actor == state.position] != own:
                     raise TacitError(f"the betting {state.text!r} has not the actions that were sent")
                 self._seat.follow(line.actions, state.board)
             except TacitError as error:

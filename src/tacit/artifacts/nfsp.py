@@ -72,7 +72,7 @@ class LimitArtifact(Artifact):
 
     def win_rates(self, *, hands: int = 20_000, device: str = "cpu", seed: int = 0) -> Evaluation:
         """Returns what all three strategies win from bots, every deal played in both seats."""
-        policy, deals, game = self._policy, -(-hands // 2), cast("LimitHoldem", self.game)  # or it had not been trained
+        policy, deals, game = self._policy, -(-hands // 2), cast("LimitHoldem", self.game)  # what it was trained on
         layers = [Layer(*(part.to(device) for part in layer)) for layer in policy.layers]
         judge = Judge(LimitRules.of(game, device), deals, seed)
         rates: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}

@@ -52,8 +52,8 @@ def client(
     rules = full_game(game)
     player = load_agent(agent, rules, np.random.default_rng(seed))
     playing = Client(rules, player, say)
-    dealer = connect(host, port, connect_timeout)
     score = playing.score
+    dealer = connect(host, port, connect_timeout)
     with closing(dealer), what_is_kept(lambda: str(score)), progress_monitor() as monitor:
         show = partial(monitor.step, f"{player.name} at {host}:{port}", unit="hands")
         show(0)

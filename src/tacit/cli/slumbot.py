@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from tacit.arena.score import Score
     from tacit.arena.slumbot import SlumbotHand
 
-DEFAULT_URL = "https://slumbot.com/api"
-
 
 def slumbot(
     agent: Annotated[str, typer.Argument(help="Who plays: an agent as in `tacit play`, like random.")],
     hands: Annotated[int, typer.Option(min=1, help="How many hands, those of a resumed file included.")] = 1_000,
-    url: Annotated[str, typer.Option(help="The server's interface.")] = DEFAULT_URL,
+    url: Annotated[str, typer.Option(help="The server's interface.")] = "https://slumbot.com/api",
     out: Annotated[str, typer.Option(help="File for the results, a JSON line a hand.")] = "slumbot.jsonl",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands of that file.")] = False,
     username: Annotated[str | None, typer.Option(help="An account on the server.")] = None,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tacit.errors import TacitError
 
@@ -92,6 +93,8 @@ class BettingRules(ABC):
     big_blind: int
     first_street: int = PREFLOP
     pot: int = 0
+    fixed_raises: ClassVar[bool] = False
+    """Whether the only raise of a state has a fixed size, as in limit games."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.small_blind <= self.big_blind:
@@ -198,6 +201,8 @@ class LimitBetting(BettingRules):
     The big blind is the first bet before the flop, so there are at most four bets on every street. With a stack of `deepest`,
     which is enough for all of them, nobody is all-in before the last raise.
     """
+
+    fixed_raises = True
 
     @staticmethod
     def deepest(big_blind: int, first_street: int = PREFLOP, pot: int = 0) -> int:

@@ -26,11 +26,10 @@ from tacit.games.betting import (
     BettingRules,
     LimitBetting,
     NoLimitBetting,
-    menu_text,
     parse_menu,
 )
 from tacit.games.check import check_game
-from tacit.games.holdem import Holdem, HoldemState, LimitHoldem, NoLimitHoldem, TurnEndgameHoldem, training_variant
+from tacit.games.holdem import Holdem, HoldemState, LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.holdem_size import count_betting
 from tacit.tree.compiler import compile_game
 from tests.referees import Limits, OpenSpiel, Pokerkit
@@ -429,31 +428,5 @@ def test_whole_games_are_refused_in_a_line(name: str) -> None:
 def test_menus_are_read_and_written() -> None:
     assert parse_menu(" allin | 0.5|1|1 ") == (0.5, 1.0, ALL_IN)
     assert parse_menu("") == ()
-    assert menu_text((0.5, 1.0, ALL_IN)) == "0.5|1|allin"
     for game in (NoLimitHoldem(), TurnEndgameHoldem(board=""), LimitHoldem()):
         assert load_game(str(game)) == game
-
-
-@pytest.mark.parametrize(("game", "least", "most"), [(NoLimitHoldem(), 5_000, 25_000), (TurnEndgameHoldem(), 5_000, 50_000)])
-def test_training_varies_stacks_and_bets(game: NoLimitHoldem, least: int, most: int) -> None:
-    generator = np.random.default_rng(0)
-    variants = [training_variant(game, generator) for _ in range(300)]
-    stacks = np.array([variant.stack for variant in variants])
-    assert least <= stacks.min() < least + 500
-    assert most - 500 < stacks.max() <= most
-    for menu in ("bets", "raises"):
-        plain = np.array(parse_menu(getattr(game, menu)))
-        moved = np.array([parse_menu(getattr(variant, menu)) for variant in variants])
-        assert (moved[:, -1] == ALL_IN).all()
-        apart = np.abs(moved[:, :-1] - plain[:-1])
-        assert 0.09 < apart.max() <= 0.1 + 1e-6
-    assert {variant.board for variant in variants} == {""}
-    assert load_game(str(variants[0])) == variants[0]
-    assert max(len(variants[0].rules.actions(after(variants[0].rules, *path))) for path in ((), (CALL,), (2_000,))) <= 9
-
-
-def test_an_endgame_varies_with_its_board_and_pot() -> None:
-    game = NoLimitHoldem(board="3s7hTd", pot=39_000)
-    variant = training_variant(game, np.random.default_rng(0))
-    assert (variant.board, variant.pot) == (game.board, game.pot)
-    assert variant.stack > game.pot // 2

@@ -2,14 +2,12 @@
 
 For two hands that share no card, the *margin* is how often the first wins less how often it loses, over all boards that can
 still come: its equity is `(1 + margin) / 2`. From the flop on all boards are counted when they are first asked for. Before it
-there are 2.6 million; they were counted once (`compute_preflop_margins`, seconds) and come in a file.
+there are 2.6 million; they were counted once and come in a file, which a slow test makes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from io import BytesIO
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -22,9 +20,8 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
 from tacit.cards.strength import hand_strengths
-from tacit.cards.suits import RENAMED_CARDS, RENAMED_HANDS
+from tacit.cards.suits import RENAMED_HANDS
 from tacit.compiled import compiled
-from tacit.files import write_whole
 
 FULL_BOARD = 5
 PREFLOP_FILE = Path(__file__).with_name("preflop_margins.npz")
@@ -62,41 +59,6 @@ def leads(board: Board, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def compute_preflop_margins(progress: Callable[[int, int], None] = lambda _done, _all: None) -> NDArray[np.int32]:
-    """Returns `[169, 1326]` wins less losses over all boards, of the first hand of each cell of the grid against every hand.
-
-    Boards that differ by a renaming of suits are counted once, for the hands under all 24 renamings.
-
-    Args:
-      progress: called with the boards done and how many there are.
-    """
-    boards = _distinct_boards()
-    total, done = np.zeros((NUM_HANDS, NUM_HANDS), np.int64), 0
-    for weight, alike in boards.items():
-        for first in range(0, len(alike), _AT_ONCE):
-            part = alike[first : first + _AT_ONCE]
-            counted = np.zeros((NUM_HANDS, NUM_HANDS), np.int32)
-            _count(np.stack([hand_strengths(board) for board in part]), counted)
-            total += weight * counted
-            done += len(part)
-            progress(done, sum(map(len, boards.values())))
-    rows = np.unique(CELLS, return_index=True)[1]
-    sums = np.zeros((len(rows), NUM_HANDS), np.int64)
-    for name in RENAMED_HANDS:
-        sums += total[name[rows]][:, name]
-    known = sums // len(RENAMED_HANDS) - (
-        comb(50, 5) - comb(48, 5)
-    )  # boards that only the other hand's cards exclude: see `_count`
-    return np.where(_meet(rows, np.arange(NUM_HANDS)), known, 0).astype(np.int32)
-
-
-def write_preflop_file() -> None:
-    """Makes the file anew."""
-    buffer = BytesIO()
-    np.savez_compressed(buffer, margins=compute_preflop_margins())
-    write_whole(PREFLOP_FILE, buffer.getvalue())
-
-
 def _counted_preflop() -> NDArray[np.int32]:
     """Returns `[1326, 1326]` wins less losses over all boards, from the file."""
     rows, first = np.load(PREFLOP_FILE)["margins"], np.unique(CELLS, return_index=True)[1]
@@ -127,21 +89,8 @@ def _num_boards(num_cards: int) -> int:
 
 def _meet(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Returns `[H, K]` whether two hands share no card."""
-    a, b = HANDS[first][:, None], HANDS[second][None]
-    apart: NDArray[np.bool_] = (a[..., 0] != b[..., 0]) & (a[..., 0] != b[..., 1])
-    apart &= (a[..., 1] != b[..., 0]) & (a[..., 1] != b[..., 1])
+    apart: NDArray[np.bool_] = (HANDS[first][:, None, :, None] != HANDS[second][None, :, None, :]).all((2, 3))
     return apart
-
-
-def _distinct_boards() -> dict[int, list[Board]]:
-    """Returns one of all full boards that differ by a renaming of suits, by how many it stands for."""
-    cards = np.array(list(combinations(range(NUM_CARDS), FULL_BOARD)), np.int8)
-    code = np.left_shift(np.int64(1), cards.astype(np.int64)).sum(axis=1)
-    least = code.copy()
-    for renamed in RENAMED_CARDS[1:]:
-        np.minimum(least, np.left_shift(np.int64(1), renamed[cards].astype(np.int64)).sum(axis=1), out=least)
-    _, first, counts = np.unique(least, return_index=True, return_counts=True)
-    return {int(n): [tuple(board) for board in cards[first[counts == n]].tolist()] for n in np.unique(counts)}
 
 
 @compiled()

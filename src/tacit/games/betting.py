@@ -246,8 +246,3 @@ def parse_menu(text: str) -> tuple[float, ...]:
     if len(set(sizes)) > MAX_ACTIONS - 2:
         raise TacitError(f"{text!r} has {len(set(sizes))} bets; with fold and call there are at most {MAX_ACTIONS} actions")
     return tuple(sorted(set(sizes)))
-
-
-def menu_text(sizes: tuple[float, ...]) -> str:
-    """Returns the text of some sizes, which `parse_menu` reads."""
-    return "|".join("allin" if size == ALL_IN else f"{size:g}" for size in sizes)

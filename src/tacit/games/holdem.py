@@ -8,9 +8,9 @@ endgame count the 1,000 chips that each player has in the pot; here they do, as 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeGuard, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from tacit.cards.strength import seven_card_strengths
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
 from tacit.games.betting import (
-    ALL_IN,
     BOARD_CARDS,
     CALL,
     DEAL,
@@ -37,15 +36,9 @@ from tacit.games.betting import (
     BettingRules,
     LimitBetting,
     NoLimitBetting,
-    menu_text,
     parse_menu,
 )
 from tacit.games.holdem_size import holdem_size
-
-PERTURBATION = 0.1
-"""How far bet sizes are moved in training, up or down, in pots."""
-_SMALLEST_SIZE = 0.01
-"""Of a bet in pots after that, so that it stays a bet."""
 
 
 class HoldemState(NamedTuple):
@@ -241,8 +234,6 @@ class NoLimitHoldem(Holdem):
     range1: str = ""
 
     name = "no_limit_holdem"
-    training_stacks: ClassVar[tuple[int, int]] = (50, 250)
-    """The smallest and the largest stack in training, in big blinds."""
 
     @cached_property
     def rules(self) -> NoLimitBetting:
@@ -295,38 +286,11 @@ class TurnEndgameHoldem(Holdem):
     raises: str = "0.75|allin"
 
     name = "turn_endgame_holdem"
-    training_stacks: ClassVar[tuple[int, int]] = (50, 500)
-    """The smallest and the largest stack in training, in big blinds."""
     _board_lengths: ClassVar[tuple[int, ...]] = (0, BOARD_CARDS[TURN])
 
     @cached_property
     def rules(self) -> NoLimitBetting:
         return _no_limit(self.stack, self.big_blind, self.big_blind, TURN, self.pot, self.bets, self.raises)
-
-
-NoLimitGame = TypeVar("NoLimitGame", NoLimitHoldem, TurnEndgameHoldem)
-
-
-def training_variant(game: NoLimitGame, generator: np.random.Generator) -> NoLimitGame:
-    """Returns the game with a random stack and bet sizes moved at random, as ReBeL trains on it; the turn endgame on any board.
-
-    The stack is uniform in `training_stacks` (and more than half the pot), each size but all-in is moved by up to 0.1 pots.
-    """
-    least, most = (number * game.big_blind for number in game.training_stacks)
-    least = max(least, game.pot // 2 + game.big_blind)
-    stack = int(generator.integers(least, max(least, most) + 1))
-    bets, raises = (_perturbed(menu, generator) for menu in (game.bets, game.raises))
-    if isinstance(game, TurnEndgameHoldem):
-        return replace(game, stack=stack, bets=bets, raises=raises, board="")
-    return replace(game, stack=stack, bets=bets, raises=raises)
-
-
-def _perturbed(menu: str, generator: np.random.Generator) -> str:
-    moved = [
-        size if size == ALL_IN else max(size + generator.uniform(-PERTURBATION, PERTURBATION), _SMALLEST_SIZE)
-        for size in parse_menu(menu)
-    ]
-    return menu_text(tuple(moved))
 
 
 def _no_limit(stack: int, small_blind: int, big_blind: int, street: int, pot: int, bets: str, raises: str) -> NoLimitBetting:

@@ -11,8 +11,8 @@ import pytest
 from tacit.errors import TacitError
 from tacit.games import Game, load_game
 from tacit.games.check import check_game
-from tacit.games.leduc_poker import LeducPoker
 from tacit.games.liars_dice import LiarsDice
+from tacit.games.one_card_poker import LeducPoker
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, actions_problem
@@ -128,19 +128,20 @@ class _Past:
     """
 
     moves: tuple[int, ...] = ()
-    views: tuple[int, int] = (0, 0)
-    own_moves: tuple[int, int] = (0, 0)
-    seen: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
+    views: tuple[int, ...] = (0, 0)
+    own_moves: tuple[int, ...] = (0, 0)
+    seen: tuple[tuple[str, ...], ...] = ((), (), ())
 
 
-class _RulesError(Exception):
-    """A method of the game raised an exception."""
+class _BrokenRule(Exception):  # noqa: N818
+    """A violation was noted after which a history cannot go on."""
 
 
 class _Checker:
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
         self.report = GameReport(str(game))
+        self._moves: tuple[int, ...] = ()  # those of the history that is being visited
         self._numbers: dict[Hashable, int] = {}
         self._legal: dict[int, tuple[int, ...]] = {}
         self._recall: dict[int, int] = {}
@@ -172,148 +173,134 @@ class _Checker:
             self.report.violations.append(Violation("public key", *problem))
 
     def _start(self) -> list[tuple[Any, _Past]]:
-        try:
+        self._moves = ()
+        with suppress(_BrokenRule):
             return [(self._ask("initial_state"), _Past())]
-        except _RulesError as failure:
-            self._note("exceptions", str(failure), _Past())
-            return []
+        return []
 
     def _visit(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
         """Returns the states that follow and how they came about, after checking everything at this one."""
         self.report.histories += 1
-        if len(past.moves) > MAX_DEPTH:
-            self._note("bounded length", f"a history has more than {MAX_DEPTH:,} moves", past)
-            return []
-        try:
+        self._moves = past.moves
+        with suppress(_BrokenRule):
             return self._follow(state, past)
-        except _RulesError as failure:
-            self._note("exceptions", str(failure), past)
-            return []
+        return []
 
     def _follow(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
+        if len(past.moves) > MAX_DEPTH:
+            self._stop("bounded length", f"a history has more than {MAX_DEPTH:,} moves")
         actor = self._ask("actor", state)
         if not isinstance(self.game, InfostateGame):
             past = replace(past, seen=self._observe(state, past))
         if actor == TERMINAL:
-            self._check_returns(state, past)
+            self._check_returns(state)
             return []
         if actor == CHANCE:
-            after = self._apply_all(state, self._check_chance(state, past), past)
+            after = self._apply_all(state, self._check_chance(state))
             return [(below, replace(past, moves=(*past.moves, outcome))) for outcome, below in after]
         if actor not in (0, 1):
-            self._note("actor", f"actor() gives {actor!r}; it must be 0, 1, CHANCE (-1) or TERMINAL (-2)", past)
-            return []
+            self._stop("actor", f"actor() gives {actor!r}; it must be 0, 1, CHANCE (-1) or TERMINAL (-2)")
         views = self._views(state, past, actor)
-        after = self._apply_all(state, self._check_actions(state, past, actor, views[actor]), past)
+        after = self._apply_all(state, self._check_actions(state, actor, views[actor]))
         return [(below, self._moved(past, views, actor, action)) for action, below in after]
 
-    def _observe(self, state: Any, past: _Past) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    def _observe(self, state: Any, past: _Past) -> tuple[tuple[str, ...], ...]:
         """Returns what everyone and each player observed up to `state`; observing nothing leaves no trace."""
-        public, first, second = past.seen
-        new = self._observation("public_observation", (state,), past)
-        own = [self._observation("private_observation", (state, player), past) for player in (0, 1)]
-        return (*public, new) if new else public, (*first, own[0]) if own[0] else first, (*second, own[1]) if own[1] else second
+        new = [self._observation("public_observation", state)]
+        new += [self._observation("private_observation", state, player) for player in (0, 1)]
+        return tuple((*before, now) if now else before for before, now in zip(past.seen, new, strict=True))
 
-    def _views(self, state: Any, past: _Past, actor: int) -> tuple[int, int]:
+    def _views(self, state: Any, past: _Past, actor: int) -> tuple[int, ...]:
         """Returns what each player knows at a decision: its action-observation history, or the name the game gives it."""
-        if isinstance(self.game, InfostateGame):
-            names = [self._observation("infostate", (state, player), past) for player in (0, 1)]
-            first, second = (self._number(player, name) for player, name in enumerate(names))
-            self._check_recall((first, second)[actor], names[actor], past, actor)
-            return first, second
-        first, second = (self._number(past.views[p], actor, past.seen[0], past.seen[1 + p]) for p in (0, 1))
-        return first, second
+        if not isinstance(self.game, InfostateGame):
+            return tuple(self._number(past.views[p], actor, past.seen[0], past.seen[1 + p]) for p in (0, 1))
+        names = [self._observation("infostate", state, player) for player in (0, 1)]
+        views = tuple(self._number(player, name) for player, name in enumerate(names))
+        if self._recall.setdefault(views[actor], past.own_moves[actor]) != past.own_moves[actor]:
+            forgets = f"player {actor} is in infostate {names[actor]!r} after different own moves, so it has forgotten some"
+            self._note("perfect recall", forgets)
+        return views
 
-    def _moved(self, past: _Past, views: tuple[int, int], actor: int, action: int) -> _Past:
+    def _moved(self, past: _Past, views: tuple[int, ...], actor: int, action: int) -> _Past:
         """Returns the past after a player's action, which the player itself remembers."""
         known, own = list(views), list(past.own_moves)
         known[actor] = self._number(views[actor], action)
         own[actor] = self._number(past.own_moves[actor], views[actor], action)
-        return _Past((*past.moves, action), (known[0], known[1]), (own[0], own[1]))
+        return _Past((*past.moves, action), tuple(known), tuple(own))
 
     def _number(self, *what: Hashable) -> int:
         """Returns the number of something, 1 or higher; the same for equal things."""
         return self._numbers.setdefault(what, len(self._numbers) + 1)
 
     def _ask(self, method: str, *arguments: Any) -> Any:
-        """Returns the answer of one of the game's methods.
-
-        Raises:
-          _RulesError: the method raised an exception.
-        """
+        """Returns the answer of one of the game's methods; an exception of theirs is a violation."""
         try:
             return getattr(self.game, method)(*arguments)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise _RulesError(f"{type(self.game).__name__}.{method}() raised {reason}") from error
+            self._stop("exceptions", f"{type(self.game).__name__}.{method}() raised {reason}")
 
-    def _observation(self, name: str, arguments: tuple[Any, ...], past: _Past) -> str:
+    def _observation(self, name: str, *arguments: Any) -> str:
         seen = self._ask(name, *arguments)
         if not isinstance(seen, str):
-            self._note("observations", f"{name}() gives {seen!r}; it must be a string, empty when nothing is seen", past)
+            self._note("observations", f"{name}() gives {seen!r}; it must be a string, empty when nothing is seen")
         elif self._ask(name, *arguments) != seen:
-            self._note("observations", f"{name}() gives different answers for the same state", past)
+            self._note("observations", f"{name}() gives different answers for the same state")
         return str(seen)
 
-    def _check_recall(self, view: int, name: str, past: _Past, player: int) -> None:
-        if self._recall.setdefault(view, past.own_moves[player]) != past.own_moves[player]:
-            self._note(
-                "perfect recall",
-                f"player {player} is in infostate {name!r} after different own moves, so it has forgotten some",
-                past,
-            )
-
-    def _check_returns(self, state: Any, past: _Past) -> None:
+    def _check_returns(self, state: Any) -> None:
         returns = self._ask("returns", state)
         try:
             first, second = (float(value) for value in returns)
         except (TypeError, ValueError):
             first = second = math.nan
         if not math.isfinite(first) or not math.isfinite(second):
-            self._note("returns", f"returns() gives {returns!r}; it must be two finite numbers", past)
+            self._note("returns", f"returns() gives {returns!r}; it must be two finite numbers")
         elif abs(first + second) > 1e-9:
-            self._note("zero-sum", f"the returns {returns} sum to {first + second:g}, not to 0", past)
+            self._note("zero-sum", f"the returns {returns} sum to {first + second:g}, not to 0")
 
-    def _check_chance(self, state: Any, past: _Past) -> list[int]:
+    def _check_chance(self, state: Any) -> list[int]:
         outcomes = self._ask("chance_outcomes", state)
         try:
             chances = {outcome: float(chance) for outcome, chance in outcomes}
         except (TypeError, ValueError):
-            self._note("chance", f"chance_outcomes() gives {outcomes!r}; it must be (outcome, probability) pairs", past)
-            return []
+            self._stop("chance", f"chance_outcomes() gives {outcomes!r}; it must be (outcome, probability) pairs")
         if len(chances) != len(outcomes):
-            self._note("chance", "a chance outcome is listed twice", past)
+            self._note("chance", "a chance outcome is listed twice")
         if not all(chance > 0 for chance in chances.values()):
-            self._note("chance", "a chance outcome has no positive probability; leave it out", past)
+            self._note("chance", "a chance outcome has no positive probability; leave it out")
         total = sum(chances.values())
         if not abs(total - 1.0) <= 1e-9:
-            self._note("chance", f"the probabilities of the chance outcomes sum to {total:g}, not to 1", past)
+            self._note("chance", f"the probabilities of the chance outcomes sum to {total:g}, not to 1")
         return list(chances)
 
-    def _check_actions(self, state: Any, past: _Past, actor: int, view: int) -> list[int]:
+    def _check_actions(self, state: Any, actor: int, view: int) -> list[int]:
         listed = self._ask("legal_actions", state)
         problem = actions_problem(listed)
         if problem is not None:
-            self._note("legal actions", problem, past)
-            return []
+            self._stop("legal actions", problem)
         actions = tuple(listed)
         known = self._legal.setdefault(view, actions)
         if known != actions:
-            self._note(
-                "legal actions",
-                f"player {actor} cannot tell this history from another but has the actions {actions} here and {known} there; "
-                "what decides legality must be observed",
-                past,
+            here_and_there = (
+                f"player {actor} cannot tell this history from another but has the actions {actions} here and {known}"
             )
+            self._note("legal actions", f"{here_and_there} there; what decides legality must be observed")
         return list(actions)
 
-    def _apply_all(self, state: Any, moves: list[int], past: _Past) -> list[tuple[int, Any]]:
+    def _apply_all(self, state: Any, moves: list[int]) -> list[tuple[int, Any]]:
         before = repr(state)
         children = [(move, self._ask("apply", state, move)) for move in moves]
         if repr(state) != before:
-            self._note("unchanged states", "apply() changes the state it is given; it must return a new one", past)
+            self._note("unchanged states", "apply() changes the state it is given; it must return a new one")
         return children
 
-    def _note(self, rule: str, message: str, past: _Past) -> None:
+    def _note(self, rule: str, message: str) -> None:
+        """Adds a violation to the report, unless its rule was seen broken before."""
         if all(violation.rule != rule for violation in self.report.violations):
-            self.report.violations.append(Violation(rule, message, past.moves))
+            self.report.violations.append(Violation(rule, message, self._moves))
+
+    def _stop(self, rule: str, message: str) -> NoReturn:
+        """Notes a violation after which this history cannot go on."""
+        self._note(rule, message)
+        raise _BrokenRule

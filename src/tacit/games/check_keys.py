@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.games.base import CHANCE, TERMINAL, Game
 
 Moves = tuple[int, ...]
-
-
-@dataclass
-class _KeyedState:
-    """A public state with a key.
-
-    Attributes:
-      actor: who acts.
-      key: what `public_key` gave at its first history.
-      moves: that history.
-      histories: the numbers of all its histories.
-    """
-
-    actor: int
-    key: Hashable
-    moves: Moves
-    histories: list[int] = field(default_factory=list)
+_PublicState = tuple[int, Hashable, Moves, list[int]]
+"""Who acts, what `public_key` gave at the first history, that history, and the numbers of all histories."""
 
 
 def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
@@ -42,7 +26,7 @@ def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
         return numbers.setdefault(what, len(numbers))
 
     visits: list[tuple[int, Hashable, Hashable]] = []  # the history above, the way from there, and what happens here
-    public_states: dict[int, _KeyedState] = {}
+    public_states: dict[int, _PublicState] = {}
     stack: list[tuple[Any, int, int, float, int, tuple[str, ...], Moves]] = [(game.initial_state(), -1, -1, 1.0, 0, (), ())]
     while stack:
         state, above, move, chance, view, seen, moves = stack.pop()
@@ -59,10 +43,10 @@ def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
             view, seen = number((view, actor, seen)), ()
             key = game.public_key(state)
             if key is not None:
-                known = public_states.setdefault(view, _KeyedState(actor, key, moves))
-                if known.key != key:
-                    return f"public_key() gives {known.key!r} and {key!r} within one public state", moves
-                known.histories.append(history)
+                _, known, _, histories = public_states.setdefault(view, (actor, key, moves, []))
+                if known != key:
+                    return f"public_key() gives {known!r} and {key!r} within one public state", moves
+                histories.append(history)
         for outcome, probability in outcomes:
             stack.append((game.apply(state, outcome), history, outcome, probability, view, seen, (*moves, outcome)))
     return _different_futures(public_states, _futures(visits, number))
@@ -80,15 +64,15 @@ def _futures(visits: list[tuple[int, Hashable, Hashable]], number: Callable[[Has
     return futures
 
 
-def _different_futures(public_states: dict[int, _KeyedState], futures: list[int]) -> tuple[str, Moves] | None:
+def _different_futures(public_states: dict[int, _PublicState], futures: list[int]) -> tuple[str, Moves] | None:
     first: dict[Hashable, tuple[Moves, set[int]]] = {}
-    for public_state in public_states.values():
-        following = {futures[history] for history in public_state.histories}
-        moves, expected = first.setdefault((public_state.actor, public_state.key), (public_state.moves, following))
+    for actor, key, moves, histories in public_states.values():
+        following = {futures[history] for history in histories}
+        like, expected = first.setdefault((actor, key), (moves, following))
         if following != expected:
-            shown = ", ".join(map(str, moves))
-            message = (
-                f"public_key() does not tell this public state from the one after [{shown}], where play goes on differently"
+            shown = f"[{', '.join(map(str, like))}]"
+            return (
+                f"public_key() does not tell this public state from the one after {shown}, where play goes on differently",
+                moves,
             )
-            return message, public_state.moves
     return None

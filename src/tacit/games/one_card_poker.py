@@ -1,11 +1,12 @@
-"""Poker with one private card each: the betting shared by Kuhn, Leduc and pot-limit Leduc."""
+"""Poker with one private card each: Kuhn's (1950), Leduc (Southey et al. 2005) and pot-limit Leduc; they share the betting."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from tacit.games.base import CHANCE, TERMINAL, Game
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, KnownValue
 
 FOLD, CALL, RAISE = range(3)
 """Checking is calling nothing; betting is raising nothing."""
@@ -25,10 +26,10 @@ class OneCardPoker(Game[PokerState]):
     pair with the board wins, then the higher rank; equal hands split.
     """
 
-    ranks: ClassVar[str]
-    suits: ClassVar[str]
-    num_streets: ClassVar[int]
-    ante: ClassVar[int]
+    ranks: ClassVar[str] = "JQK"
+    suits: ClassVar[str] = "sh"
+    num_streets: ClassVar[int] = 2
+    ante: ClassVar[int] = 1
 
     @abstractmethod
     def raise_to(self, street: int, num_raises: int, facing: int) -> int | None:
@@ -138,3 +139,61 @@ class OneCardPoker(Game[PokerState]):
 
     def action_name(self, action: int) -> str:
         return ("fold", "call", "raise")[action]
+
+
+@dataclass(frozen=True)
+class KuhnPoker(OneCardPoker):
+    """Jack, Queen, King; both ante 1 and get a card; one bet of 1 may be made, and called or folded to."""
+
+    name = "kuhn_poker"
+    suits = " "
+    num_streets = 1
+
+    def raise_to(self, street: int, num_raises: int, facing: int) -> int | None:
+        return facing + 1 if num_raises == 0 else None
+
+    def size(self) -> GameSize:
+        return GameSize(histories=54, public_states=9, infostates=12)
+
+    def known_value(self) -> KnownValue:
+        return KnownValue(-1 / 18, "Kuhn 1950")
+
+    def openspiel_twin(self) -> str:
+        return "kuhn_poker"
+
+
+@dataclass(frozen=True)
+class LeducPoker(OneCardPoker):
+    """Two suits of Jack, Queen, King; both ante 1; raises of 2, then of 4 after the board card; two raises a street."""
+
+    name = "leduc_poker"
+
+    def raise_to(self, street: int, num_raises: int, facing: int) -> int | None:
+        return facing + (2, 4)[street] if num_raises < 2 else None
+
+    def size(self) -> GameSize:
+        return GameSize(histories=9_300, public_states=460, infostates=936)
+
+    def known_value(self) -> KnownValue:
+        return KnownValue(-0.085606424078, "OpenSpiel's sequence-form LP")
+
+    def openspiel_twin(self) -> str:
+        return "leduc_poker"
+
+
+@dataclass(frozen=True)
+class PotLimitLeduc(OneCardPoker):
+    """Leduc's six cards; both ante 300 of 1,200 chips; the one bet or raise is the pot, capped at all-in (300, 900, 1200)."""
+
+    name = "pot_limit_leduc"
+    ante = 300
+    stack = 1200
+
+    def raise_to(self, street: int, num_raises: int, facing: int) -> int | None:
+        return min(3 * facing, self.stack) if facing < self.stack else None
+
+    def size(self) -> GameSize:
+        return GameSize(histories=4_500, public_states=220, infostates=456)
+
+    def known_value(self) -> KnownValue:
+        return KnownValue(-11.66, "independent sequence-form solve, to two digits")

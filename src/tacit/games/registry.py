@@ -17,11 +17,9 @@ from tacit.games.check import check_game, class_problem
 from tacit.games.coin_guess import CoinGuess
 from tacit.games.goofspiel import Goofspiel
 from tacit.games.holdem import LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
-from tacit.games.kuhn_poker import KuhnPoker
-from tacit.games.leduc_poker import LeducPoker
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.modified_rps import ModifiedRps
-from tacit.games.pot_limit_leduc import PotLimitLeduc
+from tacit.games.one_card_poker import KuhnPoker, LeducPoker, PotLimitLeduc
 from tacit.games.tic_tac_toe import TicTacToe
 
 AnyGame = Game[Any]

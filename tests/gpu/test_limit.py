@@ -59,14 +59,14 @@ def test_a_captured_round_is_the_round() -> None:
     changes = {"learning_rate": "0.1", "policy_learning_rate": "0.1", "refit_every": "7"}
     config = LIMIT_PRESETS["smoke"].with_settings({**SMALL, **changes})
     graph, plain = (NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda") for _ in range(2))
-    graph.engine.play(0, WARM_UP + 100)  # captured after the first few; memories overflow
+    graph.play(0, WARM_UP + 100)  # captured after the first few; memories overflow
     refits = []
     for _ in range(8):
         state = graph.state()
         plain.restore(*state)
-        graph.engine.play(0, 1)
+        graph.play(0, 1)
         with _tensor_cores():
-            plain.engine.play_one()
+            plain.play_one()
         before, replayed, played = state[0], graph.state()[0], plain.state()[0]
         assert replayed.keys() == played.keys()
         for name, tensor in played.items():
@@ -77,8 +77,8 @@ def test_a_captured_round_is_the_round() -> None:
         for name in ("0.weight", "0.bias", "1.weight", "1.bias"):
             assert (abs(replayed[name] - before[name]).amax((1, 2)) > 2e-4).all(), name  # all four networks learn
         refits.append(not torch.equal(replayed["target.1.bias"], before["target.1.bias"]))
-    assert int(graph.engine.rounds) == WARM_UP + 100 + 8
-    assert (graph.engine.transitions.offered > config.transitions).all()
+    assert int(graph.rounds) == WARM_UP + 100 + 8
+    assert (graph.transitions.offered > config.transitions).all()
     assert 0 < sum(refits) < 8  # every fourth round or so
 
 
@@ -87,15 +87,15 @@ def test_a_run_on_the_gpu_learns_and_goes_on() -> None:
     trainer = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")
     for _ in range(4):
         trainer.run_epoch()
-    judge = Judge(trainer.engine.selfplay.rules, 10_000, 1)
-    call = judge.win_rate(trainer.engine.layers, AVERAGE, "always-call")
+    judge = Judge(trainer.selfplay.rules, 10_000, 1)
+    call = judge.win_rate(trainer.layers, AVERAGE, "always-call")
     assert call.mbb - call.half > 30.0
     again = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")
     again.restore(*trainer.state())
     assert again.epoch == 4
-    assert judge.win_rate(again.engine.layers, AVERAGE, "always-call") == call
+    assert judge.win_rate(again.layers, AVERAGE, "always-call") == call
     again.run_epoch()
-    assert int(again.engine.rounds) == 5_000
+    assert int(again.rounds) == 5_000
 
 
 def test_the_papers_settings_fit() -> None:

@@ -11,7 +11,7 @@ from tacit.games.holdem import LimitHoldem
 from tacit.games.limit_batch import RAISE
 from tacit.nfsp.config import LIMIT_PRESETS, LimitConfig
 from tacit.nfsp.limit.encoding import NUM_BITS, NUM_BYTES
-from tacit.nfsp.limit.engine import LimitEngine
+from tacit.nfsp.limit.engine import LimitTrainer
 from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, draw_rows, pack_legal, unpack_legal
 from tacit.nfsp.limit.networks import Adam, Layers, Sgd, best_value, forward, greedy, make_layers, policy
 from tacit.nfsp.limit.selfplay import sample
@@ -65,7 +65,7 @@ def test_steps_of_descent_are_those_of_torch(optimizer: str) -> None:
 
 
 def test_both_players_begin_with_weights_of_their_own() -> None:
-    engine = LimitEngine(LimitHoldem(), small())
+    engine = LimitTrainer(LimitHoldem(), small())
     for layer, target in zip(engine.layers, engine.target, strict=True):
         assert len({float(weight.sum()) for weight in layer.weight}) == 4
         assert torch.equal(target.weight, layer.weight[0::2])
@@ -162,7 +162,7 @@ def test_players_remember_what_they_did_and_what_came_of_it(monkeypatch: pytest.
 
     monkeypatch.setattr("tacit.nfsp.limit.selfplay.sample", recorded)
     config = small(transitions="9000", behaviour="9000", anticipation="0.3")
-    game, engine = LimitHoldem(), LimitEngine(LimitHoldem(), config)
+    game, engine = LimitHoldem(), LimitTrainer(LimitHoldem(), config)
     play = engine.selfplay
     states = [begin(cards) for cards in play.hands.cards.numpy()]
     heard: list[list[str]] = [[] for _ in states]
@@ -209,7 +209,7 @@ def test_players_remember_what_they_did_and_what_came_of_it(monkeypatch: pytest.
 def test_a_step_learns_the_papers_losses() -> None:
     """One step from full memories, by the formulas of Algorithm 1 in plain torch, with the rows that were drawn."""
     config = small(optimizer="sgd", learning_rate="0.05", policy_learning_rate="0.02", updates="1", refit_every="3")
-    engine = LimitEngine(LimitHoldem(), config)
+    engine = LimitTrainer(LimitHoldem(), config)
     engine.play(0, 40)
     networks = torch_networks(engine.layers)
     targets = torch_networks([type(layer)(*(part.repeat(2, 1, 1) for part in layer)) for layer in engine.target])[:2]
@@ -244,7 +244,7 @@ def test_a_step_learns_the_papers_losses() -> None:
 
 
 def test_targets_are_refitted_when_due() -> None:
-    engine = LimitEngine(LimitHoldem(), small(refit_every="5", updates="1"))
+    engine = LimitTrainer(LimitHoldem(), small(refit_every="5", updates="1"))
     for _ in range(30):
         engine.play(0, 1)
         for player in (0, 1):
@@ -270,7 +270,7 @@ def test_exploration_begins_as_set_and_falls_with_the_fourth_root_of_steps(
     name: str, updates: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny = {"hidden": "8", "games": "4", "batch_size": "4", "transitions": "12", "behaviour": "4"}
-    engine, seen = LimitEngine(LimitHoldem(), LIMIT_PRESETS[name].with_settings(tiny)), list[float]()
+    engine, seen = LimitTrainer(LimitHoldem(), LIMIT_PRESETS[name].with_settings(tiny)), list[float]()
     assert engine.config.updates == updates
     monkeypatch.setattr(engine.selfplay, "advance", lambda *arguments: seen.append(float(arguments[-1])))
     engine.play(0, 51)

@@ -53,8 +53,8 @@ def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> No
     whole = open_run(straight, GAME, config)
     train(whole, straight)
     assert isinstance(whole, NfspTrainer)
-    assert (whole.engine.transitions.offered > config.transitions).all()
-    assert (whole.engine.behaviour.offered > config.behaviour).all()
+    assert (whole.transitions.offered > config.transitions).all()
+    assert (whole.behaviour.offered > config.behaviour).all()
     for stop in (1, 2):
         train(open_run(folder, GAME, config), folder, should_stop=stop_after(stop))
     last = open_run(folder, GAME, config)
@@ -87,7 +87,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
     trainer = open_run(folder, GAME, small())
     train(trainer, folder, should_stop=stop_after(2))
     assert isinstance(trainer, NfspTrainer)
-    trainer.engine.layers[0].weight[2] = torch.nan
+    trainer.layers[0].weight[2] = torch.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(trainer, folder)
     kept = open_run(folder, GAME, small())
@@ -102,7 +102,7 @@ def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() 
     progress = trainer.run_epoch()
     assert np.isfinite(progress.loss)
     assert np.isnan(progress.policy_loss)  # nothing was learnt
-    trainer.engine.layers[0].weight[Q] = torch.nan
+    trainer.layers[0].weight[Q] = torch.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate"):
         trainer.run_epoch()
 
@@ -210,7 +210,7 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
     game = load_game(GAME)
     assert isinstance(game, LimitHoldem)
     trainer = open_run(run, str(game), small(epochs="2"))
-    networks = torch_networks(trainer.engine.layers)  # type: ignore[attr-defined]
+    networks = torch_networks(trainer.layers)  # type: ignore[attr-defined]
     public = PublicHand.start(game).hear("call").hear("check").hear("3s7hTd").hear("bet to 20")
     hand = hand_index(*parse_cards("AhKd"))
     for suffix, kind in (("", POLICY), (":greedy-average", POLICY), (":best-response", Q)):
@@ -283,9 +283,9 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
 def test_nfsp_learns_to_beat_bots() -> None:
     """Under a minute of learning; networks that have learnt nothing win about nothing from a player who always calls."""
     trainer = NFSP_LIMIT.trainer(load_game(GAME), LIMIT_PRESETS["cpu"].with_settings({"deals": "10000"}), "cpu")
-    judge = Judge(trainer.engine.selfplay.rules, 10_000, 1)
+    judge = Judge(trainer.selfplay.rules, 10_000, 1)
     for _ in range(6):
         trainer.run_epoch()
-    call, random = (judge.win_rate(trainer.engine.layers, AVERAGE, bot) for bot in ("always-call", "random"))
+    call, random = (judge.win_rate(trainer.layers, AVERAGE, bot) for bot in ("always-call", "random"))
     assert call.mbb - call.half > 30.0
     assert random.mbb - random.half > 1_500.0

@@ -117,14 +117,14 @@ def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
 def test_the_average_strategy_is_what_is_judged(tmp_path: Path) -> None:
     trainer = NFSP.trainer(load_game("leduc_poker"), small(), "cpu")
     metrics = trainer.judged(trainer.run_epoch())
-    passes = make_passes(trainer.engine.played.tree)
-    found = {kind: evaluate(passes, trainer.engine.strategy(kind)) for kind in (AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE)}
+    passes = make_passes(trainer.played.tree)
+    found = {kind: evaluate(passes, trainer.strategy(kind)) for kind in (AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE)}
     assert metrics.exploitability == found[AVERAGE].exploitability
     assert metrics.nash_conv == pytest.approx(2 * found[AVERAGE].exploitability)
     assert metrics.best_response_exploitability == found[BEST_RESPONSE].exploitability
     assert metrics.greedy_average_exploitability == found[GREEDY_AVERAGE].exploitability
     for kind in (BEST_RESPONSE, GREEDY_AVERAGE):
-        assert set(np.unique(trainer.engine.strategy(kind))) == {0.0, 1.0}
+        assert set(np.unique(trainer.strategy(kind))) == {0.0, 1.0}
 
 
 def test_kuhn_poker_is_learnt_in_seconds() -> None:
@@ -150,14 +150,14 @@ def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
     config = system.presets["cpu"].with_settings({"epochs": "3"})
     trainer = open_run(folder, game, config)
     assert isinstance(trainer, NfspTrainer)
-    assert trainer.engine.played.num_features == 0
+    assert trainer.played.num_features == 0
     metrics = train(trainer, folder)
     assert metrics.exploitability is not None
     assert metrics.exploitability < bound
     if game != "modified_rps":
         assert metrics.best_response_exploitability == 0.0  # heads, always
     again = load_nfsp(str(tmp_path)).strategies()[AVERAGE].probabilities
-    np.testing.assert_array_equal(again, trainer.engine.strategy(AVERAGE))
+    np.testing.assert_array_equal(again, trainer.strategy(AVERAGE))
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
     before = folder.checkpoint.read_bytes()
     broken = open_run(folder, "leduc_poker", config)
     assert isinstance(broken, NfspTrainer)
-    broken.engine.networks.params[1, 0, 0] = np.nan
+    broken.networks.params[1, 0, 0] = np.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(broken, folder)
     assert folder.checkpoint.read_bytes() == before
@@ -241,7 +241,7 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
             name = f"{path}{suffix}"
             trained = load_nfsp(name)
             assert (trained.strategy, trained.epoch, trained.system) == (kind, 2, "nfsp")
-            np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.engine.strategy(kind))
+            np.testing.assert_array_equal(trained.strategies()[kind].probabilities, trainer.strategy(kind))
         agent = load_agent(f"{folder.path}{suffix}", game, np.random.default_rng(0))
         assert agent.name == f"{folder.path}{suffix}"
     with pytest.raises(TacitError, match="was trained on kuhn_poker, not on leduc_poker"):

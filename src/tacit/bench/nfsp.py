@@ -38,9 +38,9 @@ def measure_ours(window: float, seed: int) -> Speed:
     config = NFSP.presets["paper"].with_settings({"epoch_rounds": str(WARM), "seed": str(seed)})
     trainer = NFSP.trainer(load_game(GAME), config, "cpu")
     trainer.run_epoch()
-    steps, updates = trainer.steps, trainer.engine.networks.updates[:, (0, 2)].sum()
+    steps, updates = trainer.steps, trainer.networks.updates[:, (0, 2)].sum()
     trainer.run_epoch()
-    steps, updates = trainer.steps - steps, trainer.engine.networks.updates[:, (0, 2)].sum() - updates  # of every later epoch
+    steps, updates = trainer.steps - steps, trainer.networks.updates[:, (0, 2)].sum() - updates  # of every later epoch
     seconds = best_seconds(trainer.run_epoch, window)
     return Speed(steps / seconds, float(updates / seconds))
 

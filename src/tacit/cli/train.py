@@ -19,7 +19,7 @@ from tacit.errors import StoppedError, TacitError
 if TYPE_CHECKING:
     from tacit.cli.looks import Look
     from tacit.training.folder import RunFolder
-    from tacit.training.system import Config
+    from tacit.training.settings import Settings
 
 
 def train(
@@ -92,15 +92,15 @@ def train(
     )
 
 
-def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Config:
+def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Settings:
     """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said."""
     from tacit.training.settings import find_preset
 
     presets = folder.system.presets
     if not resume:
-        fresh: Config = find_preset(presets, preset or "cpu").with_settings({"seed": str(seed), **settings})
+        fresh: Settings = find_preset(presets, preset or "cpu").with_settings({"seed": str(seed), **settings})
         return fresh
-    known: Config = folder.asked_for()[1]
+    known: Settings = folder.asked_for()[1]
     base = known if preset is None else find_preset(presets, preset)
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 

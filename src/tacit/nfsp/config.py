@@ -38,9 +38,6 @@ class NfspConfig(Settings):
       seed: of everything random.
     """
 
-    system: ClassVar[str]
-    """What run folders and network files call it."""
-
     hidden: str = "64"
     layers: int = 1
     anticipation: float = 0.1

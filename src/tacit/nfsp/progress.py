@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, make_dataclass
 
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
+from tacit.training.system import Metrics
 
 
 @dataclass(frozen=True)
-class NfspProgress:
+class NfspProgress(Metrics):
     """What every epoch has.
 
     Attributes:

@@ -10,13 +10,14 @@ from typing import Any
 from tacit.games import AnyGame
 from tacit.games.holdem import is_full_limit_holdem
 from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, DqnConfig, LimitConfig, TabularConfig
+from tacit.nfsp.limit.engine import LimitTrainer
 from tacit.nfsp.progress import ExactProgress, WinRateProgress
-from tacit.nfsp.train import NfspTrainer
+from tacit.nfsp.tabular.engine import TabularTrainer
 from tacit.training.system import System
 
-NFSP = System(TabularConfig.system, TabularConfig, PRESETS, ExactProgress, NfspTrainer)
-DQN = System(DqnConfig.system, DqnConfig, DQN_PRESETS, ExactProgress, NfspTrainer)
-NFSP_LIMIT = System(LimitConfig.system, LimitConfig, LIMIT_PRESETS, WinRateProgress, NfspTrainer)
+NFSP = System(TabularConfig, PRESETS, ExactProgress, TabularTrainer)
+DQN = System(DqnConfig, DQN_PRESETS, ExactProgress, TabularTrainer)
+NFSP_LIMIT = System(LimitConfig, LIMIT_PRESETS, WinRateProgress, LimitTrainer)
 
 
 def nfsp_system(game: AnyGame) -> System[Any, Any]:

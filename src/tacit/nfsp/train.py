@@ -10,33 +10,48 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
-from tacit.errors import DivergedError, TacitError
-from tacit.games import AnyGame
-from tacit.nfsp.config import LimitConfig, NfspConfig
-from tacit.nfsp.engine import Engine
-from tacit.nfsp.limit.engine import LimitEngine
+from tacit.errors import DivergedError
+from tacit.nfsp.config import NfspConfig
 from tacit.nfsp.progress import NfspProgress
-from tacit.nfsp.tabular.engine import TabularEngine
+from tacit.training.system import Trainer
 
 CHUNK = 256
 """Rounds after which losses are looked at, and Ctrl-C is heard."""
 
 
-class NfspTrainer:
-    """Two players that learn from games against each other; the configuration says which engine plays."""
+class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
+    """Two players that learn from games against each other. An engine subclasses it: networks, memories, games and kernels.
 
-    def __init__(self, game: AnyGame, config: NfspConfig, device: str = "cpu") -> None:
-        self.game, self.config = game, config
-        engine: type[Any] = LimitEngine if isinstance(config, LimitConfig) else TabularEngine
-        self.engine: Engine = engine(game, config, device)
-        self.epoch, self.seconds = 0, 0.0
-        self.finish_by: float | None = None  # a time limit changes nothing that is computed
+    Attributes:
+      progress: the class of an epoch's progress.
+      loss: `[2, 2]` float64, for each player's action values and policy, summed over the steps of descent since it was zeroed.
+      loss_steps: `[2, 2]` int64, the number of these steps.
+      finished: `[1]` int64, games that ended so far.
+    """
+
+    progress: type[NfspProgress]
+    loss: Tensor
+    loss_steps: Tensor
+    finished: Tensor
+
+    @abstractmethod
+    def play(self, done: int, count: int) -> None:
+        """Plays `count` rounds of self-play and learning after the `done` ones before."""
+
+    @abstractmethod
+    def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
+        """Returns how good the strategies are, by fields of the engine's progress; `on_match` hears of finished matches."""
+
+    @abstractmethod
+    def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
+        """Returns the tensors that change, by name; of memories only the rows filled now, or in the `saved` state."""
 
     @property
     def steps(self) -> int:
@@ -44,16 +59,11 @@ class NfspTrainer:
         return self.epoch * self.config.epoch_rounds * self.config.games
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> NfspProgress:
-        """Returns the progress after `epoch_rounds` more rounds.
-
-        Raises:
-          DivergedError: a loss is no longer a number.
-        """
         rounds, start = self.config.epoch_rounds, clock()
-        self.engine.loss.zero_()
-        self.engine.steps.zero_()
+        self.loss.zero_()
+        self.loss_steps.zero_()
         for first in range(0, rounds, CHUNK):
-            self.engine.play(self.epoch * rounds + first, min(CHUNK, rounds - first))
+            self.play(self.epoch * rounds + first, min(CHUNK, rounds - first))
             loss, policy_loss = self._mean_losses()
         self.epoch += 1
         took = clock() - start
@@ -62,39 +72,19 @@ class NfspTrainer:
         return replace(self.at_rest(), loss=loss, policy_loss=policy_loss, steps_per_second=speed)
 
     def judged(self, metrics: NfspProgress, on_search: Callable[[int], None] = lambda _: None) -> NfspProgress:
-        """Returns an epoch's progress with how good the strategies are; `on_search` hears of finished matches."""
-        found: dict[str, Any] = self.engine.judged(on_search)
+        found: dict[str, Any] = self.judge(on_search)
         return replace(metrics, **found)
 
     def at_rest(self) -> NfspProgress:
-        """Returns the progress of a run that makes no more epoch."""
-        return self.engine.progress(self.epoch, self.seconds, self.steps, int(self.engine.finished), math.nan, math.nan, 0.0)
+        return self.progress(self.epoch, self.seconds, self.steps, int(self.finished), math.nan, math.nan, 0.0)
 
-    def header(self) -> dict[str, Any]:
-        """Returns what a file of this run's weights says about itself."""
-        return {
-            "system": self.config.system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
-            "seconds": self.seconds,
-        }  # fmt: skip
-
-    def weights(self) -> dict[str, Tensor]:
-        """Returns both players' networks."""
-        return self.engine.weights()
-
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Returns the tensors and the header that `restore` needs: networks, optimizers, memories, games, random numbers."""
-        return self.engine.state(), self.header()
+    def tensors(self) -> dict[str, Tensor]:
+        return {name: tensor.clone() for name, tensor in self.kept().items()}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Goes on from a `state`.
-
-        Raises:
-          TacitError: it is of another game.
-        """
-        if header["game"] != str(self.game):
-            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
-        self.engine.restore(tensors)
-        self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
+        super().restore(tensors, header)
+        for name, tensor in self.kept(tensors).items():
+            tensor.copy_(tensors[name])
 
     def _mean_losses(self) -> tuple[float, float]:
         """Returns the mean losses of this epoch, of action values and policies; NaN where nothing was learnt yet.
@@ -103,10 +93,22 @@ class NfspTrainer:
           DivergedError: one is no number although something was learnt.
         """
         means = []
-        totals = zip(self.engine.loss.sum(0).tolist(), self.engine.steps.sum(0).tolist(), strict=True)
+        totals = zip(self.loss.sum(0).tolist(), self.loss_steps.sum(0).tolist(), strict=True)
         for setting, (loss, steps) in zip(("learning_rate", "policy_learning_rate"), totals, strict=True):
             mean = loss / steps if steps else math.nan
             if steps and not math.isfinite(mean):
                 raise DivergedError(f"the loss became {mean}: lower {setting}")
             means.append(mean)
         return means[0], means[1]
+
+
+def filled_rows(
+    memory: str, columns: Mapping[str, Tensor], offered: Tensor, capacity: int, saved: Mapping[str, Tensor] | None
+) -> dict[str, Tensor]:
+    """Returns a memory's tensors by name: `offered` `[2]` and the filled rows of its columns `[2, at least capacity, ...]`.
+
+    Rows are filled as `offered` says or, if it is given, the `saved` state.
+    """
+    count = int((offered if saved is None else saved[f"{memory}.offered"]).max())
+    rows = {f"{memory}.{name}": column[:, : min(count, capacity)] for name, column in columns.items()}
+    return {f"{memory}.offered": offered, **rows}

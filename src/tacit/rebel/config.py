@@ -46,6 +46,9 @@ class RebelConfig(Settings):
       seed: of everything random.
     """
 
+    system: ClassVar[str] = "rebel"
+    words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
+
     solver: str = "linear-cfr"
     iterations: int = 512
     depth: int | str = 2
@@ -69,8 +72,6 @@ class RebelConfig(Settings):
     evaluate_every: int = 50
     playthroughs: int = 64
     seed: int = 0
-
-    words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
 
     def search(self) -> SearchConfig:
         """Returns the part that concerns search."""

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.errors import DivergedError, TacitError
+from tacit.errors import DivergedError
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.kernels import make_passes
@@ -31,11 +31,12 @@ from tacit.rebel.selfplay import SelfPlay
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
+from tacit.training.system import Metrics, Trainer
 from tacit.tree.search_space import SearchSpace, game_space
 
 
 @dataclass(frozen=True)
-class RebelProgress:
+class RebelProgress(Metrics):
     """A line of `metrics.jsonl`: where a run stands after an epoch.
 
     Attributes:
@@ -63,8 +64,8 @@ class RebelProgress:
     margin: float | None = None
 
 
-class RebelTrainer:
-    """Self-play and the networks that learn from it; `state` and `restore` make them survive a kill.
+class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
+    """Self-play and the networks that learn from it.
 
     Attributes:
       values: the value network.
@@ -72,7 +73,8 @@ class RebelTrainer:
     """
 
     def __init__(self, game: AnyGame, config: RebelConfig, device: str = "cpu") -> None:
-        self.game, self.config, self.device = game, config, device
+        super().__init__(game, config)
+        self.device = device
         self.space = game_space(game, config.depth)
         torch.manual_seed(config.seed)
         net = make_value_net(self.space, config, typical_return(self.space)).to(device)
@@ -91,8 +93,6 @@ class RebelTrainer:
             self.selfplay = RandomBeliefs(self.search, config.games, self._numpy)
         else:
             self.selfplay = SelfPlay(self.search, config.games, config.exploration, self._numpy)
-        self.epoch, self.seconds = 0, 0.0
-        self.finish_by: float | None = None  # seconds after which the run ends, if that comes before the last epoch
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> RebelProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on.
@@ -163,43 +163,27 @@ class RebelTrainer:
         return max(LEAST_GAMES, self.config.playthroughs)
 
     def at_rest(self) -> RebelProgress:
-        """Returns the progress of a run that makes no more epoch."""
         return RebelProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
 
-    def header(self) -> dict[str, Any]:
-        """Returns what a file of this run's weights says about itself."""
-        return {
-            "system": "rebel",
-            "game": str(self.game),
-            "config": self.config.as_dict(),
-            "epoch": self.epoch,
-            "seconds": self.seconds,
-        }
-
     def weights(self) -> dict[str, Tensor]:
-        """Returns the networks' weights: all that playing needs."""
         policy = {} if self.policies is None else prefixed("policy", self.policies.net.state_dict())
         return {**self.values.net.state_dict(), **policy}
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Returns the tensors and the header that `restore` needs: networks, optimizers, replay, games in play, generators."""
-        tensors = {
+    def tensors(self) -> dict[str, Tensor]:
+        return {
             **prefixed("values", self.values.state()),
             **({} if self.policies is None else prefixed("policies", self.policies.state())),
             "selfplay.class": torch.from_numpy(self.selfplay.game_class),
             "selfplay.reaches": self.selfplay.reaches,
             "generator": self._torch.get_state(),
         }
-        return tensors, {**self.header(), "numpy": _jsonable(self._numpy.bit_generator.state)}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, header = super().state()
+        return tensors, {**header, "numpy": json.loads(json.dumps(self._numpy.bit_generator.state, default=int))}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Goes on from a `state`.
-
-        Raises:
-          TacitError: it is of another game.
-        """
-        if header["game"] != str(self.game):
-            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
+        super().restore(tensors, header)
         self.values.restore(unprefixed("values", tensors))
         if self.policies is not None:
             self.policies.restore(unprefixed("policies", tensors))
@@ -207,7 +191,6 @@ class RebelTrainer:
         self.selfplay.reaches = tensors["selfplay.reaches"].to(self.device)
         self._torch.set_state(tensors["generator"])
         self._numpy.bit_generator.state = header["numpy"]
-        self.epoch, self.seconds = header["epoch"], header["seconds"]
         self._forward.refresh()
         self._start_warm()
 
@@ -253,7 +236,3 @@ def _sampled_return(game: AnyGame, games: int = 2_000) -> float:
             state = game.apply(state, action)
         total += abs(game.returns(state)[0])
     return total / games or 1.0
-
-
-def _jsonable(state: Any) -> Any:
-    return json.loads(json.dumps(state, default=int))

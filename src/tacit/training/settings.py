@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 from tacit.errors import TacitError
@@ -12,13 +12,24 @@ from tacit.errors import TacitError
 C = TypeVar("C")
 
 
-@dataclass(frozen=True)
 class Settings:
-    """A configuration: a frozen dataclass whose fields have defaults and say their types by them.
+    """The configuration of a run. Subclass as a frozen dataclass whose fields have defaults and say their types by them.
 
     What does not fit together is refused where it is made, in `__post_init__`.
+
+    Attributes:
+      epochs: length of the run.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      seed: of everything random.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    epochs: int
+    evaluate_every: int
+    seed: int
+
+    system: ClassVar[str]
+    """What run folders and network files call what it configures."""
     words: ClassVar[Mapping[str, str]] = {}
     """For some fields, a word that is as good as a value."""
 
@@ -66,9 +77,8 @@ class Settings:
 
     def require_seed(self) -> None:
         """Refuses a seed that not every generator takes."""
-        seed = getattr(self, "seed", 0)
-        if not 0 <= seed < 2**32:
-            raise TacitError(f"seed must be between 0 and {2**32 - 1}, not {seed}")
+        if not 0 <= self.seed < 2**32:
+            raise TacitError(f"seed must be between 0 and {2**32 - 1}, not {self.seed}")
 
     def require_shares(self, *keys: str) -> None:
         """Refuses numbers that are no shares."""

@@ -1,101 +1,86 @@
-"""What a system that trains is: a configuration with presets, a trainer, and the metrics of an epoch."""
+"""What a system that trains is: settings with presets, a trainer, and the metrics of an epoch."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from torch import Tensor
 
+from tacit.errors import TacitError
 from tacit.games import AnyGame
+from tacit.training.settings import Settings
 
 
-class Config(Protocol):
-    """Settings of a run, a frozen dataclass."""
+class Metrics:
+    """Where a run stands after an epoch: a line of `metrics.jsonl`. Subclass as a frozen dataclass.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def epochs(self) -> int:
-        """Length of the run."""
-
-    @property
-    def evaluate_every(self) -> int:
-        """Epochs between evaluations; 0 evaluates at the end only."""
-
-    @property
-    def seed(self) -> int:
-        """Of everything random."""
-
-    def with_settings(self, settings: dict[str, str]) -> Self:
-        """Returns the configuration with `key=value` settings applied."""
-        ...
-
-    def as_dict(self) -> dict[str, Any]:
-        """Returns the settings, ready for JSON."""
-        ...
-
-
-class Metrics(Protocol):
-    """Where a run stands after an epoch: a line of `metrics.jsonl`, a frozen dataclass."""
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on training, over all sessions.
+      exploitability: where it was evaluated.
+    """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def epoch(self) -> int:
-        """Finished epochs."""
-
-    @property
-    def seconds(self) -> float:
-        """Time spent on training, over all sessions."""
-
-    @property
-    def exploitability(self) -> float | None:
-        """Where it was evaluated."""
+    epoch: int
+    seconds: float
+    exploitability: float | None
 
 
-C = TypeVar("C", bound=Config)
+C = TypeVar("C", bound=Settings)
 M = TypeVar("M", bound=Metrics)
 
 
-class Trainer(Protocol[C, M]):
-    """A run in memory; `state` and `restore` make it survive a kill."""
+class Trainer(ABC, Generic[C, M]):
+    """A run in memory; `state` and `restore` make it survive a kill.
 
-    game: AnyGame
-    config: C
-    epoch: int
-    seconds: float
-    finish_by: float | None
-    """Seconds of training after which the run ends, if that comes before the last epoch."""
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on training, over all sessions.
+      finish_by: seconds of training after which the run ends, if that comes before the last epoch.
+    """
 
+    def __init__(self, game: AnyGame, config: C) -> None:
+        self.game, self.config = game, config
+        self.epoch, self.seconds = 0, 0.0
+        self.finish_by: float | None = None
+
+    @abstractmethod
     def run_epoch(self, clock: Callable[[], float]) -> M:
         """Returns the metrics of one more epoch.
 
         Raises:
           DivergedError: the loss is no longer a number.
         """
-        ...
 
+    @abstractmethod
     def judged(self, metrics: M, on_search: Callable[[int], None]) -> M:
         """Returns the metrics with an evaluation of what was trained; `on_search` hears of the searches done, if any."""
-        ...
 
+    @abstractmethod
     def at_rest(self) -> M:
         """Returns the metrics of a run that makes no more epoch."""
-        ...
+
+    @abstractmethod
+    def weights(self) -> dict[str, Tensor]:
+        """Returns all that playing needs."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, Tensor]:
+        """Returns all tensors that `restore` needs: networks, optimizers, memories, games in play, generators."""
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
-        ...
-
-    def weights(self) -> dict[str, Tensor]:
-        """Returns all that playing needs."""
-        ...
+        return {
+            "system": self.config.system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
+            "seconds": self.seconds,
+        }  # fmt: skip
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Returns the tensors and the header that `restore` needs."""
-        ...
+        return self.tensors(), self.header()
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         """Goes on from a `state`.
@@ -103,7 +88,9 @@ class Trainer(Protocol[C, M]):
         Raises:
           TacitError: it is of another game.
         """
-        ...
+        if header["game"] != str(self.game):
+            raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
+        self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
 
 
 @dataclass(frozen=True)
@@ -111,15 +98,18 @@ class System(Generic[C, M]):
     """A system that trains.
 
     Attributes:
-      name: as in `tacit train NAME`.
-      config: the class of its settings.
+      config: the class of its settings, which has its name.
       presets: settings by name; `cpu` is the default.
       metrics: the class of an epoch's metrics.
       trainer: makes a new run from a game, settings and a device.
     """
 
-    name: str
     config: type[C]
     presets: Mapping[str, C]
     metrics: type[M]
     trainer: Callable[[AnyGame, C, str], Any]
+
+    @property
+    def name(self) -> str:
+        """What run folders and network files call it."""
+        return self.config.system

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,19 +19,19 @@ from tacit.games import AnyGame
 from tacit.games.holdem import is_full_limit_holdem
 from tacit.games.limit_batch import NUM_ACTIONS, LimitRules
 from tacit.nfsp.config import LimitConfig
-from tacit.nfsp.engine import Engine, filled_rows
 from tacit.nfsp.limit.judge import Judge
 from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, unpack_legal
 from tacit.nfsp.limit.networks import Adam, Layer, Layers, Sgd, best_value, choose, forward, make_layers, named_weights
 from tacit.nfsp.limit.selfplay import HandsInPlay
 from tacit.nfsp.progress import MATCHES, WinRateProgress
+from tacit.nfsp.train import NfspTrainer, filled_rows
 from tacit.threads import one_thread
 
 WARM_UP = 3
 """Rounds before a graph is captured, so that libraries have made what they make once."""
 
 
-class LimitEngine(Engine):
+class LimitTrainer(NfspTrainer):
     """Both players' networks, memories and hands, as tensors that stay where they are.
 
     Attributes:
@@ -38,12 +39,14 @@ class LimitEngine(Engine):
       updates: `[2, 2]` int64, steps that each player's action values and policy have made.
     """
 
+    config: LimitConfig
     progress = WinRateProgress
 
     def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
         if not is_full_limit_holdem(game):
             raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
-        self.config, self.device = config, device
+        super().__init__(game, config)
+        self.device = device
         self.generator = torch.Generator(device).manual_seed(config.seed)
         self.layers: Layers = make_layers(config.hidden_layers(), self.generator)
         self.target: Layers = [Layer(*(part[0::2].clone() for part in layer)) for layer in self.layers]
@@ -51,7 +54,7 @@ class LimitEngine(Engine):
         self.behaviour = PackedMemory(BEHAVIOUR, config.behaviour, device)
         self.selfplay = HandsInPlay(LimitRules.of(game, device), config, self.generator)
         self.rounds = torch.zeros(1, dtype=torch.int64, device=device)
-        self.updates, self.steps = (torch.zeros(2, 2, dtype=torch.int64, device=device) for _ in range(2))
+        self.updates, self.loss_steps = (torch.zeros(2, 2, dtype=torch.int64, device=device) for _ in range(2))
         self.loss = torch.zeros(2, 2, dtype=torch.float64, device=device)
         self.finished = self.selfplay.seats.finished
         rates = [config.learning_rate, config.policy_learning_rate]
@@ -62,7 +65,7 @@ class LimitEngine(Engine):
         self._judge: Judge | None = None
 
     @one_thread()
-    def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
+    def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
         """Returns what the strategies win from bots."""
         if self._judge is None:
             self._judge = Judge(self.selfplay.rules, self.config.deals, self.config.seed)
@@ -78,7 +81,8 @@ class LimitEngine(Engine):
         return named_weights(self.layers)
 
     def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
-        kept = {f"counters.{name}": getattr(self, name) for name in ("rounds", "updates", "loss", "steps")}
+        counters = {"rounds": self.rounds, "updates": self.updates, "loss": self.loss, "steps": self.loss_steps}
+        kept = {f"counters.{name}": counter for name, counter in counters.items()}
         layers = {"": self.layers, "target.": self.target, "moments.": self.optimizer.moments}
         for prefix, some in layers.items():
             kept |= named_weights(some, prefix)
@@ -88,9 +92,9 @@ class LimitEngine(Engine):
             kept |= filled_rows(name, memory.columns, memory.offered, memory.capacity, saved)
         return {**kept, "generator": self.generator.get_state()}  # a copy: `restore` sets it
 
-    def restore(self, saved: Mapping[str, Tensor]) -> None:
-        super().restore(saved)
-        self.generator.set_state(saved["generator"])
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        super().restore(tensors, header)
+        self.generator.set_state(tensors["generator"])
 
     @one_thread()  # products are small, and the numbers are then the same whatever the machine has
     def play(self, done: int, count: int) -> None:
@@ -143,7 +147,7 @@ class LimitEngine(Engine):
             self.optimizer.descend(self.layers, values, errors, self._rates, self.updates)
         losses = torch.stack((off.square(), -torch.where(chosen[:, 1] > 0.0, log_policy, 0.0)), 1).sum(-1).mean(-1)
         self.loss.add_(torch.where(ready, losses, 0.0))
-        self.steps.add_(ready)
+        self.loss_steps.add_(ready)
         due = (self.updates[:, 0] // config.refit_every > refits)[:, None, None]
         for layer, target in zip(choose(self.layers, slice(0, None, 2)), self.target, strict=True):
             for new, old in zip(layer, target, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,6 @@ from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
-from tacit.nfsp.engine import Engine, filled_rows
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, STRATEGIES
 from tacit.nfsp.tabular.encoding import encode_infostates
@@ -27,6 +27,7 @@ from tacit.nfsp.tabular.random_numbers import make_streams
 from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
 from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
 from tacit.nfsp.tabular.walk_table import WalkTable, make_walk_table
+from tacit.nfsp.train import NfspTrainer, filled_rows
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats, PublicTree
 
@@ -67,15 +68,17 @@ class PlayedGame:
         return np.asarray(strategy_table(networks, kind, greedy, self.encodings, self.table, self.tree.infostate_player))
 
 
-class TabularEngine(Engine):
+class TabularTrainer(NfspTrainer):
     """Both players' networks, memories and games, on the CPU."""
 
+    config: TabularConfig
     progress = ExactProgress
 
     def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
         if device != "cpu":
             raise TacitError("nfsp trains on the CPU: leave --device away")
-        self._config, self.played = config, PlayedGame.of(game)
+        super().__init__(game, config)
+        self.played = PlayedGame.of(game)
         tree = self.played.tree
         self._passes = make_passes(tree)
         self.networks = self.played.make_networks(config.hidden_layers(), np.random.default_rng(config.seed))
@@ -90,7 +93,7 @@ class TabularEngine(Engine):
             config.refit_every, OPTIMIZERS.index(config.optimizer), OPTIMIZERS.index(config.policy_optimizer),
         )  # fmt: skip
         learnt = slice(Q, None, POLICY - Q)  # a view without the targets between them
-        self.loss, self.steps = (torch.from_numpy(part[:, learnt]) for part in (self.networks.loss, self.networks.steps))
+        self.loss, self.loss_steps = (torch.from_numpy(part[:, learnt]) for part in (self.networks.loss, self.networks.steps))
         self.finished = torch.from_numpy(self._games.finished)
 
     def play(self, done: int, count: int) -> None:
@@ -103,7 +106,7 @@ class TabularEngine(Engine):
         """Returns `[E]` what the players do by one of `STRATEGIES`."""
         return self.played.strategy(self.networks, name)
 
-    def judged(self, on_match: Callable[[int], None]) -> dict[str, float]:
+    def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
         """Returns the exact exploitability of the average strategies, and of the others beside it."""
         del on_match
         average, best, greedy = (evaluate(self._passes, self.strategy(name)) for name in STRATEGIES)
@@ -126,13 +129,13 @@ class TabularEngine(Engine):
             kept |= filled_rows(name, columns, columns.pop("offered"), memory.entry.shape[1], saved)
         return kept
 
-    def restore(self, saved: Mapping[str, Tensor]) -> None:
-        super().restore(saved)
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        super().restore(tensors, header)
         self._batches.refits[:] = NEVER
 
     def _learning_rates(self, done: int, count: int) -> NDArray[np.float32]:
         """Returns `[count, 2]` the learning rates of action values and policies in rounds after the `done` ones."""
-        config, before = self._config, done + np.arange(count)
+        config, before = self.config, done + np.arange(count)
         factor = np.ones(count)
         if config.slowdown:
             factor /= np.sqrt(1.0 + before / config.slowdown)

@@ -12,8 +12,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.leaves.evaluators import ZeroLeaves
 from tacit.rebel.config import PRESETS, preset
-from tacit.rebel.examples import ValueExamples, quantise, unquantise
-from tacit.rebel.policies import policy_examples
+from tacit.rebel.examples import ValueExamples, policy_examples, quantise, unquantise
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay

@@ -90,7 +90,7 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
     reached = folder.history()[-1].epoch
     assert last.startswith(f"tacit: stopped after epoch {reached} of 100000, all kept; go on with:")
     assert last.endswith(f"train rebel kuhn_poker --run {folder.path} --resume")
-    assert folder.load_checkpoint()[1]["epoch"] == reached
+    assert folder.checkpoint_epoch() == reached
 
 
 def test_a_run_without_a_checkpoint_says_that_it_starts_again(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
-"""What networks learn from: examples that searches make."""
+"""What networks learn from: examples that searches make, of values at their roots and of policies inside them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from tacit.search.search import BatchSearch, SearchResult
+from tacit.search.walk import reaches_below
 
 STEPS = 255
 """Probabilities are kept as multiples of 1 / 255, in a byte each."""
@@ -49,3 +53,32 @@ def quantise(probabilities: Tensor) -> Tensor:
 def unquantise(quantised: Tensor) -> Tensor:
     """Returns bytes as probabilities, each off by at most half a step."""
     return quantised.float() / STEPS
+
+
+def policy_examples(
+    search: BatchSearch, result: SearchResult, reaches: Tensor, generator: np.random.Generator
+) -> PolicyExamples:
+    """Returns one example from each search, in no order: the average policy at a random decision of its tree.
+
+    ReBeL keeps all decisions of a tree; neighbours tell nearly the same, and with one of them policies take no more
+    room and training than values.
+
+    Args:
+      search: what searched.
+      result: what it found.
+      reaches: `[B, 2, H]` at the roots.
+      generator: chooses the decisions.
+    """
+    batch, device, decisions = result.batch, reaches.device, search.decisions
+    policy = result.average_strategy
+    below = reaches_below(search.space, search.kernels, batch, policy, reaches)
+    parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    for group in batch:
+        games = torch.from_numpy(np.flatnonzero(batch.real[group.games])).to(device)
+        table = decisions.by_class[group.public_class]
+        chosen = torch.from_numpy(generator.integers(0, len(table.level), len(games))).to(device)
+        played = batch.view(policy, batch.entry_offset, group)[table.entries[chosen], games[:, None, None]]
+        beliefs = table.beliefs(batch.rows(below, group), chosen, games)
+        parts.append((table.public_class[chosen], beliefs, quantise(played * table.legal[chosen])))
+    classes, beliefs, quantised = (torch.cat(column) for column in zip(*parts, strict=True))
+    return PolicyExamples(classes, beliefs, quantised)

@@ -1,9 +1,10 @@
-"""A network that learns from what searches found: its examples, its loss, its optimizer."""
+"""A network that learns from what searches found: its examples, its loss, its optimizer. On a GPU a step is captured once."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -13,20 +14,20 @@ from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.examples import PolicyExamples, ValueExamples, unquantise
-from tacit.rebel.fitter import Fitter
 from tacit.rebel.replay import ReplayBuffer
 from tacit.search.decisions import DecisionTables
 from tacit.tree.search_space import SearchSpace
 
 HUBER_DELTA = 0.1
 """In units of the game's typical return: larger errors count linearly."""
+MAX_GRADIENT = 5.0
 
 E = TypeVar("E", ValueExamples, PolicyExamples)
 N = TypeVar("N", bound=BeliefNet)
 
 
 class NetworkLearner(Generic[N, E]):
-    """A network with its replay buffer and optimizer.
+    """A network with its replay buffer and optimizer, Adam.
 
     Args:
       net: what learns.
@@ -38,29 +39,73 @@ class NetworkLearner(Generic[N, E]):
 
     def __init__(self, net: N, kind: type[E], loss: Callable[[E], Tensor], config: RebelConfig, device: str) -> None:
         self.net, self._config = net, config
+        self._error: Callable[[Any], Tensor] = loss
         self.replay: ReplayBuffer[E] = ReplayBuffer(kind, config.replay_size, device)
-        self._fitter = Fitter(net, loss, torch.device(device))
+        self._rate = torch.tensor(0.0, device=device)
+        on_gpu = self._on_gpu = torch.device(device).type == "cuda"
+        self._optimizer = torch.optim.Adam(net.parameters(), lr=self._rate, capturable=on_gpu, foreach=on_gpu or None)
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._batch: Any = None
+        self._loss = torch.zeros((), device=device)
 
     def learn(self, examples: E, learning_rate: float, generator: torch.Generator) -> float:
         """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
         self.replay.add(examples)
-        self._fitter.learning_rate = learning_rate
+        self._rate.fill_(learning_rate)  # in place: a captured step reads it
         steps = max(1, round(self._config.ratio * len(examples.public_class) / self._config.batch_size))
         total = torch.zeros((), device=examples.beliefs.device)
         for _ in range(steps):
-            total += self._fitter.step(self.replay.sample(self._config.batch_size, generator))
+            batch = self.replay.sample(self._config.batch_size, generator)
+            total += self._replay_step(batch) if self._on_gpu else self._step(batch)
         return float(total) / steps
 
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
-        parts = {"net": self.net.state_dict(), "optimizer": self._fitter.state(), "replay": self.replay.state()}
+        moments = self._optimizer.state_dict()["state"]
+        optimizer = {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
+        parts = {"net": self.net.state_dict(), "optimizer": optimizer, "replay": self.replay.state()}
         return {name: tensor for part, tensors in parts.items() for name, tensor in prefixed(part, tensors).items()}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""
         self.net.load_state_dict(unprefixed("net", state))
-        self._fitter.restore(unprefixed("optimizer", state))
+        moments: dict[int, dict[str, Any]] = {}
+        for name, tensor in unprefixed("optimizer", state).items():
+            index, key = name.split(".", 1)
+            moments.setdefault(int(index), {})[key] = tensor
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate
+        self._graph = None
         self.replay.restore(unprefixed("replay", state))
+
+    def _step(self, batch: E) -> Tensor:
+        """Returns the loss of a batch after one step on it."""
+        self._optimizer.zero_grad(set_to_none=True)
+        loss = self._error(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
+        self._optimizer.step()
+        return loss.detach()
+
+    def _replay_step(self, batch: E) -> Tensor:
+        """Returns the same by a captured step; the first one is made as usual, and the next is captured."""
+        if self._graph is not None:
+            for kept, new in zip(vars(self._batch).values(), vars(batch).values(), strict=True):
+                kept.copy_(new)
+            self._graph.replay()
+            return self._loss
+        self._batch = copy.deepcopy(batch)
+        aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            loss = self._step(self._batch)
+        torch.cuda.current_stream().wait_stream(aside)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):  # capturing runs nothing
+            self._loss = self._step(self._batch)
+        return loss
 
 
 def value_learner(

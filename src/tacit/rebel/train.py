@@ -22,10 +22,9 @@ from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import PolicyNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.examples import PolicyExamples
+from tacit.rebel.examples import PolicyExamples, policy_examples
 from tacit.rebel.learner import NetworkLearner, policy_learner, value_learner
 from tacit.rebel.networks import make_policy_net, make_value_net
-from tacit.rebel.policies import policy_examples
 from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches

@@ -28,7 +28,7 @@ from typing import Any, Generic
 from tacit import __version__
 from tacit.errors import TacitError
 from tacit.files import check_readable, json_text, write_whole
-from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
+from tacit.nets.checkpoint import read_header, save_tensors
 from tacit.training.system import C, M, System, Trainer
 
 _NETWORK = Path("checkpoints", "network.safetensors")
@@ -165,18 +165,6 @@ class RunFolder(Generic[C, M]):
         """Returns the networks of the last evaluations by epoch, oldest first."""
         files = sorted(self.network.parent.glob("network-*.safetensors"))
         return {int(file.stem.removeprefix("network-")): file for file in files}
-
-    def save_checkpoint(self, trainer: Trainer[C, M]) -> None:
-        """Writes everything that a run needs to go on."""
-        save_tensors(self.checkpoint, *trainer.state())
-
-    def load_checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Returns the tensors and the header of the last checkpoint.
-
-        Raises:
-          TacitError: it is missing or damaged.
-        """
-        return load_tensors(self.checkpoint)
 
     def checkpoint_epoch(self) -> int | None:
         """Returns after which epoch the last checkpoint was written, None where there is none that can be read."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from tacit.errors import DivergedError, TacitError
 from tacit.files import check_writable
 from tacit.games import AnyGame, load_game
+from tacit.nets.checkpoint import load_tensors, save_tensors
 from tacit.training.folder import RunFolder
 from tacit.training.system import C, M, Trainer
 
@@ -49,11 +50,39 @@ def train(
             raise TacitError(
                 f"{folder.path} holds a run after epoch {kept}: go on with open_run(...), or choose another folder"
             )
+        config = trainer.config
         if folder.config.exists():
-            _require_same(folder, str(trainer.game), trainer.config)
+            _require_same(folder, str(trainer.game), config)
         else:
-            folder.start(str(trainer.game), trainer.config)
-        return _train(trainer, folder, time_limit, on_epoch, on_search, should_stop, clock)
+            folder.start(str(trainer.game), config)
+        folder.forget_after(trainer.epoch)
+        history = folder.history()
+        progress = history[-1] if history else trainer.at_rest()
+        start = saved = clock()
+        pause = CHECKPOINT_SECONDS
+        trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
+        ends = trainer.epoch >= config.epochs
+        while not ends:
+            try:
+                progress = trainer.run_epoch(clock)
+            except DivergedError as error:
+                kept = folder.checkpoint_epoch()
+                last = "there is no checkpoint yet" if kept is None else f"the checkpoint of epoch {kept} is kept"
+                raise DivergedError(f"{error}; {last}") from None
+            ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
+            evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
+            if evaluates:
+                progress = trainer.judged(progress, on_search)
+            folder.add_epoch(progress)
+            folder.save_network(trainer, keep=evaluates)
+            on_epoch(progress)
+            ends = ends or should_stop()
+            if ends or clock() - saved >= pause:
+                began = clock()
+                save_tensors(folder.checkpoint, *trainer.state())
+                saved = clock()
+                pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
+        return progress
 
 
 def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None) -> Trainer[C, M]:
@@ -70,8 +99,11 @@ def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | N
     name, config = folder.asked_for()
     if game is not None and str(game) != name:
         raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
-    rules = _load_run_game(folder, name) if game is None else game
-    state = folder.load_checkpoint() if folder.checkpoint.exists() else None  # a damaged one is told before long work
+    try:
+        rules = load_game(name) if game is None else game
+    except TacitError as error:
+        raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
+    state = load_tensors(folder.checkpoint) if folder.checkpoint.exists() else None  # a damaged one is told before long work
     trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)
     if state is not None:
         try:
@@ -133,50 +165,3 @@ def _require_same(folder: RunFolder[C, M], game: str, config: C) -> None:
         raise TacitError(f"{folder.path} holds a run with other settings ({', '.join(differ)}): only epochs can be changed")
     if known.epochs != config.epochs:
         folder.start(game, config)
-
-
-def _load_run_game(folder: RunFolder[C, M], name: str) -> AnyGame:
-    try:
-        return load_game(name)
-    except TacitError as error:
-        raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
-
-
-def _train(
-    trainer: Trainer[C, M],
-    folder: RunFolder[C, M],
-    time_limit: float | None,
-    on_epoch: Callable[[M], None],
-    on_search: Callable[[int], None],
-    should_stop: Callable[[], bool],
-    clock: Callable[[], float],
-) -> M:
-    folder.forget_after(trainer.epoch)
-    history, config = folder.history(), trainer.config
-    progress = history[-1] if history else trainer.at_rest()
-    start = saved = clock()
-    pause = CHECKPOINT_SECONDS
-    trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
-    while trainer.epoch < config.epochs:
-        try:
-            progress = trainer.run_epoch(clock)
-        except DivergedError as error:
-            kept = folder.checkpoint_epoch()
-            last = "there is no checkpoint yet" if kept is None else f"the checkpoint of epoch {kept} is kept"
-            raise DivergedError(f"{error}; {last}") from None
-        ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
-        evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
-        if evaluates:
-            progress = trainer.judged(progress, on_search)
-        folder.add_epoch(progress)
-        folder.save_network(trainer, keep=evaluates)
-        on_epoch(progress)
-        ends = ends or should_stop()
-        if ends or clock() - saved >= pause:
-            began = clock()
-            folder.save_checkpoint(trainer)
-            saved = clock()
-            pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
-        if ends:
-            break
-    return progress

@@ -11,11 +11,12 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS
 from tacit.games.betting import BOARD_CARDS, BettingRules
 from tacit.kernels.hand_leaves import HandStates
+from tacit.nets.value_net import BeliefNet
 
-NUM_CARDS = 52
 NUM_FEATURES = NUM_CARDS + len(BOARD_CARDS) + 1
 """Cards on the board, the number of them, and the share of the stack that is in the pot."""
 
@@ -30,8 +31,8 @@ def encode_boards(states: HandStates, rules: BettingRules) -> Tensor:
     return features
 
 
-class HandValueNet(nn.Module):
-    """Hidden layers of linear, LayerNorm and GeLU over a public belief state of hold'em; near-zero outputs at the start.
+class HandValueNet(BeliefNet):
+    """Values of both players' hands.
 
     Args:
       hidden: width of the layers.
@@ -39,20 +40,8 @@ class HandValueNet(nn.Module):
     """
 
     def __init__(self, hidden: int = 512, layers: int = 3) -> None:
-        super().__init__()
-        self.public = nn.Linear(NUM_FEATURES, hidden)
-        self.private = nn.Linear(2 * NUM_HANDS, hidden, bias=False)
-        self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
-        self.rest = nn.Sequential(
-            *(
-                nn.Sequential(nn.Linear(hidden, hidden), nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
-                for _ in range(layers - 1)
-            )
-        )
-        self.out = nn.Linear(hidden, 2 * NUM_HANDS)
-        with torch.no_grad():
-            self.out.weight.mul_(0.01)
-            self.out.bias.zero_()
+        public, private = nn.Linear(NUM_FEATURES, hidden), nn.Linear(2 * NUM_HANDS, hidden, bias=False)
+        super().__init__(public, private, 2 * NUM_HANDS, layers)
 
     def forward(self, features: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[B, 2 * 1326]` values in units of what either player has put in.
@@ -61,8 +50,7 @@ class HandValueNet(nn.Module):
           features: `[B, NUM_FEATURES]`.
           beliefs: `[B, 2 * 1326]`, each player's sums to 1.
         """
-        hidden = self.first(self.private(beliefs * NUM_HANDS) + self.public(features))
-        return self.out(self.rest(hidden))  # type: ignore[no-any-return]
+        return self.outputs(features, beliefs)
 
 
 class HandNetLeaves:

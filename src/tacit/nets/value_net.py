@@ -13,14 +13,21 @@ from tacit.nets.encoders import PublicEncoder
 
 
 class BeliefNet(nn.Module):
-    """Hidden layers of linear, LayerNorm and GeLU over a public belief state; near-zero outputs at the start."""
+    """Hidden layers of linear, LayerNorm and GeLU over a public belief state; near-zero outputs at the start.
 
-    def __init__(self, encoder: PublicEncoder, num_private_states: int, outputs: int, layers: int) -> None:
+    Args:
+      public: from what is known of a public state to the hidden width.
+      private: from both players' beliefs to the same.
+      outputs: how many.
+      layers: hidden ones.
+    """
+
+    def __init__(self, public: nn.Module, private: nn.Linear, outputs: int, layers: int) -> None:
         super().__init__()
-        hidden, self.num_private_states = encoder.width, num_private_states
-        self.public = encoder
-        self.private = nn.Linear(2 * num_private_states, hidden)
-        encoder.initialise()
+        hidden, self.num_private_states = private.out_features, private.in_features // 2
+        self.public, self.private = public, private
+        if isinstance(public, PublicEncoder):
+            public.initialise()
         self.first = nn.Sequential(nn.LayerNorm(hidden), nn.GELU(approximate="tanh"))
         self.rest = nn.Sequential(
             *(
@@ -33,9 +40,9 @@ class BeliefNet(nn.Module):
             self.out.weight.mul_(0.01)
             self.out.bias.zero_()
 
-    def outputs(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[B, outputs]` from `[B]` classes and `[B, 2 * H]` beliefs."""
-        hidden = self.first(self.private(beliefs * self.num_private_states) + self.public(public_class))
+    def outputs(self, public: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[B, outputs]` from `[B]` classes, or what else `public` takes, and `[B, 2 * H]` beliefs."""
+        hidden = self.first(self.private(beliefs * self.num_private_states) + self.public(public))
         return self.out(self.rest(hidden))  # type: ignore[no-any-return]
 
 
@@ -45,11 +52,13 @@ class ValueNet(BeliefNet):
     `scale` is the size of the game's returns: the layers work with values of order 1.
     """
 
+    public: PublicEncoder
     scale: Tensor
     counterfactual = False
 
     def __init__(self, encoder: PublicEncoder, num_private_states: int, layers: int = 2, scale: float = 1.0) -> None:
-        super().__init__(encoder, num_private_states, 2 * num_private_states, layers)
+        private = nn.Linear(2 * num_private_states, encoder.width)
+        super().__init__(encoder, private, 2 * num_private_states, layers)
         self.register_buffer("scale", torch.tensor(scale))
 
     def forward(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
@@ -70,7 +79,8 @@ class PolicyNet(BeliefNet):
     """Probabilities of the acting player's actions in each of its private states."""
 
     def __init__(self, encoder: PublicEncoder, num_private_states: int, num_actions: int, layers: int = 2) -> None:
-        super().__init__(encoder, num_private_states, num_private_states * num_actions, layers)
+        private = nn.Linear(2 * num_private_states, encoder.width)
+        super().__init__(encoder, private, num_private_states * num_actions, layers)
         self.num_actions = num_actions
 
     def forward(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:

@@ -29,19 +29,21 @@ Ranks = tuple[int, ...]
 
 
 class StrengthTables(NamedTuple):
-    """The tables.
+    """The tables, as arrays or as tensors on a device.
 
     Attributes:
       key: `[52]` the key of each card.
       by_sum: `[7825760]` the strength without a flush, by the sum of keys.
       by_suit: `[8192]` the strength of a flush, by the ranks of a suit as bits; -1 for fewer than five.
+      suit_bit: `[52, 4]` for each card its rank as a bit, in the column of its suit.
       category: `[7462]` what kind of hand each strength is.
     """
 
-    key: NDArray[np.int32]
-    by_sum: NDArray[np.int16]
-    by_suit: NDArray[np.int16]
-    category: NDArray[np.int8]
+    key: Any
+    by_sum: Any
+    by_suit: Any
+    suit_bit: Any
+    category: Any
 
 
 @cache
@@ -55,16 +57,16 @@ def strength_tables() -> StrengthTables:
     by_sum, by_suit = np.zeros(_ANY_SEVEN, np.int16), np.full(2**13, -1, np.int16)
     by_sum[_KEYS[np.array(list(plain))].sum(axis=1)] = [place[kind] for kind in plain.values()]
     by_suit[list(flushes)] = [place[kind] for kind in flushes.values()]
-    return StrengthTables(np.repeat(_KEYS, 4), by_sum, by_suit, np.array([kind[0] for kind in every], np.int8))
+    suit_bit = np.left_shift(1, np.arange(52) // 4)[:, None] * (np.arange(52)[:, None] % 4 == np.arange(4))
+    category = np.array([kind[0] for kind in every], np.int8)
+    return StrengthTables(np.repeat(_KEYS, 4), by_sum, by_suit, suit_bit, category)
 
 
 def seven_card_strengths(cards: NDArray[Any]) -> NDArray[np.int16]:
     """Returns `[...]` the strengths of `[..., 7]` cards."""
     tables = strength_tables()
-    best: NDArray[np.int16] = tables.by_sum[tables.key[cards].sum(axis=-1)]
-    bits = np.left_shift(1, cards // 4)
-    for suit in range(4):
-        best = np.maximum(best, tables.by_suit[np.where(cards % 4 == suit, bits, 0).sum(axis=-1)])
+    flush = tables.by_suit[tables.suit_bit[cards].sum(axis=-2)].max(axis=-1)
+    best: NDArray[np.int16] = np.maximum(tables.by_sum[tables.key[cards].sum(axis=-1)], flush)
     return best
 
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from tacit.cards.deck import NUM_CARDS
-from tacit.cards.torch_strength import TensorTables, seven_card_strengths
+from tacit.cards.strength import StrengthTables
+from tacit.cards.torch_strength import seven_card_strengths
 
 SAMPLES = 200
 """Standard errors of equities are near 0.03, as those of the flop in `cards/equity.py`."""
@@ -17,7 +18,7 @@ _CHUNK = 2_000
 """Hands valued at once, for the sake of memory."""
 
 
-def sampled_equities(hands: Tensor, boards: Tensor, tables: TensorTables) -> Tensor:
+def sampled_equities(hands: Tensor, boards: Tensor, tables: StrengthTables) -> Tensor:
     """Returns `[n]` float32 how often each hand beats a random one when its board is completed; ties count half.
 
     The samples are the same places in the rest of the deck for every hand, so the result is a function of hand and board.
@@ -31,7 +32,7 @@ def sampled_equities(hands: Tensor, boards: Tensor, tables: TensorTables) -> Ten
     return torch.cat([_equities(hands[part], boards[part], tables) for part in parts])
 
 
-def _equities(hands: Tensor, boards: Tensor, tables: TensorTables) -> Tensor:
+def _equities(hands: Tensor, boards: Tensor, tables: StrengthTables) -> Tensor:
     known = torch.cat((hands, boards), 1)
     left = torch.ones(len(known), NUM_CARDS, device=known.device).scatter_(1, known, 0.0)
     num_left = NUM_CARDS - known.shape[1]

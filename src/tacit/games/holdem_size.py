@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import Counter
 from heapq import heappop, heappush
 from math import comb, perm
 
 from tacit.games.base import GameSize
-from tacit.games.betting import BOARD_CARDS, DEAL, FLOP, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
+from tacit.games.betting import BOARD_CARDS, DEAL, FLOP, RIVER, SHOWDOWN, Betting, BettingRules
 
 MAX_STATES = 100_000
 """Betting states to count (a second or two); what has more is far too large anyway and is estimated."""
+DECISION = 0
+"""The kind of a state where somebody acts."""
 
 
-@dataclass
-class StreetCounts:
-    """Sequences of actions, of this street and those before it, that lead to some kind of state on a street."""
+def count_betting(rules: BettingRules) -> Counter[tuple[int, int]] | None:
+    """Returns how many sequences of menu actions lead to each (street, kind of state), or None if there are too many states.
 
-    decisions: int = 0
-    folds: int = 0
-    showdowns: int = 0
-
-
-def count_betting(rules: BettingRules) -> list[StreetCounts] | None:
-    """Returns the counts of each street with the actions of the menu, or None if there are too many states.
-
-    Sequences that lead to equal states are counted together: states are taken in an order in which all that lead to one come
-    before it (by street, by what is to be called, and by whether anybody has acted).
+    Kinds are `DECISION`, `FOLDED` and `SHOWDOWN`. Sequences that lead to equal states are counted together: states are taken
+    in an order in which all that lead to one come before it (by street, what is to be called, and whether anybody has acted).
     """
-    counts = [StreetCounts() for _ in BOARD_CARDS]
-    ways: defaultdict[Betting, int] = defaultdict(int)
+    counts, ways = Counter[tuple[int, int]](), Counter[Betting]()
     queue: list[tuple[int, int, bool, int, Betting]] = []
 
     def reach(betting: Betting, number: int) -> None:
@@ -43,15 +34,12 @@ def count_betting(rules: BettingRules) -> list[StreetCounts] | None:
         if len(ways) > MAX_STATES:
             return None
         betting = heappop(queue)[-1]
-        street, number = counts[betting.street], ways[betting]
+        number = ways[betting]
         if betting.actor == DEAL:
             reach(rules.deal(betting), number)
-        elif betting.actor == FOLDED:
-            street.folds += number
-        elif betting.actor == SHOWDOWN:
-            street.showdowns += number
-        else:
-            street.decisions += number
+            continue
+        counts[betting.street, min(betting.actor, DECISION)] += number
+        if betting.actor >= 0:
             for action in rules.actions(betting):
                 reach(rules.apply(betting, action), number)
     return counts
@@ -68,11 +56,12 @@ def holdem_size(rules: BettingRules, cards_known: int) -> GameSize | None:
     if counts is None:
         return None
     histories = public_states = infostates = 0
-    for street, number in enumerate(counts):
-        on_board, ends = BOARD_CARDS[street], number.decisions + number.folds
-        histories += ends * _deals(on_board, cards_known) + number.showdowns * _deals(BOARD_CARDS[RIVER], cards_known)
-        public_states += ends * _boards(on_board, cards_known) + number.showdowns * _boards(BOARD_CARDS[RIVER], cards_known)
-        infostates += number.decisions * _boards(on_board, cards_known) * comb(52 - on_board, 2)
+    for (street, kind), number in counts.items():
+        on_board = BOARD_CARDS[RIVER if kind == SHOWDOWN else street]
+        boards = _boards(on_board, cards_known)
+        histories += number * _deals(on_board, cards_known)
+        public_states += number * boards
+        infostates += number * boards * comb(52 - on_board, 2) * (kind == DECISION)
     return GameSize(histories, public_states, infostates)
 
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from tacit.cards.deck import NUM_CARDS
-from tacit.cards.torch_strength import TensorTables, seven_card_strengths, tensor_tables
+from tacit.cards.strength import StrengthTables
+from tacit.cards.torch_strength import seven_card_strengths, tensor_tables
 from tacit.games.betting import CALL, FOLD, MAX_RAISES, RIVER
 from tacit.games.holdem import LimitHoldem
 
@@ -77,7 +78,7 @@ class LimitRules:
     big_blind: int
     raise_size: Tensor
     max_raises: Tensor
-    strengths: TensorTables
+    strengths: StrengthTables
 
     @staticmethod
     def of(game: LimitHoldem, device: str = "cpu") -> LimitRules:
@@ -112,7 +113,8 @@ class LimitRules:
         done = done | ((slots == place[:, None]) & ~fold[:, None])
         closes = call & acted
         shows = closes & (street == RIVER)
-        payoff = torch.where(fold, self._fold_payoff(actor, spent), self._showdown_payoff(cards, spent) * shows)
+        lost = torch.where(actor == 0, -spent[:, 0], spent[:, 1])
+        payoff = torch.where(fold, lost, self._showdown_payoff(cards, spent) * shows)
         following = LimitHands(
             cards,
             street + (closes & ~shows),
@@ -123,9 +125,6 @@ class LimitRules:
             done,
         )
         return Outcome(following, fold | shows, payoff.float())
-
-    def _fold_payoff(self, folder: Tensor, spent: Tensor) -> Tensor:
-        return torch.where(folder == 0, -spent[:, 0], spent[:, 1])
 
     def _showdown_payoff(self, cards: Tensor, spent: Tensor) -> Tensor:
         board = cards[:, 4:]

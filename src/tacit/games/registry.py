@@ -27,7 +27,11 @@ AnyGame = Game[Any]
 QUICK_CHECK = 2_000
 """Histories that are checked when a game is loaded from a file."""
 
-_GAMES: dict[str, type[AnyGame]] = {}
+_OURS: tuple[type[AnyGame], ...] = (
+    CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc, TicTacToe,
+    TurnEndgameHoldem,
+)  # fmt: skip
+_GAMES = {game_class.name: game_class for game_class in _OURS}
 
 
 def register_game(game_class: type[AnyGame]) -> type[AnyGame]:
@@ -147,10 +151,3 @@ def _parse_value(game_class: type[AnyGame], field: Field[Any], value: str) -> An
         return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
     except (ValueError, KeyError):
         raise TacitError(f"{game_class.name}: {field.name} takes {kind.__name__}, not {value!r}") from None
-
-
-for _game_class in (
-    CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc, TicTacToe,
-    TurnEndgameHoldem,
-):  # fmt: skip
-    register_game(_game_class)

@@ -9,8 +9,6 @@ their public state, so that its embedding is one row, added like a bias.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -73,7 +71,7 @@ class FusedValueNet:
         self.net = net
         self.features = 2 * net.num_private_states
         self.padded = max(16, triton.next_power_of_2(self.features))
-        self._weights: dict[str, Any] = {}
+        self._weights: list[Tensor] = []
         self._processors = torch.cuda.get_device_properties(net.out.weight.device).multi_processor_count
         self.refresh()
 
@@ -82,34 +80,30 @@ class FusedValueNet:
         """Takes over the network's present weights, in place so that captured graphs see them."""
         w, pad = fold(self.net), self.padded - self.features
         (middle, bias), (first_norm, second_norm) = w.hidden[0], w.norms
-        new = {
-            "public": w.public,
-            "w1": torch.nn.functional.pad(w.first, (0, 0, 0, pad)).bfloat16(),
-            "scale1": first_norm.scale,
-            "shift1": first_norm.shift,
-            "w2": middle.bfloat16(),
-            "b2": bias,
-            "scale2": second_norm.scale,
-            "shift2": second_norm.shift,
-            "w3": torch.nn.functional.pad(w.last, (0, pad)).bfloat16(),
-            "b3": torch.nn.functional.pad(w.bias, (0, pad)),
-        }
-        for name, tensor in new.items():
-            if name in self._weights:
-                self._weights[name].copy_(tensor)
-            else:
-                self._weights[name] = tensor.detach().clone().contiguous()
+        new = (
+            w.public,
+            torch.nn.functional.pad(w.first, (0, 0, 0, pad)).bfloat16(),
+            *first_norm,
+            middle.bfloat16(),
+            bias,
+            *second_norm,
+            torch.nn.functional.pad(w.last, (0, pad)).bfloat16(),
+            torch.nn.functional.pad(w.bias, (0, pad)),
+        )  # as `_mlp_kernel` takes them
+        if self._weights:
+            for kept, tensor in zip(self._weights, new, strict=True):
+                kept.copy_(tensor)
+        else:
+            self._weights = [tensor.detach().clone().contiguous() for tensor in new]
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`), which come in blocks of 64 of the same class."""
         count = beliefs.shape[1]
         values = torch.empty_like(beliefs)
-        w = self._weights
         block = BLOCK if self.padded < WIDE_FEATURES else WIDE_BLOCK
         programs = min(triton.cdiv(count, block), PROGRAMS_PER_PROCESSOR * self._processors)
         _mlp_kernel[(programs,)](
-            beliefs, public_class, count, w["public"], w["w1"], w["scale1"], w["shift1"], w["w2"], w["b2"], w["scale2"],
-            w["shift2"], w["w3"], w["b3"], values,
-            FEATURES=self.features, PADDED=self.padded, WIDTH=w["b2"].shape[0], BLOCK=block, num_warps=WARPS,
+            beliefs, public_class, count, *self._weights, values, FEATURES=self.features, PADDED=self.padded,
+            WIDTH=self.net.out.in_features, BLOCK=block, num_warps=WARPS,
         )  # fmt: skip
         return values

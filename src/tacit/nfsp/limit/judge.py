@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,15 +26,11 @@ Bot = Callable[[LimitHands, Tensor], Tensor]
 """Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
 
 
-@dataclass(frozen=True)
-class WinRate:
+class WinRate(NamedTuple):
     """A mean and half of its 95 % interval, in thousandths of a big blind a hand."""
 
     mbb: float
     half: float
-
-    def __str__(self) -> str:
-        return f"{self.mbb:+,.0f} ± {self.half:,.0f}"
 
 
 class Judge:

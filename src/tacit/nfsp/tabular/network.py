@@ -82,12 +82,8 @@ def make_shape(num_inputs: int, hidden: Sequence[int], num_outputs: int) -> tupl
     inputs = [num_inputs, *(LANES * count for count in vectors)]
     sizes = [count * width for count, width in zip(inputs[:-1], vectors, strict=True)] + [num_outputs * vectors[-1]]
     biases = [*vectors, -(-num_outputs // LANES)]
-    weights, bias, at = [], [], 0
-    for size, width in zip(sizes, biases, strict=True):
-        weights.append(at)
-        bias.append(at + size)
-        at += size + width
-    return Shape(np.array(weights), np.array(bias), np.array(vectors)), at * LANES
+    ends = np.cumsum([0, *(size for layer in zip(sizes, biases, strict=True) for size in layer)])
+    return Shape(ends[:-1:2].copy(), ends[1::2].copy(), np.array(vectors)), int(ends[-1]) * LANES
 
 
 def make_scratch(num_inputs: int, hidden: Sequence[int], num_outputs: int) -> Scratch:
@@ -116,22 +112,12 @@ def initial_params(num_inputs: int, hidden: Sequence[int], num_outputs: int, gen
 def pack_params(matrices: Sequence[NDArray[np.float32]]) -> Params:
     """Returns weights, given as matrices `[outputs, inputs]` and biases in turn, in the layout of `make_shape`."""
     weights, biases = matrices[::2], matrices[1::2]
-    num_inputs, hidden, num_outputs = weights[0].shape[1], [len(bias) for bias in biases[:-1]], len(biases[-1])
-    shape, size = make_shape(num_inputs, hidden, num_outputs)
-    params = np.zeros((size // LANES, LANES), np.float32)
-    rows = num_inputs
-    for layer, width in enumerate(hidden):
-        lanes = LANES * int(shape.vectors[layer])
-        block = np.zeros((rows, lanes), np.float32)
-        block[: weights[layer].shape[1], :width] = weights[layer].T
-        params[shape.weights[layer] : shape.bias[layer]] = block.reshape(-1, LANES)
-        params[shape.bias[layer] : shape.weights[layer + 1]].reshape(-1)[:width] = biases[layer]
-        rows = lanes
-    last = np.zeros((num_outputs, rows), np.float32)
-    last[:, : weights[-1].shape[1]] = weights[-1]
-    params[shape.weights[-1] : shape.bias[-1]] = last.reshape(-1, LANES)
-    params[shape.bias[-1] :].reshape(-1)[:num_outputs] = biases[-1]
-    return params.reshape(-1)
+    parts = [np.pad(weights[0], ((0, -len(weights[0]) % LANES), (0, 0))).T]  # the inputs are as many as they are
+    for weight in weights[1:-1]:
+        parts.append(np.pad(weight, [(0, -size % LANES) for size in weight.shape]).T)
+    parts.append(np.pad(weights[-1], ((0, 0), (0, -weights[-1].shape[1] % LANES))))
+    filled = [np.pad(bias, (0, -len(bias) % LANES)) for bias in biases]
+    return np.concatenate([part.ravel() for layer in zip(parts, filled, strict=True) for part in layer])
 
 
 @compiled()

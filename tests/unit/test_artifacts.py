@@ -23,13 +23,14 @@ from tacit.nfsp.config import PRESETS as NFSP_PRESETS
 from tacit.nfsp.system import NFSP, NFSP_LIMIT
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
-from tacit.rebel.trained import Trained, load_search
+from tacit.rebel.trained import Trained
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run
 from tacit.tree.compiler import compile_game
 from tacit.tree.search_space import search_space
+from tests.trained import load_search
 from tests.unit.test_arena import assert_refused
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=allin,range0=AA|KQs,range1=QQ|JTs)"

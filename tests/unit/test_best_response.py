@@ -9,7 +9,6 @@ from tacit.evaluation import Quality, evaluate
 from tacit.games import AnyGame, load_game
 from tacit.kernels import make_passes
 from tacit.leaves.evaluators import RandomLeaves, ZeroLeaves
-from tacit.rebel.trained import load_search
 from tacit.search import best_response
 from tacit.search.best_response import best_response_bound
 from tacit.search.config import SearchConfig
@@ -21,6 +20,7 @@ from tacit.tree.public_tree import LEAF, Floats
 from tacit.tree.search_space import search_space
 from tacit.tree.subgame import Depth
 from tests.random_games import RandomGame
+from tests.trained import load_search
 
 DICE = "liars_dice(dice=1,faces=4)"
 

@@ -14,10 +14,10 @@ from tacit.rebel.config import preset
 from tacit.rebel.networks import make_value_net
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
-from tacit.rebel.trained import load_search
 from tacit.training.folder import RunFolder
 from tacit.training.run import train
 from tacit.tree.search_space import game_space
+from tests.trained import load_search
 
 
 def test_features_are_who_acts_and_what_was_seen_by_how_recent_it_is() -> None:

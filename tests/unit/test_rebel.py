@@ -18,7 +18,6 @@ from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
-from tacit.rebel.trained import load_search
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
 from tacit.search.groups import GroupPasses, make_kernels
@@ -32,6 +31,7 @@ from tacit.training.run import train
 from tacit.tree.compiler import compile_game
 from tacit.tree.search_space import search_space
 from tests.random_games import RandomGame
+from tests.trained import load_search
 
 
 def examples(numbers: range) -> ValueExamples:

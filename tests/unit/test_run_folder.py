@@ -294,7 +294,7 @@ def test_tensorboard_sees_every_epoch_once(tmp_path: Path) -> None:
 
 
 def test_networks_hold_what_they_need_to_be_used(tmp_path: Path) -> None:
-    from tacit.rebel.trained import load_search
+    from tests.trained import load_search
 
     folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, DICE, small(3, evaluate_every="1"))

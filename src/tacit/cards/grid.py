@@ -80,9 +80,7 @@ def overall_frequencies(strategy: NDArray[Any], reach: NDArray[Any]) -> NDArray[
 
 def _sum(weights: NDArray[Any]) -> NDArray[np.float64]:
     """Returns `[13, 13]` the sums over the hands of each cell."""
-    sums = np.zeros(SIZE * SIZE)
-    np.add.at(sums, CELLS, weights)
-    return sums.reshape(SIZE, SIZE)
+    return np.bincount(CELLS, weights, SIZE * SIZE).astype(np.float64).reshape(SIZE, SIZE)
 
 
 def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:

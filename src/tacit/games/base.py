@@ -27,6 +27,7 @@ MAX_ACTION = 2**31 - 1
 """The highest action: they are kept as 32-bit integers, where negative ones mean that nobody moved."""
 
 State = TypeVar("State")
+Moves = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -175,3 +176,13 @@ class InfostateGame(Game[State]):
     @abstractmethod
     def infostate(self, state: State, player: int) -> str:
         """Returns what `player` knows at a decision state, whoever acts there. Perfect recall is checked, not assumed."""
+
+
+class SequenceGame(Game[Moves]):
+    """A game whose states are the sequences of moves so far, chance outcomes included."""
+
+    def initial_state(self) -> Moves:
+        return ()
+
+    def apply(self, state: Moves, action: int) -> Moves:
+        return (*state, action)

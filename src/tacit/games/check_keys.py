@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from tacit.games.base import CHANCE, TERMINAL, Game
+from tacit.games.base import CHANCE, TERMINAL, Game, Moves
 
-Moves = tuple[int, ...]
 _PublicState = tuple[int, Hashable, Moves, list[int]]
 """Who acts, what `public_key` gave at the first history, that history, and the numbers of all histories."""
 

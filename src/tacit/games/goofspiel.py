@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import TacitError
-from tacit.games.base import TERMINAL, Game, KnownValue
-
-State = tuple[int, ...]
+from tacit.games.base import TERMINAL, KnownValue, Moves, SequenceGame
 
 
 @dataclass(frozen=True)
-class Goofspiel(Game[State]):
+class Goofspiel(SequenceGame):
     """Each player holds cards 1 to `cards` and bids one of them for each prize, from the highest prize down.
 
     Player 0 bids in secret, then player 1 does; all learn who won the prize, not the bids; equal bids discard it. More
@@ -26,23 +24,20 @@ class Goofspiel(Game[State]):
         if not 2 <= self.cards <= 13:
             raise TacitError(f"goofspiel: cards is between 2 and 13, not {self.cards}")
 
-    def initial_state(self) -> State:
-        return ()
-
-    def actor(self, state: State) -> int:
+    def actor(self, state: Moves) -> int:
         return TERMINAL if len(state) == 2 * self.cards else len(state) % 2
 
-    def legal_actions(self, state: State) -> State:
+    def legal_actions(self, state: Moves) -> Moves:
         mine = state[len(state) % 2 :: 2]
         return tuple(card for card in range(self.cards) if card not in mine)
 
-    def apply(self, state: State, action: int) -> State:
+    def apply(self, state: Moves, action: int) -> Moves:
         state = (*state, action)
         if len(state) == 2 * self.cards - 2:  # one card left in each hand
             state = (*state, *(next(c for c in range(self.cards) if c not in state[player::2]) for player in (0, 1)))
         return state
 
-    def public_observation(self, state: State) -> str:
+    def public_observation(self, state: Moves) -> str:
         if not state or len(state) % 2:
             return ""
         rounds = (
@@ -50,7 +45,7 @@ class Goofspiel(Game[State]):
         )
         return " ".join(_announce(state[2 * r], state[2 * r + 1]) for r in rounds)
 
-    def returns(self, state: State) -> tuple[float, float]:
+    def returns(self, state: Moves) -> tuple[float, float]:
         points = 0
         for prize, (first, second) in zip(range(self.cards, 0, -1), zip(state[::2], state[1::2], strict=True), strict=True):
             points += prize * ((first > second) - (first < second))

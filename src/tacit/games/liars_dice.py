@@ -8,9 +8,7 @@ from itertools import combinations_with_replacement
 from math import comb, factorial
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, KnownValue
-
-State = tuple[int, ...]
+from tacit.games.base import CHANCE, TERMINAL, GameSize, KnownValue, Moves, SequenceGame
 
 _VALUES = {
     (1, 4): KnownValue(1 / 16, "sequence-form LP"),
@@ -24,7 +22,7 @@ MAX_BIDS = 10_000
 
 
 @dataclass(frozen=True)
-class LiarsDice(Game[State]):
+class LiarsDice(SequenceGame):
     """Each player rolls `dice` dice of `faces` faces in secret; then they take turns to raise the bid or call liar.
 
     A bid names a quantity and a face, raised by quantity, then by face; the highest face is wild and counts for every bid.
@@ -75,33 +73,27 @@ class LiarsDice(Game[State]):
         """Returns how many dice of a roll count for a face."""
         return sum(die in (face, self.faces - 1) for die in self.rolls[roll])
 
-    def initial_state(self) -> State:
-        return ()
-
-    def actor(self, state: State) -> int:
+    def actor(self, state: Moves) -> int:
         if len(state) < 2:
             return CHANCE
         return TERMINAL if state[-1] == self.liar and len(state) > 2 else len(state) % 2
 
-    def legal_actions(self, state: State) -> range:
+    def legal_actions(self, state: Moves) -> range:
         return range(self.num_bids) if len(state) == 2 else range(state[-1] + 1, self.liar + 1)
 
-    def chance_outcomes(self, state: State) -> list[tuple[int, float]]:
+    def chance_outcomes(self, state: Moves) -> list[tuple[int, float]]:
         return list(enumerate(self.roll_probabilities))
 
-    def apply(self, state: State, action: int) -> State:
-        return (*state, action)
-
-    def public_observation(self, state: State) -> str:
+    def public_observation(self, state: Moves) -> str:
         return self.action_name(state[-1]) if len(state) > 2 else ""
 
-    def private_observation(self, state: State, player: int) -> str:
+    def private_observation(self, state: Moves, player: int) -> str:
         return self.roll_name(state[player]) if len(state) == player + 1 else ""
 
-    def public_key(self, state: State) -> int:
+    def public_key(self, state: Moves) -> int:
         return state[-1] if len(state) > 2 else -1  # the last bid
 
-    def returns(self, state: State) -> tuple[float, float]:
+    def returns(self, state: Moves) -> tuple[float, float]:
         quantity, face = divmod(state[-2], self.faces)
         met = self.matches(state[0], face) + self.matches(state[1], face) > quantity
         bidder = (len(state) - 2) % 2

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.games.base import TERMINAL, Game, GameSize, KnownValue
+from tacit.games.base import TERMINAL, GameSize, KnownValue, Moves, SequenceGame
 
 ROCK, PAPER, SCISSORS = range(3)
 _NAMES = ("Rock", "Paper", "Scissors")
 
 
 @dataclass(frozen=True)
-class ModifiedRps(Game[tuple[int, ...]]):
+class ModifiedRps(SequenceGame):
     """Player 0 picks Rock, Paper or Scissors in secret, then player 1 picks.
 
     The winner gets 1 point from the loser, 2 when either chose Scissors. The only equilibrium is 0.4 / 0.4 / 0.2. One-ply
@@ -20,19 +20,13 @@ class ModifiedRps(Game[tuple[int, ...]]):
 
     name = "modified_rps"
 
-    def initial_state(self) -> tuple[int, ...]:
-        return ()
-
-    def actor(self, state: tuple[int, ...]) -> int:
+    def actor(self, state: Moves) -> int:
         return len(state) if len(state) < 2 else TERMINAL
 
-    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+    def legal_actions(self, state: Moves) -> Moves:
         return (ROCK, PAPER, SCISSORS)
 
-    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def returns(self, state: Moves) -> tuple[float, float]:
         first, second = state
         sign = (0.0, 1.0, -1.0)[(first - second) % 3]
         payoff = sign * (2.0 if SCISSORS in state else 1.0)

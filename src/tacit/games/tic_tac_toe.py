@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.games.base import TERMINAL, Game, GameSize, KnownValue
+from tacit.games.base import TERMINAL, GameSize, KnownValue, Moves, SequenceGame
 
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
 
 @dataclass(frozen=True)
-class TicTacToe(Game[tuple[int, ...]]):
+class TicTacToe(SequenceGame):
     """Three in a row wins 1 point; player 0 (x) starts. Squares are numbered 0 to 8 row by row.
 
     A state is the sequence of squares taken. Perfect play draws.
@@ -18,25 +18,19 @@ class TicTacToe(Game[tuple[int, ...]]):
 
     name = "tic_tac_toe"
 
-    def initial_state(self) -> tuple[int, ...]:
-        return ()
-
-    def actor(self, state: tuple[int, ...]) -> int:
+    def actor(self, state: Moves) -> int:
         return TERMINAL if len(state) == 9 or _last_mover_won(state) else len(state) % 2
 
-    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+    def legal_actions(self, state: Moves) -> Moves:
         return tuple(square for square in range(9) if square not in state)
 
-    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def public_observation(self, state: tuple[int, ...]) -> str:
+    def public_observation(self, state: Moves) -> str:
         return self.action_name(state[-1]) if state else ""
 
-    def public_key(self, state: tuple[int, ...]) -> tuple[frozenset[int], frozenset[int]]:
+    def public_key(self, state: Moves) -> tuple[frozenset[int], frozenset[int]]:
         return frozenset(state[::2]), frozenset(state[1::2])  # the board
 
-    def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+    def returns(self, state: Moves) -> tuple[float, float]:
         if not _last_mover_won(state):
             return 0.0, 0.0
         payoff = 1.0 if len(state) % 2 == 1 else -1.0
@@ -56,6 +50,6 @@ class TicTacToe(Game[tuple[int, ...]]):
         return "tic_tac_toe"
 
 
-def _last_mover_won(state: tuple[int, ...]) -> bool:
+def _last_mover_won(state: Moves) -> bool:
     mine = state[-1::-2]
     return any(all(square in mine for square in line) for line in _LINES)

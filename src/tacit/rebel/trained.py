@@ -21,7 +21,6 @@ from tacit.tree.search_space import SearchSpace, game_space
 
 PRETRAINED = "pretrained:"
 """Before the names of networks that are shipped."""
-_SHIPPED = Path(__file__).parents[1] / "pretrained"
 
 
 @dataclass(frozen=True)
@@ -121,17 +120,9 @@ def load_trained(path: str | Path) -> Trained:
         raise TacitError(f"{path} is no network of this version") from None
 
 
-def load_search(
-    path: str | Path, solver: str, iterations: int, device: str = "cpu", game: AnyGame | None = None
-) -> BatchSearch:
-    """Returns the search of a trained network, in one step (see `load_trained`, `Trained.space` and `Trained.search`)."""
-    trained = load_trained(path)
-    return trained.search(trained.space(game), solver, iterations, device)
-
-
 def pretrained_for(game: AnyGame) -> str | None:
     """Returns the name of the shipped network for a game, if there is one."""
-    names = (f"{PRETRAINED}{file.stem}" for file in sorted(_SHIPPED.glob("*.safetensors")))
+    names = (f"{PRETRAINED}{name}" for name in _shipped())
     return next((name for name in names if load_trained(name).game == str(game)), None)
 
 
@@ -139,9 +130,13 @@ def _find_network(agent: str | Path) -> Path:
     """Returns the file behind a run folder, a network file, or the name of a shipped network, `pretrained:NAME`."""
     name = str(agent)
     if name.startswith(PRETRAINED):
-        shipped = {file.stem: file for file in sorted(_SHIPPED.glob("*.safetensors"))}
-        wanted = name.removeprefix(PRETRAINED)
+        shipped, wanted = _shipped(), name.removeprefix(PRETRAINED)
         if wanted not in shipped:
             raise TacitError(f"no pretrained network {wanted!r}: choose one of {', '.join(shipped)}")
         return shipped[wanted]
     return network_file(agent)
+
+
+def _shipped() -> dict[str, Path]:
+    """Returns the files of the shipped networks by name."""
+    return {file.stem: file for file in sorted((Path(__file__).parents[1] / "pretrained").glob("*.safetensors"))}

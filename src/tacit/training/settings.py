@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -65,26 +65,24 @@ class Settings:
 
     def require_at_least(self, least: float, *keys: str, reason: str = "") -> None:
         """Refuses numbers that are too small."""
-        for key in keys:
-            if not getattr(self, key) >= least:
-                raise TacitError(f"{key} must be at least {least}{reason and f', {reason}'}, not {getattr(self, key)}")
+        self._require(keys, lambda number: number >= least, f"at least {least}{reason and f', {reason}'}")
 
     def require_positive(self, *keys: str) -> None:
         """Refuses numbers that are not above 0."""
-        for key in keys:
-            if not 0.0 < getattr(self, key) < math.inf:
-                raise TacitError(f"{key} must be positive, not {getattr(self, key)}")
+        self._require(keys, lambda number: 0.0 < number < math.inf, "positive")
 
     def require_seed(self) -> None:
         """Refuses a seed that not every generator takes."""
-        if not 0 <= self.seed < 2**32:
-            raise TacitError(f"seed must be between 0 and {2**32 - 1}, not {self.seed}")
+        self._require(["seed"], lambda seed: 0 <= seed < 2**32, f"between 0 and {2**32 - 1}")
 
     def require_shares(self, *keys: str) -> None:
         """Refuses numbers that are no shares."""
+        self._require(keys, lambda share: 0.0 <= share <= 1.0, "between 0 and 1")
+
+    def _require(self, keys: Iterable[str], fits: Callable[[float], bool], what: str) -> None:
         for key in keys:
-            if not 0.0 <= getattr(self, key) <= 1.0:
-                raise TacitError(f"{key} must be between 0 and 1, not {getattr(self, key)}")
+            if not fits(getattr(self, key)):
+                raise TacitError(f"{key} must be {what}, not {getattr(self, key)}")
 
 
 def find_preset(presets: Mapping[str, C], name: str) -> C:

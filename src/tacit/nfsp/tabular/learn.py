@@ -103,7 +103,8 @@ def learn_values(networks, player, memory, batches, encodings, table, settings, 
                 scratch.output_errors[action] = np.float32(2.0) * mean * (count[entry] * value - wanted[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], wanted[first:last], batches.drawn[player, infostate] = 0.0, 0.0, False
-    _descend(networks, player, Q, settings.optimizer, rate, loss / batch_size)
+    _descend(settings.optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
+    _note(networks, player, Q, loss / batch_size)
     if networks.updates[player, Q] % settings.refit_every == 0:
         target[:] = params
         networks.updates[player, TARGET] += 1
@@ -135,7 +136,9 @@ def learn_policy(networks, player, memory, batches, encodings, table, settings, 
             scratch.output_errors[table.entry_action[entry]] = mean * (total * probability - count[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], batches.drawn[player, infostate] = 0.0, False
-    _descend(networks, player, POLICY, settings.policy_optimizer, rate, loss / batch_size)
+    moments, updates = networks.moments[player, POLICY], networks.updates[player, POLICY]
+    _descend(settings.policy_optimizer, params, gradient, moments, rate, updates)
+    _note(networks, player, POLICY, loss / batch_size)
 
 
 @compiled()
@@ -150,19 +153,25 @@ def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-d
     return distinct
 
 
-@compiled(error_model="numpy")
-def _descend(networks, player, kind, optimizer, rate, loss):  # type: ignore[no-untyped-def]
-    """Changes a player's network of a kind by a step as torch defines it, clears the gradient, and notes the loss.
+@compiled()
+def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
+    networks.updates[player, kind] += 1
+    networks.loss[player, kind] += loss
+    networks.steps[player, kind] += 1
 
-    `optimizer` is `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015), `rate` the learning rate. The moments are running means,
-    which plain descent leaves alone.
+
+@compiled(error_model="numpy")
+def _descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
+    """Changes `params` `[P]` by a step as torch defines it, and clears the `gradient` `[P]` of the loss.
+
+    `kind` is `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015), `moments` `[2, P]` are running means, which plain descent leaves
+    alone, `rate` is the learning rate, and `updates` the number of steps before this one.
     """
-    params, gradient, moments = networks.params[player, kind], networks.gradient[player], networks.moments[player, kind]
-    updates, rate = networks.updates[player, kind], np.float32(rate)
-    if optimizer == SGD:
+    rate = np.float32(rate)
+    if kind == SGD:
         for i in range(len(params)):
             params[i] -= rate * gradient[i]
-    elif optimizer == MOMENTUM:
+    elif kind == MOMENTUM:
         first = moments[0]
         for i in range(len(params)):
             first[i] = _MOMENTUM * first[i] + gradient[i]
@@ -177,6 +186,3 @@ def _descend(networks, player, kind, optimizer, rate, loss):  # type: ignore[no-
             second[i] = _BETA2 * second[i] + (one - _BETA2) * gradient[i] * gradient[i]
             params[i] -= step * first[i] / (np.sqrt(scale * second[i]) + _TINY)
     gradient[:] = 0.0
-    networks.updates[player, kind] += 1
-    networks.loss[player, kind] += loss
-    networks.steps[player, kind] += 1

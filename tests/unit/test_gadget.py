@@ -110,8 +110,8 @@ ENDGAME = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
 def turn_blueprint(seed: int, kind: str) -> tuple[HandTree, Floats]:
     """Returns a turn endgame and a strategy of it.
 
-    It is `random`; or `solved`; or `honest`: player 0 plays the solution, and player 1 checks back the turn with the weaker half of
-    its hands only.
+    It is `random`; or `solved`; or `honest`: player 0 plays the solution, and player 1 checks the turn back with the weaker
+    half of its hands only.
     """
     ranges = [possible_hands(BOARD) * np.random.default_rng((seed, p)).random(NUM_HANDS) for p in (0, 1)]
     tree = build_hand_tree(None, ENDGAME, BOARD, (ranges[0], ranges[1]))

@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # what it compiles for one thread it keeps, and training would be half as fast from then on.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: run test check lint types docs bench slow clean
+.PHONY: run test check lint types docs bench slow mutants clean
 
 run: .venv/.core
 	$(BIN)/tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
@@ -17,6 +17,9 @@ test: lint types
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow"
 
 check: test
+
+mutants: .venv/.dev
+	$(BIN)/python -m tests.mutants
 
 slow: .venv/.dev
 	$(BIN)/python -m pytest -m slow

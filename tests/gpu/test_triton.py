@@ -55,7 +55,7 @@ def test_triton_searches_like_numba(name: str, config: SearchConfig, warm: bool)
     gpu = on_gpu.run(classes, reaches.cuda(), sample)
     # Where actions tie, rounding decides, above all in goofspiel: tiny changes of the beliefs move as much on the CPU alone.
     shaken = [on_cpu.run(classes, reaches * (1.0 + 1e-6 * torch.randn(reaches.shape)), sample) for _ in range(4)]
-    for field in ("values", "sampled_strategy", "followed_strategy", "average_strategy"):
+    for field in ("values", "sampled_strategy", "believed_strategy", "average_strategy"):
         ours, theirs = getattr(gpu, field).cpu(), getattr(cpu, field)
         assert torch.equal(ours.isnan(), theirs.isnan())
         moved, *allowed = (

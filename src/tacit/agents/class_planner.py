@@ -37,12 +37,14 @@ class _Plan:
 
     Attributes:
       pbs: Where it started.
-      strategy: `[E]` of its subgame: what is played there, and what everyone is believed to play.
+      strategy: `[E]` of its subgame: what is played there.
+      believed: `[E]` what everyone is believed to play.
       promised: `[H, leaves]` the opponent's infostate values at the leaves; None unless it re-solves.
     """
 
     pbs: PublicBeliefState
     strategy: Floats
+    believed: Floats
     promised: Tensor | None
 
 
@@ -82,7 +84,7 @@ class ClassPlanner:
         if not self.walk.roots:
             return None
         plan = self.plan()
-        pbs = descend(plan.pbs, plan.strategy, self.walk.node).rescaled()
+        pbs = descend(plan.pbs, plan.believed, self.walk.node).rescaled()
         return make_view(pbs, plan.strategy, self._values(plan, pbs))
 
     def plan(self) -> _Plan:
@@ -97,7 +99,7 @@ class ClassPlanner:
         counts = [int(rows.level_start[1]) for rows in root.tree.rows]
         reaches = [np.full(count, 1.0 / count) for count in counts]
         if above is not None:
-            reaches = list(descend(above.pbs, above.strategy, root.came_from).rescaled().reaches)
+            reaches = list(descend(above.pbs, above.believed, root.came_from).rescaled().reaches)
         search, states = self.search, self.search.space.tables.num_private_states
         beliefs = torch.zeros(1, 2, states)
         for player, reach in enumerate(reaches):
@@ -112,10 +114,12 @@ class ClassPlanner:
         with one_thread():  # a single game's queries are far too small to share
             result = search.run(classes, given, sample, constraint, opponent if resolves else None)
         copies = len(result.batch.order)
-        played = result.to_play(self.safety == SAMPLED).view(-1, copies)[:, 0]
+        played, believed = (
+            part.view(-1, copies)[:, 0].double().cpu().numpy() for part in result.to_play(self.safety == SAMPLED)
+        )
         promised = result.leaf_values()[:, ::copies] if resolves and (root.tree.require_nodes().actor == LEAF).any() else None
         pbs = PublicBeliefState(root.tree, 0, (reaches[0], reaches[1]))
-        return _Plan(pbs, played.double().cpu().numpy(), promised)
+        return _Plan(pbs, played, believed, promised)
 
     def _values(self, plan: _Plan, pbs: PublicBeliefState) -> tuple[Floats, Floats]:
         """Returns both players' infostate values `[H]` at a public state inside the plan, when both go on like this."""

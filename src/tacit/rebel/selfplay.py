@@ -63,8 +63,8 @@ class SelfPlay:
             return torch.from_numpy(values).to(device)
 
         explorer = random(self.generator.integers(0, 2, len(reaches)))
-        believed = result.followed_strategy
-        explored = explore(space, batch, result.sampled_strategy, believed, explorer, self.exploration)
+        others, believed = result.to_play(safe=True)
+        explored = explore(space, batch, result.sampled_strategy, others, explorer, self.exploration)
         chances = leaf_chances(space, kernels, batch, explored, reaches)
         leaf = sample_leaves(chances[self._num_openings :], random(self.generator.random(games, np.float32)))
         over = leaf == GAME_OVER

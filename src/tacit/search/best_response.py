@@ -145,7 +145,7 @@ class _Match:
         for stage, games, path in self._followed:
             classes[games.cpu().numpy()] = stage.public_class[path.cpu().numpy()]
         agent = search.run(classes, self._agent_reaches, search.iterations_at(self._generator.random(len(classes))))
-        chosen, batch = agent.to_play(self._safe), agent.batch
+        (chosen, believed), batch = agent.to_play(self._safe), agent.batch
         # A random iteration of regret matching pays on average what the average strategy pays.
         on_average = agent.average_strategy if chosen is agent.sampled_strategy else chosen
         (played, expected), leaf_values = self._respond(batch, chosen, on_average)
@@ -159,9 +159,9 @@ class _Match:
         leaf = sample_leaves(chances / total.clamp_min(1e-30)[:, None], draws * (1.0 - 1e-6))
         leaf = torch.where(weight > LEAST_WEIGHT * lottery, leaf, GAME_OVER)
         _, real = leaf_states(space, kernels, batch, played, self._real_reaches, leaf)
-        _, believed = leaf_states(space, kernels, batch, chosen, self._agent_reaches, leaf)
+        _, beliefs = leaf_states(space, kernels, batch, believed, self._agent_reaches, leaf)
         kept = leaf != GAME_OVER
-        self._real_reaches, self._agent_reaches = real[kept], believed[kept]
+        self._real_reaches, self._agent_reaches = real[kept], beliefs[kept]
         self._weight, self.game = weight.clamp_min(LEAST_WEIGHT)[kept], self.game[kept]
         self._planned_value = (planned / chances.clamp_min(1e-30))[kept, leaf[kept]]
         return len(classes) + self._follow(leaf)

@@ -32,10 +32,17 @@ MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}
 
 
 class _Leaf(NamedTuple):
-    """The games that go on at one leaf: `[B]` nodes and `[B, 2, H]` the players' reaches."""
+    """The games that go on at one leaf.
+
+    Attributes:
+      node: `[B]` their nodes.
+      reaches: `[B, 2, H]` the players' own reaches.
+      beliefs: `[B, 2, H]` what searches start from. Where a player never comes they go on from what was believed before.
+    """
 
     node: np.ndarray
     reaches: Tensor
+    beliefs: Tensor
 
 
 def playthrough_quality(
@@ -98,22 +105,23 @@ class _PolicyAverage:
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
         reaches = self._real_states(node).float()
+        beliefs = normalised_reach(reaches, reaches, dim=2)
         while len(node):
             size = MAX_SEARCHES[torch.device(self.device).type]
             chunks = [slice(start, start + size) for start in range(0, len(node), size)]
             quantile = self._quantiles(node)
-            below = [leaf for c in chunks for leaf in self._search(node[c], reaches[c], quantile[c])]
+            below = [leaf for c in chunks for leaf in self._search(_Leaf(node[c], reaches[c], beliefs[c]), quantile[c])]
             node = np.concatenate([node[:0], *(leaf.node for leaf in below)])
             reaches = torch.cat([reaches[:0], *(leaf.reaches for leaf in below)])
+            beliefs = torch.cat([beliefs[:0], *(leaf.beliefs for leaf in below)])
 
-    def _search(self, node: np.ndarray, reaches: Tensor, quantile: np.ndarray) -> list[_Leaf]:
+    def _search(self, games: _Leaf, quantile: np.ndarray) -> list[_Leaf]:
         """Searches at the given nodes, adds the policies that are played, and returns the leaves that can be reached."""
-        beliefs = normalised_reach(reaches, self._real_states(node), dim=2)
-        sample = self.search.iterations_at(quantile)
-        result = self.search.run(self.space.classes.of_node[node].astype(np.int64), beliefs, sample)
-        self.done += len(node)
+        classes = self.space.classes.of_node[games.node].astype(np.int64)
+        result = self.search.run(classes, games.beliefs, self.search.iterations_at(quantile))
+        self.done += len(quantile)
         self.progress(self.done)
-        return self._collect(node, reaches, result)
+        return self._collect(games, result)
 
     def _quantiles(self, node: np.ndarray) -> np.ndarray:
         """Returns `[B]` uniform random numbers, spread evenly over those of all searches at the same node.
@@ -127,13 +135,14 @@ class _PolicyAverage:
         quantile[order] = (rank + self.generator.random(len(node))) / np.repeat(count, count)
         return quantile
 
-    def _collect(self, node: np.ndarray, reaches: Tensor, result: SearchResult) -> list[_Leaf]:
-        """Adds what is played to the plan, weighted by own reaches; returns the nodes and reaches below."""
-        batch, space, played = result.batch, self.space, result.to_play(self.safe)
-        below = reaches_below(space, self.search.kernels, batch, played, reaches)
+    def _collect(self, games: _Leaf, result: SearchResult) -> list[_Leaf]:
+        """Adds what is played to the plan, weighted by own reaches; returns the games below."""
+        batch, space, (played, believed) = result.batch, self.space, result.to_play(self.safe)
+        below = reaches_below(space, self.search.kernels, batch, played, games.reaches)
+        thought = reaches_below(space, self.search.kernels, batch, believed, games.beliefs)
         odds, leaves = LeafOdds(space, batch, self.device), []
         for group in batch:
-            real_nodes, which = np.unique(node[batch.order[group.games]], return_inverse=True)
+            real_nodes, which = np.unique(games.node[batch.order[group.games]], return_inverse=True)
             subgames = [space.subgame_at(int(n)) for n in real_nodes]
             tree, reach = space.subgames[group.public_class].tree, batch.rows(below, group)
             row = torch.from_numpy(tree.infostate_row[tree.entry_infostate].astype(np.int64)).to(self.device)
@@ -145,12 +154,15 @@ class _PolicyAverage:
             by_node.index_add_(1, torch.from_numpy(which).to(self.device), weights)
             entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
             self.plan.index_add_(0, entries.flatten(), by_node.flatten())
-            arrived = torch.stack([odds.arrived(group.number, player, below[player]) for player in (0, 1)])
-            arrived = arrived.permute(1, 3, 0, 2)  # [leaves, games, 2, H]
+            arrived, reached = (
+                torch.stack([odds.arrived(group.number, p, rows[p]) for p in (0, 1)]).permute(1, 3, 0, 2)
+                for rows in (below, thought)
+            )  # [leaves, games, 2, H]
             alive = (arrived.sum((2, 3)) > 0) & real
             cut = np.flatnonzero(tree.require_nodes().actor == LEAF)
             leaf_node = np.stack([subgame.node_index[cut] for subgame in subgames], axis=1)[:, which]
-            leaves.append(_Leaf(leaf_node[alive.cpu().numpy()], arrived[alive]))
+            at = leaf_node[alive.cpu().numpy()]
+            leaves.append(_Leaf(at, arrived[alive], normalised_reach(reached[alive], self._real_states(at), dim=2)))
         return leaves
 
     def _real_states(self, node: np.ndarray) -> Tensor:

@@ -41,14 +41,14 @@ class SearchResult:
         self.sampled_strategy: Tensor = driver.samples.strategy
 
     @property
-    def followed_strategy(self) -> Tensor:
+    def believed_strategy(self) -> Tensor:
         """The strategies of each game's sampled iteration that leaves were valued at: those that define beliefs below the root.
 
         In CFR-D they are the sampled ones; in fictitious play and CFR-AVE they are the averages up to that iteration.
         """
         sampled, believed = self._samples.strategy, self._samples.believed
-        followed: Tensor = sampled if believed is sampled else self._passes.normalise(believed)
-        return followed
+        strategy: Tensor = sampled if believed is sampled else self._passes.normalise(believed)
+        return strategy
 
     @property
     def average_strategy(self) -> Tensor:
@@ -60,16 +60,22 @@ class SearchResult:
         values: Tensor = self._driver.leaf_values()
         return values
 
-    def to_play(self, safe: bool) -> Tensor:
-        """Returns the strategies to play with, which define the beliefs below the root, too.
+    def to_play(self, safe: bool) -> tuple[Tensor, Tensor]:
+        """Returns the strategies to play with, and those that define the beliefs below the root.
 
-        Safe search follows one random iteration, so that the opponent cannot know the beliefs it is answered with; unsafe
-        search plays the average and believes that everyone does (ReBeL, section 6). Where nothing is hidden there is nothing
-        to mix for, and the likeliest action of the average is played.
+        Safe search plays one random iteration, so that the opponent cannot know the beliefs it is answered with; unsafe search
+        plays the average and believes that everyone does (ReBeL, section 6). CFR-AVE plays that iteration and believes the
+        average up to it (appendix E), fictitious play does both with this average. Where nothing is hidden there is nothing to
+        mix for, and the likeliest action of the average is played.
         """
         if self._passes.space.perfect_information:
-            return self._passes.greedy(self.average_strategy)
-        return self.followed_strategy if safe else self.average_strategy
+            played = believed = self._passes.greedy(self.average_strategy)
+        elif not safe:
+            played = believed = self.average_strategy
+        else:
+            believed = self.believed_strategy
+            played = believed if self._driver.responds else self.sampled_strategy
+        return played, believed
 
 
 class BatchSearch:

@@ -1,0 +1,268 @@
+"""Breaks the core steps of every algorithm, one at a time in a copy of the sources, and says which test notices.
+
+    make mutants                                  all of them
+    python -m tests.mutants "never explores"      those whose name contains a text
+
+A mutant that survives means that a step can be got wrong unseen. One whose text is not found has to be written anew.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A step done wrong.
+
+    Attributes:
+      name: What is wrong.
+      file: The file in `src/tacit`, and
+      right: what stands there, once, and
+      wrong: what takes its place.
+      tests: The tests that should notice, as pytest selects them in `tests/unit`.
+    """
+
+    name: str
+    file: str
+    right: str
+    wrong: str
+    tests: str
+
+
+MUTANTS = (
+    # Regret matching and averages
+    Mutant(
+        "old regrets are not discounted",
+        "solvers/schedules.py",
+        "RegretStep(positive, negative,",
+        "RegretStep(1.0, 1.0,",
+        "test_solvers.py",
+    ),
+    Mutant("the floor of CFR+ is missing", "solvers/schedules.py", "RegretStep(floor=0.0, ", "RegretStep(", "test_solvers.py"),
+    Mutant(
+        "rows: averages without own reach",
+        "kernels/numba_rows.py",
+        "average_weight * own_reach[row] * strategy[e]",
+        "average_weight * strategy[e]",
+        "test_solvers.py",
+    ),
+    Mutant(
+        "lanes: averages without own reach",
+        "kernels/numba_lanes.py",
+        "weight * load(strategy, edge, lanes))",
+        "load(strategy, edge, lanes))",
+        "test_solvers.py",
+    ),
+    Mutant(
+        "hands: averages without own reach",
+        "kernels/numba_hands.py",
+        "+ share * played)",
+        "+ share * load_some(strategy, entry, left, VECTOR))",
+        "test_hand_tree.py test_solve_holdem.py",
+    ),
+    Mutant(
+        "players answer the strategies before the last update",
+        "solvers/driver.py",
+        "for players in ((0,), (1,)) if self.schedule.alternating else ((0, 1),):",
+        "for players in ((0, 1),):",
+        "test_solvers.py",
+    ),
+    Mutant(
+        "responses pick the worst action",
+        "kernels/numba_rows.py",
+        "_ranked(e, bonus, edge_value) > _ranked(",
+        "_ranked(e, bonus, edge_value) < _ranked(",
+        "test_solvers.py test_fictitious_play.py",
+    ),
+    Mutant(
+        "fictitious play answers the latest strategy alone",
+        "solvers/driver.py",
+        "faced = self.mean_reaches[1 - player]",
+        "faced = self.reaches[1 - player]",
+        "test_fictitious_play.py",
+    ),
+    # Card removal
+    Mutant(
+        "folds forget card removal",
+        "kernels/card_removal.py",
+        "chips * (total - _of_cards(h, cards, by_card) + load(reach, h, VECTOR))",
+        "chips * total",
+        "test_hand_tree.py",
+    ),
+    # Search
+    Mutant(
+        "leaves are not weighted by the opponent's reach",
+        "search/numba_kernels.py",
+        "if at_leaf and weighted:",
+        "if at_leaf:",
+        "test_search.py",
+    ),
+    Mutant(
+        "CFR-D values leaves at the averages",
+        "solvers/valuation.py",
+        "play.reaches if self._decomposition == CFR_D else play.mean_reaches",
+        "play.mean_reaches",
+        "test_search.py test_theory.py",
+    ),
+    Mutant(
+        "the strategy after the sampled iteration is taken",
+        "solvers/driver.py",
+        "if not self.responds:  # the average",
+        "if self.responds:  # the average",
+        "test_core_steps.py test_search.py",
+    ),
+    Mutant(
+        "what a search promises comes from its last iteration",
+        "solvers/driver.py",
+        "[old + new for old",
+        "[new for old",
+        "test_search.py test_agents.py",
+    ),
+    # Re-solving
+    Mutant(
+        "the range that enters a gadget lags behind",
+        "solvers/gadget.py",
+        "            return self.entering\n",
+        "            return mean * 0.0 + 1.0\n",
+        "test_gadget.py",
+    ),
+    Mutant(
+        "the opponent cannot opt out", "solvers/gadget.py", "(values, self._promised)):", "(values, values)):", "test_gadget.py"
+    ),
+    Mutant("hold'em promises nothing", "agents/hand_search.py", "(worth * met)", "(0.0 * worth * met)", "test_holdem_agent.py"),
+    Mutant(
+        "hold'em samples the iteration after",
+        "agents/hand_search.py",
+        "int(drawn[0]) - (not driver.responds)",
+        "int(drawn[0])",
+        "test_holdem_agent.py",
+    ),
+    # ReBeL
+    Mutant(
+        "beliefs come from the explored strategy",
+        "rebel/selfplay.py",
+        "batch, believed, reaches, leaf, game)",
+        "batch, explored, reaches, leaf, game)",
+        "test_core_steps.py",
+    ),
+    Mutant("never explores", "rebel/selfplay.py", "explorer, self.exploration)", "explorer, 0.0)", "test_core_steps.py"),
+    Mutant(
+        "always follows the last iteration",
+        "rebel/selfplay.py",
+        "integers(self.search.warm_iterations + 1,",
+        "integers(self.search.config.iterations,",
+        "test_core_steps.py",
+    ),
+    Mutant(
+        "playthroughs are averaged without own reach",
+        "search/playthroughs.py",
+        "(own * batch.view(",
+        "(batch.view(",
+        "test_core_steps.py",
+    ),
+    Mutant(
+        "root values are learnt as they come, not divided by likelihood",
+        "search/groups.py",
+        "sums.T / (weight * likely)",
+        "sums.T / weight",
+        "test_search.py test_rebel.py",
+    ),
+    # NFSP
+    Mutant(
+        "behaviour is learnt from average play",
+        "nfsp/tabular/selfplay.py",
+        "if games.best_response[game, player]:\n",
+        "if not games.best_response[game, player]:\n",
+        "test_nfsp.py",
+    ),
+    Mutant(
+        "the reservoir forgets",
+        "nfsp/tabular/memory.py",
+        "max(capacity / (offered + 1), least_probability)",
+        "1.0",
+        "test_nfsp.py",
+    ),
+    Mutant("the target network is never refitted", "nfsp/tabular/learn.py", "        target[:] = params\n", "", "test_nfsp.py"),
+    Mutant(
+        "what follows is worth nothing",
+        "nfsp/tabular/learn.py",
+        "value += ahead[following]",
+        "value += np.float32(0.0)",
+        "test_nfsp.py",
+    ),
+    Mutant(
+        "everyone always plays best responses",
+        "nfsp/tabular/selfplay.py",
+        "uniform(streams, stream) < anticipation",
+        "uniform(streams, stream) < 2.0",
+        "test_nfsp.py",
+    ),
+    # Measures
+    Mutant(
+        "AIVAT adds no correction", "arena/aivat.py", "total += float(worth / weight) - value", "total += 0.0", "test_aivat.py"
+    ),
+    Mutant(
+        "LBR does not update what it believes",
+        "arena/lbr.py",
+        "self.beliefs * self._policy.probabilities(before)[before.actions.index(action)]",
+        "self.beliefs * 1.0",
+        "test_lbr.py",
+    ),
+    Mutant(
+        "exploitability is one player's gain",
+        "evaluation/exact.py",
+        "return self.nash_conv / 2",
+        "return self.best_response_values[0]",
+        "test_solvers.py",
+    ),
+)
+
+
+def caught_by(mutant: Mutant, copy: Path) -> str:
+    """Returns the test that notices a mutant of a copy of the sources, `survived`, or why it could not be tried."""
+    file = copy / "tacit" / mutant.file
+    source = file.read_text()
+    if source.count(mutant.right) != 1:
+        return f"not found once in {mutant.file}"
+    file.write_text(source.replace(mutant.right, mutant.wrong))
+    tests = [f"tests/unit/{test}" for test in mutant.tests.split()]
+    environment = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--tb=no", *tests]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    file.write_text(source)
+    failed = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    if done.returncode not in (0, 1) or (done.returncode == 1 and not failed):
+        return f"tests broke: {done.stdout[-200:]}"
+    return failed[0].removeprefix("tests/unit/") if failed else "survived"
+
+
+def compiles(mutant: Mutant) -> bool:
+    """Returns whether numba has to compile everything again for a mutant."""
+    return "compiled import" in (ROOT / "src" / "tacit" / mutant.file).read_text()
+
+
+def main() -> int:
+    """Tries the mutants and returns 1 if one was not caught."""
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(ROOT / "src", Path(folder, "src"), ignore=shutil.ignore_patterns("__pycache__"))
+        for mutant in sorted((mutant for mutant in MUTANTS if wanted in mutant.name), key=compiles):
+            start = time.perf_counter()
+            verdict = caught_by(mutant, copy)
+            missed += "::" not in verdict
+            print(f"{mutant.name}: {verdict} ({time.perf_counter() - start:.0f} s)", flush=True)
+    print(f"{missed} not caught")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

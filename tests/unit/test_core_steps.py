@@ -1,0 +1,147 @@
+"""The core steps of ReBeL, held to a second account of them that searches one game at a time and follows every choice."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.games import load_game
+from tacit.leaves.evaluators import RandomLeaves
+from tacit.rebel.selfplay import SelfPlay
+from tacit.search.config import SearchConfig
+from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.search import BatchSearch
+from tacit.solvers.schedules import iteration_weights, plain_schedule
+from tacit.tree.base import Floats
+from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import LEAF, PublicTree
+from tacit.tree.search_space import search_space
+
+EXPLORATION = 0.6
+
+
+def search_of(name: str, depth: int, iterations: int, solver: str = "cfr", decomposition: str = "cfr-d") -> BatchSearch:
+    space = search_space(compile_game(load_game(name)), depth)
+    return BatchSearch(space, RandomLeaves(space), SearchConfig(solver, iterations, depth, decomposition))
+
+
+def searched(search: BatchSearch, public_class: int, beliefs: list[Floats], iteration: int) -> tuple[Floats, Floats]:
+    """Returns what one search plays, and what defines beliefs below it, if it draws an iteration."""
+    given = torch.zeros(1, 2, search.space.tables.num_private_states)
+    for player in (0, 1):
+        given[0, player, : len(beliefs[player])] = torch.from_numpy(beliefs[player])
+    result = search.run(np.array([public_class]), given, np.array([iteration]))
+    copies = len(result.batch.order)
+    played, believed = (
+        part.view(-1, copies)[:, 0].double().numpy() for part in (result.sampled_strategy, result.believed_strategy)
+    )
+    return played, believed
+
+
+def down(tree: PublicTree, player: int, strategy: Floats, roots: Floats) -> Floats:
+    """Returns `[R]` a player's reach of its rows."""
+    rows = tree.rows[player]
+    reach = np.zeros(len(rows))
+    reach[: len(roots)] = roots
+    for row in range(len(roots), len(rows)):
+        own = rows.entry[row] < tree.num_entries
+        reach[row] = reach[rows.parent[row]] * (strategy[rows.entry[row]] if own else 1.0)
+    return reach
+
+
+def scaled(reach: Floats) -> Floats:
+    return reach / reach.sum() if reach.sum() > 0 else np.full(len(reach), 1.0 / len(reach))
+
+
+def at_leaves(tree: PublicTree, reaches: list[Floats]) -> dict[int, list[Floats]]:
+    """Returns both players' reaches at each leaf of a subgame."""
+    nodes = tree.require_nodes()
+    return {
+        int(leaf): [reaches[p][nodes.row_start[p][leaf] : nodes.row_start[p][leaf + 1]] for p in (0, 1)]
+        for leaf in np.flatnonzero(nodes.actor == LEAF)
+    }
+
+
+@pytest.mark.parametrize("decomposition", ["cfr-d", "modified-cfr-ave"])
+def test_self_play_explores_with_one_player_and_believes_in_a_random_iteration_without_exploration(decomposition: str) -> None:
+    """Where games of one step stand, and what is believed there, against the probability of each, all choices counted."""
+    iterations, games = 4, 20_000
+    search = search_of("liars_dice(dice=1,faces=3)", 2, iterations, "cfr", decomposition)
+    root = search.space.subgames[int(search.space.root_class[0])]
+    tree, nodes = root.tree, root.tree.require_nodes()
+    uniform = tree.uniform_strategy()
+    start = [np.full(3, 1.0 / 3)] * 2
+    probable: dict[tuple[float, ...], float] = defaultdict(float)
+    ended: dict[tuple[float, ...], float] = defaultdict(float)
+    mean_over = 0.0
+    for iteration in range(1, iterations + 1):
+        played, believed = searched(search, int(search.space.root_class[0]), start, iteration)
+        beliefs = at_leaves(tree, [down(tree, p, believed, start[p]) for p in (0, 1)])
+        for explorer in (0, 1):
+            explores = tree.entry_player == explorer
+            mixed = np.where(explores, (1 - EXPLORATION) * played + EXPLORATION * uniform, played)
+            real = at_leaves(tree, [down(tree, p, mixed, start[p]) for p in (0, 1)])
+            chance = {leaf: float(r[0] @ nodes.joint(leaf) @ r[1]) for leaf, r in real.items()}
+            total = float(start[0] @ nodes.joint(0) @ start[1])
+            over = 1.0 - sum(chance.values()) / total
+            mean_over += over / (2 * iterations)
+            for leaf, likely in chance.items():
+                key = (int(root.node_class[leaf]), *np.round(np.concatenate([scaled(b) for b in beliefs[leaf]]), 4))
+                probable[key] += likely / total / (2 * iterations)
+                ended[key] += likely / total / (1.0 - over) / (2 * iterations)
+    expected = {key: probable[key] + mean_over * ended[key] for key in probable}  # a new game begins with a step that goes on
+    assert sum(expected.values()) == pytest.approx(1.0)
+    selfplay = SelfPlay(search, games, EXPLORATION, np.random.default_rng(0))
+    selfplay.advance()
+    found: dict[tuple[float, ...], int] = defaultdict(int)
+    for game_class, reaches in zip(selfplay.game_class.tolist(), selfplay.reaches.flatten(1).numpy(), strict=True):
+        near = [key for key in expected if key[0] == game_class and np.abs(np.array(key[1:]) - reaches).max() < 1e-3]
+        assert near, "beliefs that no iteration leads to"
+        found[near[0]] += 1
+    for key, likely in expected.items():
+        assert found[key] / games == pytest.approx(likely, abs=6 * np.sqrt(likely / games) + 0.004)
+
+
+def mixed_policy(search: BatchSearch) -> Floats:
+    """Returns `[E]` the policy that an agent mixes who draws an iteration in every search, all draws counted."""
+    space, plan = search.space, np.zeros(search.space.tree.num_entries)
+    weights = iteration_weights(plain_schedule(search.config.solver), search.config.iterations)
+
+    def visit(node: int, real: list[Floats], beliefs: list[Floats], share: float) -> None:
+        subgame = space.subgame_at(node)
+        tree = subgame.tree
+        owner, row = tree.entry_player, tree.infostate_row[tree.entry_infostate]
+        for iteration, weight in enumerate(weights / weights.sum(), 1):
+            played, believed = searched(search, int(space.classes.of_node[node]), beliefs, iteration)
+            own = [down(tree, p, played, real[p]) for p in (0, 1)]
+            for player in (0, 1):
+                mine = owner == player
+                plan[subgame.entry_index[mine]] += share * weight * own[player][row[mine]] * played[mine]
+            after = at_leaves(tree, [down(tree, p, believed, beliefs[p]) for p in (0, 1)])
+            for leaf, reached in at_leaves(tree, own).items():
+                if max(part.sum() for part in reached) > 0:
+                    visit(int(subgame.node_index[leaf]), reached, [scaled(part) for part in after[leaf]], share * weight)
+
+    counts = [int(rows.level_start[1]) for rows in space.tree.rows]
+    visit(0, [np.ones(count) for count in counts], [np.full(count, 1.0 / count) for count in counts], 1.0)
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "iterations", "decomposition"),
+    [
+        ("kuhn_poker", 1, 4, "cfr-d"),
+        ("liars_dice(dice=1,faces=2)", 1, 3, "cfr-d"),
+        ("goofspiel(cards=4)", 2, 3, "cfr-d"),  # four searches in a row: beliefs go on after a move that is never made
+        ("liars_dice(dice=1,faces=2)", 1, 3, "modified-cfr-ave"),  # plays an iteration, believes in the average up to it
+    ],
+)
+def test_playthroughs_are_what_the_agent_mixes(name: str, depth: int, iterations: int, decomposition: str) -> None:
+    search = search_of(name, depth, iterations, "linear-cfr", decomposition)
+    plan, tree = mixed_policy(search), search.space.tree
+    found = playthrough_strategy(search, 3_000, np.random.default_rng(1))
+    often = np.add.reduceat(plan, tree.entry_start[:-1])[tree.entry_infostate] > 0.05
+    assert often.sum() > 10
+    np.testing.assert_allclose(found[often], tree.normalise(plan)[often], atol=0.06)
+    assert np.abs(found - tree.normalise(plan))[often].mean() < 0.01

@@ -12,10 +12,9 @@ from scipy.sparse import csr_matrix, hstack
 
 from tacit.games import CHANCE, TERMINAL
 from tacit.solvers.lp import _Sequences
-from tacit.tree.assemble import NO_ACTION
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import Arrival, resolve_chance
-from tacit.tree.public_tree import PublicTree
+from tacit.tree.public_tree import NO_ACTION, PublicTree
 
 
 def histories(tree: PublicTree) -> Iterator[tuple[Arrival, Place, list[tuple[int, int, int]], float]]:

@@ -15,9 +15,9 @@ import pytest
 from tacit.errors import TacitError
 from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
 from tacit.games.check import check_game
-from tacit.tree.compiler import compile_game, compile_observations
-from tacit.tree.draft import MemoryWatch
-from tacit.tree.estimate import estimate
+from tacit.tree.compiler import compile_game
+from tacit.tree.estimate import MemoryWatch, estimate
+from tacit.tree.growing import compile_observations
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,7 +94,7 @@ def test_a_walk_that_outgrows_its_memory_stops(name: str, monkeypatch: pytest.Mo
     if name.startswith("openspiel"):
         pytest.importorskip("pyspiel")
     taken = count(0, 2**20)
-    monkeypatch.setattr("tacit.tree.draft.resident_memory", lambda: next(taken))
+    monkeypatch.setattr("tacit.tree.estimate.resident_memory", lambda: next(taken))
     monkeypatch.setattr("tacit.tree.compiler.memory_budget", lambda *_: 3 * 2**20)
     with pytest.raises(
         TacitError, match=r"does not fit: \d\d,\d\d\d histories, and not all, took 4 MiB of memory, 3 MiB are free"

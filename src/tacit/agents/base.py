@@ -7,9 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tacit.agents.view import View
-from tacit.tree.assemble import NO_ACTION
 from tacit.tree.navigate import PlayerNavigator, PlayerPlace
-from tacit.tree.public_tree import Floats, PublicTree
+from tacit.tree.public_tree import NO_ACTION, Floats, PublicTree
 
 
 class Sight(NamedTuple):

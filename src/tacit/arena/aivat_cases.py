@@ -28,7 +28,7 @@ from tacit.games.base import CHANCE, InfostateGame
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.tree.compiler import compile_game
-from tacit.tree.draft import Progress
+from tacit.tree.estimate import Progress
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
 

@@ -14,10 +14,10 @@ from tacit.files import write_whole
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL, InfostateGame
 from tacit.solvers.result import SolveResult
-from tacit.tree.assemble import NO_ACTION
 from tacit.tree.base import Strategy
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance
+from tacit.tree.public_tree import NO_ACTION
 from tacit.tree.strategy import RowStrategy
 
 SUFFIXES = (".json", ".csv", ".openspiel.json")

@@ -21,7 +21,7 @@ from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving
-from tacit.tree.draft import Progress
+from tacit.tree.estimate import Progress
 
 CHECK_GROWTH = 1.2
 """Exploitability is evaluated again after this factor more iterations."""

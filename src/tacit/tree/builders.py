@@ -7,36 +7,35 @@ import numpy as np
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import FOLD, OneCardPoker, PokerState
-from tacit.tree.assemble import NO_ACTION, NodeTable
-from tacit.tree.public_tree import NO_PARENT, PublicTree, join_observations
-from tacit.tree.uniform import UniformTables, uniform_tree
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, PublicTree, join_observations
+from tacit.tree.uniform import UniformTables, level_sizes, uniform_tree
 
 
 def build_liars_dice(game: LiarsDice) -> PublicTree:
     """Returns the public tree of liar's dice: every rising sequence of bids, each but the empty one with a call of liar."""
     parent, action, called = _bid_sequences(game.num_bids)
-    depth = np.zeros(len(parent), np.int64)
-    for level_start, level_end in _levels(parent):
-        depth[level_start:level_end] = depth[parent[level_start]] + 1
+    sizes = level_sizes(parent)
+    turn = np.repeat(np.arange(len(sizes)) % 2, sizes)
     over = action == game.liar
     names = [game.action_name(a) for a in range(game.liar + 1)]
 
     rolls = len(game.rolls)
+    roll_names = [game.roll_name(roll) for roll in range(rolls)]
     chance = np.array(game.roll_probabilities)
     matches = np.array([[game.matches(roll, face) for roll in range(rolls)] for face in range(game.faces)])
     bids = np.arange(game.num_bids)
     total = matches[bids % game.faces][:, :, None] + matches[bids % game.faces][:, None, :]
     bidder_wins = np.where(total > (bids // game.faces)[:, None, None], 1.0, -1.0)
-    # The bidder moved at depth d - 1 of a call at depth d, so player 0 bid where d is even.
     tables = UniformTables(
-        nodes=NodeTable(
-            parent, np.where(over, TERMINAL, depth % 2), action, ["" if a == NO_ACTION else names[a] for a in action]
-        ),
-        lanes=([game.roll_name(roll) for roll in range(rolls)],) * 2,
+        parent=parent,
+        actor=np.where(over, TERMINAL, turn),
+        action=action,
+        token=["" if a == NO_ACTION else names[a] for a in action],
+        lanes=(roll_names, roll_names),
         joint=np.outer(chance, chance)[None],
         joint_index=np.zeros(len(parent), np.int64),
         payoff=np.concatenate([bidder_wins, -bidder_wins]),
-        payoff_index=np.where(over, called + game.num_bids * (depth % 2), 0),
+        payoff_index=np.where(over, called + game.num_bids * turn, 0),  # the caller's turn was one after the bidder's
     )
     return uniform_tree(game, tables)
 
@@ -61,25 +60,9 @@ def _bid_sequences(num_bids: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(parents), np.concatenate(actions), np.concatenate(calls)
 
 
-def _levels(parent: np.ndarray) -> list[tuple[int, int]]:
-    """Returns the slices of the levels below the root of a tree in breadth-first order."""
-    levels, start, end = [], 0, 1
-    while end < len(parent):
-        start, end = end, int(np.searchsorted(parent, end))
-        levels.append((start, end))
-    return levels
-
-
 def build_one_card_poker(game: OneCardPoker) -> PublicTree:
     """Returns the public tree of a one-card poker game: the betting tree, branching on the board card."""
     cards = range(game.num_cards)
-    parents: list[int] = []
-    actions: list[int] = []
-    actors: list[int] = []
-    tokens: list[str] = []
-    joint_index: list[int] = []
-    payoff_index: list[int] = []
-    payoffs: list[np.ndarray] = []
     distinct = 1.0 - np.eye(game.num_cards)
     joint = [distinct / distinct.sum()]
     for board in cards:
@@ -87,37 +70,45 @@ def build_one_card_poker(game: OneCardPoker) -> PublicTree:
         alive[board, :] = alive[:, board] = 0.0
         joint.append(alive / (distinct.sum() * (game.num_cards - 2)))
 
-    def visit(state: PokerState, parent: int, action: int, token: str) -> None:
-        """Adds the public state of `state`, whose private cards stand for any, or what follows a board card."""
-        actor = game.actor(state)
-        if actor == CHANCE:
-            for board in cards:
-                private = [card for card in cards if card != board][:2]
-                dealt = game.apply(PokerState((private[0], private[1]), state.streets), board)
-                visit(dealt, parent, action, join_observations((token, game.public_observation(dealt))))
-            return
-        node = len(parents)
+    # Public states, breadth first: a state whose private cards stand for any, the node above, the action and what all saw.
+    found = [(PokerState((0, 1), ((),)), NO_PARENT, NO_ACTION, "")]
+    actors: list[int] = []
+    joint_index: list[int] = []
+    payoff_index: list[int] = []
+    payoffs: list[np.ndarray] = []
+    for node, (state, *_) in enumerate(found):
         board_card = state.cards[2] if len(state.cards) == 3 else None
-        parents.append(parent)
-        actions.append(action)
-        actors.append(actor)
-        tokens.append(token)
+        actors.append(game.actor(state))
         joint_index.append(0 if board_card is None else board_card + 1)
         payoff_index.append(len(payoffs))
-        if actor == TERMINAL:
+        if actors[node] == TERMINAL:
             payoffs.append(_payoffs(game, state, board_card))
-        else:
-            for move in game.legal_actions(state):
-                after = game.apply(state, move)
-                visit(after, node, move, game.public_observation(after))
+            continue
+        for move in game.legal_actions(state):
+            after = game.apply(state, move)
+            seen = game.public_observation(after)
+            if game.actor(after) != CHANCE:
+                found.append((after, node, move, seen))
+                continue
+            for board in cards:
+                private = [card for card in cards if card != board][:2]
+                dealt = game.apply(PokerState((private[0], private[1]), after.streets), board)
+                found.append((dealt, node, move, join_observations((seen, game.public_observation(dealt)))))
 
-    visit(PokerState((0, 1), ((),)), NO_PARENT, NO_ACTION, "")
+    _, parents, actions, tokens = zip(*found, strict=True)
     names = [game.card_name(card) for card in cards]
-    nodes = NodeTable(np.array(parents), np.array(actors), np.array(actions), tokens)
-    return uniform_tree(
-        game,
-        UniformTables(nodes, (names, names), np.stack(joint), np.array(joint_index), np.stack(payoffs), np.array(payoff_index)),
+    tables = UniformTables(
+        parent=np.array(parents),
+        actor=np.array(actors),
+        action=np.array(actions),
+        token=list(tokens),
+        lanes=(names, names),
+        joint=np.stack(joint),
+        joint_index=np.array(joint_index),
+        payoff=np.stack(payoffs),
+        payoff_index=np.array(payoff_index),
     )
+    return uniform_tree(game, tables)
 
 
 def _payoffs(game: OneCardPoker, state: PokerState, board: int | None) -> np.ndarray:

@@ -1,13 +1,16 @@
 """The generic compiler for games that name infostates: public states as the closure of shared infostates.
 
 Two decision histories belong to one public state when some player cannot tell them apart, or a chain of such pairs joins
-them: a connected component under "the same infostate string". If the components form a tree, they are the public states.
+them: a connected component under "the same infostate string". If the components form a tree, they are the public states, and
+the game is compiled like any other: as one that sends everyone its component and each player the name of its infostate.
 If not (phantom games: a component mixes different depths), the player to act is not public, and the tree is made of
 the two players' own infostates alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,12 +20,21 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, InfostateGame, check_depth
-from tacit.tree.assemble import NO_ACTION
-from tacit.tree.draft import MemoryWatch, TreeDraft
-from tacit.tree.public_tree import NO_PARENT, PublicTree
+from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, actions_problem, check_depth
+from tacit.tree.estimate import MemoryWatch
+from tacit.tree.growing import compile_observations
+from tacit.tree.growth import starts
+from tacit.tree.observations import Arrival
+from tacit.tree.opening import sum_pairs
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, NOT_ACTING, PlayerRows, PublicTree
 
 _NOTHING_SEEN = -1
+Move = tuple[int, int]
+"""A history and the action taken there, or a player's row and the place of the action among the legal ones."""
+_START = (NO_PARENT, NO_ACTION)
+"""What leads to the first histories."""
+OwnRow = tuple[int, int, int]
+_OWN_ROOT = (0, NO_ACTION, _NOTHING_SEEN)
 
 
 @dataclass
@@ -30,28 +42,49 @@ class _Walk:
     """All decision and terminal histories, parents before children.
 
     Attributes:
+      game: the rules.
+      actor: who acts at each history, or `TERMINAL`.
+      last_move: the history above each, and the action taken there.
+      chance: how likely chance leads to each history after the last move.
+      payoff: player 0's return, 0 where the game goes on.
       seen: for each player, the number of the infostate at each history (`_NOTHING_SEEN` at terminal ones).
       names: infostate numbers by (player, acting?, string): the same string can occur acting and waiting.
       legal: actions by the number of the acting infostate.
+      outcomes: the histories that follow each move.
     """
 
-    parent: list[int] = field(default_factory=list)
-    action: list[int] = field(default_factory=list)
+    game: InfostateGame[Any]
     actor: list[int] = field(default_factory=list)
+    last_move: list[Move] = field(default_factory=list)
     chance: list[float] = field(default_factory=list)
     payoff: list[float] = field(default_factory=list)
     seen: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     names: dict[tuple[int, bool, str], int] = field(default_factory=dict)
     legal: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    outcomes: defaultdict[Move, list[int]] = field(default_factory=lambda: defaultdict(list))
 
-    def mover(self, history: int) -> int:
-        """Returns who moved last on the way to a history."""
-        return CHANCE if self.parent[history] == NO_PARENT else self.actor[self.parent[history]]
+    def add(self, state: Any, actor: int, move: Move, chance: float) -> int:
+        """Adds a decision or terminal history and returns its number."""
+        history, game = len(self.actor), self.game
+        self.actor.append(actor)
+        self.last_move.append(move)
+        self.chance.append(chance)
+        self.payoff.append(float(game.returns(state)[0]) if actor == TERMINAL else 0.0)
+        self.outcomes[move].append(history)
+        for player in (0, 1):
+            number = _NOTHING_SEEN
+            if actor != TERMINAL:
+                number = self.names.setdefault((player, actor == player, game.infostate(state, player)), len(self.names))
+            self.seen[player].append(number)
+        return history
 
-    def slot(self, history: int) -> int:
-        """Returns the place, among the legal actions, of the one that led to a history."""
-        above = self.parent[history]
-        return 0 if above == NO_PARENT else self.legal[self.seen[self.actor[above]][above]].index(self.action[history])
+    def add_actions(self, state: Any, history: int) -> tuple[int, ...]:
+        """Returns the legal actions of a history, after a comparison with those of the others that look alike."""
+        actor = self.actor[history]
+        infostate, actions = self.seen[actor][history], tuple(self.game.legal_actions(state))
+        if self.legal.setdefault(infostate, actions) != actions:
+            raise TacitError(f"{self.game}: legal actions differ within the infostate {self.game.infostate(state, actor)!r}")
+        return actions
 
 
 def compile_closure(game: InfostateGame[Any], watch: MemoryWatch) -> PublicTree:
@@ -61,49 +94,33 @@ def compile_closure(game: InfostateGame[Any], watch: MemoryWatch) -> PublicTree:
       game: any game that names its infostates.
       watch: stops a walk that takes too much memory.
     """
-    draft = TreeDraft(game)
     walk = _walk(game, watch)
     component = _components(walk)
-    if component is not None:
-        return _compile_components(draft, walk, component, watch)
-    return replace(_compile_own_infostates(draft, walk, watch), nodes=None)
+    return _compile_own_infostates(walk, watch) if component is None else _compile_components(walk, component, watch)
 
 
 def _walk(game: InfostateGame[Any], watch: MemoryWatch) -> _Walk:
-    walk = _Walk()
-    stack: list[tuple[Any, int, int, float, int]] = [(game.initial_state(), NO_PARENT, NO_ACTION, 1.0, 0)]
+    walk = _Walk(game)
+    stack: list[tuple[Any, Move, float, int]] = [(game.initial_state(), _START, 1.0, 0)]
     while stack:
-        state, parent, action, chance, depth = stack.pop()
+        state, move, chance, depth = stack.pop()
         check_depth(game, depth)
         actor = game.actor(state)
         if actor == CHANCE:
-            outcomes = [(game.apply(state, o), parent, action, chance * p, depth + 1) for o, p in game.chance_outcomes(state)]
+            outcomes = [(game.apply(state, o), move, chance * p, depth + 1) for o, p in game.chance_outcomes(state)]
             stack.extend(reversed(outcomes))
             continue
-        history = len(walk.parent)
-        walk.parent.append(parent)
-        walk.action.append(action)
-        walk.actor.append(actor)
-        walk.chance.append(chance)
-        walk.payoff.append(float(game.returns(state)[0]) if actor == TERMINAL else 0.0)
-        for player in (0, 1):
-            walk.seen[player].append(_NOTHING_SEEN if actor == TERMINAL else _number(game, walk, state, player, actor))
+        history = walk.add(state, actor, move, chance)
         if actor != TERMINAL:
-            actions = tuple(game.legal_actions(state))
-            if walk.legal.setdefault(walk.seen[actor][history], actions) != actions:
-                raise TacitError(f"{game}: legal actions differ within the infostate {game.infostate(state, actor)!r}")
-            stack.extend((game.apply(state, a), history, a, chance, depth + 1) for a in reversed(actions))
+            actions = walk.add_actions(state, history)
+            stack.extend((game.apply(state, a), (history, a), 1.0, depth + 1) for a in reversed(actions))
         watch.check(history)
     return walk
 
 
-def _number(game: InfostateGame[Any], walk: _Walk, state: Any, player: int, actor: int) -> int:
-    return walk.names.setdefault((player, actor == player, game.infostate(state, player)), len(walk.names))
-
-
 def _components(walk: _Walk) -> NDArray[Any] | None:
     """Returns `[histories]` the public state of each decision history, or None if these do not form a tree."""
-    parent, decisions = np.array(walk.parent), np.flatnonzero(np.array(walk.actor) != TERMINAL)
+    parent, decisions = np.array(walk.last_move)[:, 0], np.flatnonzero(np.array(walk.actor) != TERMINAL)
     size = len(parent) + len(walk.names)
     history = np.concatenate([decisions, decisions])
     infostate = np.concatenate([np.array(walk.seen[player])[decisions] for player in (0, 1)])
@@ -115,73 +132,137 @@ def _components(walk: _Walk) -> NDArray[Any] | None:
     return component if np.array_equal(parent_of[component[decisions]], above) else None
 
 
-def _compile_components(draft: TreeDraft, walk: _Walk, component: NDArray[Any], watch: MemoryWatch) -> PublicTree:
+class _ObservedGame(Game[Any]):
+    """A walked game: its states are the numbers of histories, and moves before chance has been resolved."""
+
+    def __init__(self, walk: _Walk, component: NDArray[Any]) -> None:
+        self._walk = walk
+        self._public = [(str(number),) for number in component.tolist()]
+        self._private = [*((name,) for _, _, name in walk.names), ()]  # the last one where the game is over
+
+    def initial_state(self) -> Move:
+        return _START
+
+    def actor(self, state: Any) -> int:
+        return self._walk.actor[state] if isinstance(state, int) else CHANCE
+
+    def legal_actions(self, state: int) -> tuple[int, ...]:
+        return self._walk.legal[self._walk.seen[self._walk.actor[state]][state]]
+
+    def apply(self, state: int, action: int) -> Move:
+        return state, action
+
+    def returns(self, state: int) -> tuple[float, float]:
+        return self._walk.payoff[state], -self._walk.payoff[state]
+
+    def arrivals(self, move: Move) -> Iterator[Arrival]:
+        """Yields the histories after a move: all see the component, and each player the name of its infostate."""
+        first, second = self._walk.seen
+        for history in self._walk.outcomes[move]:
+            actor, chance = self._walk.actor[history], self._walk.chance[history]
+            private = (self._private[first[history]], self._private[second[history]])
+            yield Arrival(history, actor, chance, () if actor == TERMINAL else self._public[history], private)
+
+    def __str__(self) -> str:
+        return str(self._walk.game)
+
+
+def _compile_components(walk: _Walk, component: NDArray[Any], watch: MemoryWatch) -> PublicTree:
+    game = _ObservedGame(walk, component)
+    tree = compile_observations(game, watch, game.arrivals)
+    acting = zip(tree.infostate_player.tolist(), tree.infostate_row.tolist(), strict=True)
+    (player, name), count = Counter((player, tree.rows[player].token[row]) for player, row in acting).most_common(1)[0]
+    if count > 1:
+        raise _imperfect_recall(walk.game, player, name)
+    nodes = tree.require_nodes()
+    return replace(tree, game=walk.game, nodes=replace(nodes, token=[""] * len(nodes)))  # a component's number says nothing
+
+
+def _compile_own_infostates(walk: _Walk, watch: MemoryWatch) -> PublicTree:
+    """Returns the sequence form: for each player a row an infostate or final sequence; there are no nodes."""
+    # Each player's rows by the last own move (row and place of the action) and the infostate; the root lies above itself.
+    found: tuple[dict[OwnRow, int], dict[OwnRow, int]] = ({_OWN_ROOT: 0}, {_OWN_ROOT: 0})
+    last: list[tuple[Move, Move]] = []  # each player's last own move at each history
+    chance: list[float] = []  # of each history
+    acting: dict[int, tuple[int, Move]] = {}  # row and last own move of each infostate
+    ends: list[tuple[int, int, float, float]] = []  # the rows that meet at terminal histories, chance and payoff
     names = [name for _, _, name in walk.names]
-    acting_row: dict[int, int] = {}
-    place: list[tuple[int, tuple[int, int]]] = []  # node and rows of each history
-    for history, (above, action, actor) in enumerate(zip(walk.parent, walk.action, walk.actor, strict=True)):
-        parent_node, parent_rows = (NO_PARENT, (NO_PARENT, NO_PARENT)) if above == NO_PARENT else place[above]
-        over, mover = actor == TERMINAL, walk.mover(history)
-        key = ("end", parent_node, action) if over else ("public state", component[history])
-        node = draft.find_node(key, parent_node, actor, walk.slot(history))
-        rows = []
-        for player in (0, 1):
-            seen = walk.seen[player][history]
-            own = action if mover == player else NO_ACTION
-            row = draft.rows[player].find(node, parent_rows[player], own, seen, "" if over else names[seen])
-            if actor == player:
-                if acting_row.setdefault(seen, row) != row:
-                    raise _imperfect_recall(draft, player, names[seen])
-                draft.set_legal(player, row, walk.legal[seen])
-            rows.append(row)
+    for history, ((above, action), actor) in enumerate(zip(walk.last_move, walk.actor, strict=True)):
         watch.check(history)
-        place.append((node, (rows[0], rows[1])))
-        draft.add_history(node, (rows[0], rows[1]), walk.chance[history], walk.payoff[history])
-    return draft.assemble()
-
-
-def _compile_own_infostates(draft: TreeDraft, walk: _Walk, watch: MemoryWatch) -> PublicTree:
-    """Returns the sequence form: for each player a row an infostate or final sequence, every row a node of its own."""
-    names = [name for _, _, name in walk.names]
-    node_of: tuple[list[int], list[int]] = ([], [])
-    roots = []
-    for player in (0, 1):
-        node_of[player].append(draft.find_node(("root", player), NO_PARENT, TERMINAL, NO_ACTION))
-        roots.append(draft.rows[player].find(node_of[player][0], NO_PARENT, NO_ACTION, "root", ""))
-    root = (roots[0], NO_ACTION)
-    last: list[tuple[tuple[int, int], tuple[int, int]]] = []  # each player's last own (row, action) at each history
-    acting: dict[int, tuple[int, tuple[int, int]]] = {}  # row and own past of each infostate
-
-    def find(player: int, sequence: tuple[int, int], what: Any, acts: bool, token: str) -> int:
-        parent, action = sequence
-        node = draft.find_node((player, parent, action, what), node_of[player][parent], player if acts else TERMINAL, action)
-        row = draft.rows[player].find(node, parent, action, what, token)
-        if row == len(node_of[player]):
-            node_of[player].append(node)
-        return row
-
-    for history, (above, action, actor) in enumerate(zip(walk.parent, walk.action, walk.actor, strict=True)):
-        watch.check(history)
-        sequences = [root, root] if above == NO_PARENT else list(last[above])
-        mover = walk.mover(history)
-        if mover != CHANCE:
-            sequences[mover] = (acting[walk.seen[mover][above]][0], action)
-        last.append((sequences[0], sequences[1]))
+        moves = [_OWN_ROOT[:2], _OWN_ROOT[:2]] if above == NO_PARENT else list(last[above])
+        chance.append(walk.chance[history])
+        if above != NO_PARENT:
+            chance[history] *= chance[above]
+            mover = walk.actor[above]
+            infostate = walk.seen[mover][above]
+            moves[mover] = (acting[infostate][0], walk.legal[infostate].index(action))
+        last.append((moves[0], moves[1]))
         if actor == TERMINAL:
-            first, second = (roots[p] if s == root else find(p, s, "end", False, "") for p, s in enumerate(sequences))
-            draft.add_history(node_of[0][first], (first, second), walk.chance[history], walk.payoff[history])
+            first, second = (found[p].setdefault((*moves[p], _NOTHING_SEEN), len(found[p])) for p in (0, 1))
+            ends.append((first, second, chance[history], walk.payoff[history]))
             continue
-        seen = walk.seen[actor][history]
-        if seen not in acting:
-            row = find(actor, sequences[actor], seen, True, names[seen])
-            draft.set_legal(actor, row, walk.legal[seen])
-            acting[seen] = (row, sequences[actor])
-        elif acting[seen][1] != sequences[actor]:
-            raise _imperfect_recall(draft, actor, names[seen])
-    return draft.assemble()
+        infostate = walk.seen[actor][history]
+        if infostate not in acting:
+            problem = actions_problem(walk.legal[infostate])
+            if problem is not None:
+                raise TacitError(f"{walk.game}: {problem}")
+            row = found[actor].setdefault((*moves[actor], infostate), len(found[actor]))
+            acting[infostate] = row, moves[actor]
+        elif acting[infostate][1] != moves[actor]:
+            raise _imperfect_recall(walk.game, actor, names[infostate])
+    return _own_tree(walk, [list(rows) for rows in found], ends)
 
 
-def _imperfect_recall(draft: TreeDraft, player: int, name: str) -> TacitError:
-    return TacitError(
-        f"{draft.game}: player {player} forgets (imperfect recall): {name!r} is reached after different own moves"
+def _own_tree(walk: _Walk, found: list[list[OwnRow]], ends: list[tuple[int, int, float, float]]) -> PublicTree:
+    """Returns the tree of both players' rows: breadth first, infostates level by level and player 0's before player 1's."""
+    levels = [_breadth_first(rows) for rows in found]
+    orders = [np.concatenate(levels[player]) for player in (0, 1)]
+    tables = [np.array(found[player])[orders[player]].T for player in (0, 1)]
+    depth = np.concatenate([np.repeat(np.arange(len(level)), list(map(len, level))) for level in levels])
+    player = np.repeat([0, 1], list(map(len, found)))
+    row, seen = np.concatenate([np.arange(len(rows)) for rows in found]), np.concatenate([table[2] for table in tables])
+    acting = np.flatnonzero(seen != _NOTHING_SEEN)
+    acting = acting[np.lexsort((row[acting], player[acting], depth[acting]))]
+
+    number = np.full(len(walk.names) + 1, NOT_ACTING, np.int32)  # the last one is read where the game ends
+    number[seen[acting]] = np.arange(len(acting))
+    legal = [walk.legal[infostate] for infostate in seen[acting].tolist()]
+    entry_start = starts(np.array(list(map(len, legal))))
+    names = [*(name for _, _, name in walk.names), ""]
+    rows, ranks = [], [np.argsort(order) for order in orders]
+    for (parent, slot, infostate), rank, level in zip(tables, ranks, levels, strict=True):
+        parent_row = rank[parent].astype(np.int32)
+        entry = np.where(slot == NO_ACTION, entry_start[-1], entry_start[number[infostate[parent_row]]] + slot)
+        parent_row[0] = NO_PARENT
+        level_start, token = starts(np.array(list(map(len, level)))), [names[i] for i in infostate.tolist()]
+        rows.append(PlayerRows(parent_row, entry.astype(np.int32), number[infostate], level_start, np.ones(1), token))
+
+    first, second, chance, payoff = map(np.array, zip(*ends, strict=True))
+    pairs, (payoff_chance, payoff) = sum_pairs(ranks[0][first], ranks[1][second], [chance, chance * payoff])
+    return PublicTree(
+        game=walk.game,
+        rows=(rows[0], rows[1]),
+        infostate_player=player[acting].astype(np.int8),
+        infostate_row=row[acting].astype(np.int32),
+        entry_start=entry_start,
+        entry_action=np.array([action for actions in legal for action in actions], np.int32),
+        payoff_rows=pairs,
+        payoff=payoff,
+        payoff_chance=payoff_chance,
+        nodes=None,
     )
+
+
+def _breadth_first(rows: list[OwnRow]) -> list[list[int]]:
+    """Returns the rows below the first one level by level, siblings by the place of their action."""
+    below: list[list[int]] = [[] for _ in rows]
+    for row, (parent, _, _) in enumerate(rows[1:], start=1):
+        below[parent].append(row)
+    levels = [[0]]
+    while levels[-1]:
+        levels.append([row for above in levels[-1] for row in sorted(below[above], key=lambda row: rows[row][1])])
+    return levels[:-1]
+
+
+def _imperfect_recall(game: InfostateGame[Any], player: int, name: str) -> TacitError:
+    return TacitError(f"{game}: player {player} forgets (imperfect recall): {name!r} is reached after different own moves")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tacit.errors import TacitError
-from tacit.games.base import Game, InfostateGame, check_depth
+from tacit.games.base import Game, InfostateGame
 from tacit.games.check import blame_rules
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.one_card_poker import OneCardPoker
 from tacit.tree.base import Tree
 from tacit.tree.builders import build_liars_dice, build_one_card_poker
 from tacit.tree.closure import compile_closure
-from tacit.tree.draft import MemoryWatch, Progress
-from tacit.tree.estimate import memory_budget
-from tacit.tree.growing import GrowingTree
+from tacit.tree.estimate import MemoryWatch, Progress, memory_budget
+from tacit.tree.growing import compile_observations
 from tacit.tree.public_tree import PublicTree
 
 
@@ -56,24 +54,3 @@ def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = l
     watch = MemoryWatch(game, budget, progress)
     with blame_rules(game):
         return compile_closure(game, watch) if isinstance(game, InfostateGame) else compile_observations(game, watch)
-
-
-def compile_observations(game: Game[Any], watch: MemoryWatch) -> PublicTree:
-    """Returns the public tree of a game that sends observations, grown to the end level by level.
-
-    Args:
-      game: any game of the protocol.
-      watch: stops a walk that takes too much memory.
-
-    Raises:
-      TacitError: nobody ever decides anything, the game never ends or breaks other rules.
-    """
-    growing = GrowingTree(game, watch=watch.check)
-    if not growing.leaves:
-        raise TacitError(f"{game} has no decisions: there is nothing to solve")
-    depth = 0
-    while growing.leaves:
-        check_depth(game, depth)
-        growing.open(*growing.leaves)
-        depth += 1
-    return growing.tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
@@ -26,6 +27,8 @@ BYTES_PER_INFOSTATE = 400
 """Rows, entries, regrets, strategy, average and values of an infostate with a few actions."""
 MAX_DEALS = 100_000
 """Histories at the start of a game that is expanded from its rules: every class is walked through with about as many."""
+Progress = Callable[[int], None]
+_CHECK_EVERY = 4_096
 _DESCENTS = 200
 _SHARE_OF_MEMORY = 0.7
 
@@ -121,6 +124,41 @@ def memory_budget(game: Game[Any], direct: bool) -> int:
             f"{readable_bytes(needed.num_bytes)}, {readable_bytes(limit)} of memory are free to use; choose smaller parameters"
         )
     return limit
+
+
+class MemoryWatch:
+    """Follows a walk over histories: every few thousand it reports progress and checks the memory taken so far."""
+
+    def __init__(self, game: Game[Any], budget: int, progress: Progress) -> None:
+        """Starts counting memory from here.
+
+        Args:
+          game: the game that is walked over.
+          budget: bytes of memory after which to give up.
+          progress: called now and then with the number of histories walked.
+        """
+        self._game = game
+        self._budget = budget
+        self._progress = progress
+        self._memory_before = resident_memory()
+        self._checked_at = 0
+
+    def check(self, num_histories: int) -> None:
+        """Reports progress, and refuses a game that outgrows its budget.
+
+        Raises:
+          TacitError: with the memory taken and the budget.
+        """
+        if abs(num_histories - self._checked_at) < _CHECK_EVERY:
+            return
+        self._checked_at = num_histories
+        taken = resident_memory() - self._memory_before
+        if taken > self._budget:
+            raise TacitError(
+                f"{self._game} does not fit: {num_histories:,} histories, and not all, took {readable_bytes(taken)} of memory, "
+                f"{readable_bytes(self._budget)} are free to use; choose smaller parameters"
+            )
+        self._progress(num_histories)
 
 
 def _knuth_estimate(game: Game[Any]) -> tuple[int, int]:

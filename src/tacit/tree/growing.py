@@ -7,16 +7,19 @@ first to the end this is the generic compiler; opened where a search wants to lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.games.base import Game, InfostateGame, actions_problem
-from tacit.tree.assemble import NO_ACTION
+from tacit.games.base import Game, InfostateGame, actions_problem, check_depth
+from tacit.tree.estimate import MemoryWatch
 from tacit.tree.growth import Growth, grown_tree, join_growths
-from tacit.tree.observations import resolve_chance
+from tacit.tree.observations import Arrival, resolve_chance
 from tacit.tree.opening import Actions, Child, Histories, Leaf, Opening, PublicRoot, add_arrival
-from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, Floats, PublicTree
+
+Arrivals = Callable[[Any], Iterator[Arrival]]
 
 
 class GrowingTree:
@@ -33,6 +36,7 @@ class GrowingTree:
         root: PublicRoot | None = None,
         root_reach: tuple[Floats, Floats] | None = None,
         watch: Callable[[int], None] = lambda _: None,
+        arrivals: Arrivals | None = None,
     ) -> None:
         """Starts at a public state, or at the start of the game.
 
@@ -41,6 +45,7 @@ class GrowingTree:
           root: where to start; None for the start of the game, which may be several public states.
           root_reach: each player's reach of its root rows; None for ones.
           watch: called with the number of histories walked so far, for each history that is opened.
+          arrivals: what chance makes of a state, for a game that knows it; None to follow the rules (`resolve_chance`).
 
         Raises:
           TacitError: the game names its infostates instead of sending observations.
@@ -50,6 +55,7 @@ class GrowingTree:
         self.game = game
         self._root_reach = root_reach
         self._watch = watch
+        self._arrivals = arrivals or partial(resolve_chance, game)
         self._num_histories = 0
         self._leaves: dict[int, Leaf] = {}
         self._num_nodes = self._num_entries = 0
@@ -59,7 +65,7 @@ class GrowingTree:
         opening = Opening(0, (0, 0), 0)
         if root is None:
             below: dict[Any, Child] = {}
-            for arrival in resolve_chance(game, game.initial_state()):
+            for arrival in self._arrivals(game.initial_state()):
                 add_arrival(game, below, arrival, (NO_PARENT, NO_PARENT), (NO_ACTION, NO_ACTION), 1.0, 0, NO_ACTION)
             opening.add_children(NO_PARENT, below, (0, 0), {})
         else:
@@ -118,7 +124,7 @@ class GrowingTree:
             actions = self._legal_actions(state, (first, second)[actor], legal)
             for slot, action in enumerate(actions):
                 own = (action, NO_ACTION) if actor == 0 else (NO_ACTION, action)
-                for arrival in resolve_chance(game, game.apply(state, action)):
+                for arrival in self._arrivals(game.apply(state, action)):
                     add_arrival(game, below, arrival, (first, second), own, chance, slot, action)
                     self._num_histories += 1
             self._watch(self._num_histories)
@@ -150,3 +156,25 @@ class GrowingTree:
         self._parts.append(growth)
         self._tree = None
         return growth
+
+
+def compile_observations(game: Game[Any], watch: MemoryWatch, arrivals: Arrivals | None = None) -> PublicTree:
+    """Returns the public tree of a game that sends observations, grown to the end level by level.
+
+    Args:
+      game: any game of the protocol.
+      watch: stops a walk that takes too much memory.
+      arrivals: what chance makes of a state (see `GrowingTree`).
+
+    Raises:
+      TacitError: nobody ever decides anything, the game never ends or breaks other rules.
+    """
+    growing = GrowingTree(game, watch=watch.check, arrivals=arrivals)
+    if not growing.leaves:
+        raise TacitError(f"{game} has no decisions: there is nothing to solve")
+    depth = 0
+    while growing.leaves:
+        check_depth(game, depth)
+        growing.open(*growing.leaves)
+        depth += 1
+    return growing.tree

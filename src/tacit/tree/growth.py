@@ -107,11 +107,11 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
       growth: all that was added so far.
       root_reach: each player's reach of its root rows; None for ones.
     """
-    level_start = _starts(growth.level_size)
+    level_start = starts(growth.level_size)
     opened = np.zeros(len(growth.parent), bool)
     opened[growth.parent[level_start[1] :]] = True
     decision = growth.actor != TERMINAL
-    row_start = (_starts(growth.rows[0].count), _starts(growth.rows[1].count))
+    row_start = (starts(growth.rows[0].count), starts(growth.rows[1].count))
     rows = []
     for player, added in enumerate(growth.rows):
         infostate = np.full(len(added.parent), NOT_ACTING, np.int32)
@@ -133,7 +133,7 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
         rows=(rows[0], rows[1]),
         infostate_player=growth.infostate_player,
         infostate_row=growth.infostate_row,
-        entry_start=_starts(growth.num_actions),
+        entry_start=starts(growth.num_actions),
         entry_action=growth.entry_action,
         payoff_rows=growth.payoff_rows,
         payoff=growth.payoff,
@@ -143,7 +143,7 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
             actor=np.where(decision & ~opened, LEAF, growth.actor).astype(np.int8),
             level_start=level_start,
             row_start=row_start,
-            joint_start=_starts(growth.joint_count).astype(np.int64),
+            joint_start=starts(growth.joint_count).astype(np.int64),
             joint_rows=growth.joint_rows,
             joint_chance=growth.joint_chance,
             token=growth.token,
@@ -151,5 +151,6 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
     )
 
 
-def _starts(counts: Ints) -> Ints:
+def starts(counts: NDArray[Any]) -> Ints:
+    """Returns `[n + 1]` where ranges of the given lengths start, one after the other."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.games.base import CHANCE, TERMINAL, InfostateGame
-from tacit.tree.assemble import NO_ACTION
 from tacit.tree.observations import Arrival
-from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, PublicTree, join_observations
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, NOT_ACTING, PublicTree, join_observations
 
 Seen = tuple[str, ...]
 

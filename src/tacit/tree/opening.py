@@ -7,12 +7,12 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.games.base import TERMINAL, Game
-from tacit.tree.assemble import NO_ACTION
 from tacit.tree.growth import NO_ENTRY, Growth, RowGrowth
 from tacit.tree.observations import Arrival
-from tacit.tree.public_tree import NO_PARENT, Floats, Ints, join_observations
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, Floats, Ints, join_observations
 
 Actions = tuple[int, ...]
 
@@ -228,9 +228,10 @@ class Opening:
 
     def growth(self) -> Growth:
         """Returns the lists as arrays; histories that share both rows are summed."""
-        joint_rows, (joint_chance,) = _summed(self._joint[:2], [np.array(self._joint[2])])
-        chance = np.array(self._ends[2])
-        payoff_rows, (payoff_chance, payoff) = _summed(self._ends[:2], [chance, chance * np.array(self._payoffs)])
+        joint_first, joint_second, joint_weight = map(np.array, self._joint)
+        joint_rows, (joint_chance,) = sum_pairs(joint_first, joint_second, [joint_weight])
+        first, second, chance = map(np.array, self._ends)
+        payoff_rows, (payoff_chance, payoff) = sum_pairs(first, second, [chance, chance * np.array(self._payoffs)])
         node_of_row = np.repeat(np.arange(len(self.parent)), self.rows[0].count)
         return Growth(
             level_size=_ints([len(self.parent)]),
@@ -253,9 +254,8 @@ class Opening:
         )
 
 
-def _summed(rows: tuple[list[int], list[int]], weights: list[Floats]) -> tuple[Ints, list[Floats]]:
+def sum_pairs(first: NDArray[Any], second: NDArray[Any], weights: list[Floats]) -> tuple[Ints, list[Floats]]:
     """Returns `[2, J]` the distinct pairs of rows, sorted, and the sums of each of the weights over equal pairs."""
-    first, second = np.array(rows, np.int64)
     width = second.max(initial=0) + 1
     pairs, index = np.unique(first * width + second, return_inverse=True)
     totals = [np.bincount(index, weight, len(pairs)).astype(np.float64) for weight in weights]

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 NO_PARENT = -1
 """Parent of a root."""
+NO_ACTION = -1
+"""Action of a row whose player did not move to get there."""
 LEAF = -3
 """Actor of a node where a depth limit cut the game."""
 NOT_ACTING = -1

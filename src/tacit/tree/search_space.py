@@ -18,8 +18,7 @@ from tacit.errors import TacitError
 from tacit.games.base import Game
 from tacit.tree.classes import PublicClasses
 from tacit.tree.compiler import compile_game, has_direct_builder
-from tacit.tree.draft import MemoryWatch
-from tacit.tree.estimate import can_expand, fits_memory, memory_limit
+from tacit.tree.estimate import MemoryWatch, can_expand, fits_memory, memory_limit
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, Ints, PublicTree
 from tacit.tree.source import RuleSource, SubgameSource, TreeSource
 from tacit.tree.subgame import Depth, Subgame

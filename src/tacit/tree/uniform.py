@@ -13,16 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.games.base import TERMINAL, Game
-from tacit.tree.assemble import NO_ACTION, ActionTable, HistoryTable, NodeTable, RowTable, assemble
-from tacit.tree.public_tree import NO_PARENT, PublicTree
+from tacit.tree.growth import NO_ENTRY, Growth, RowGrowth, grown_tree, starts
+from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree, in_ranges, spread
+
+Numbers = NDArray[np.int64]
 
 
-@dataclass
+@dataclass(frozen=True)
 class UniformTables:
     """Public states, and which deals are alive and what they pay at each.
 
     Attributes:
-      nodes: `N` public states, parents before children; their slots are the numbers of the public actions themselves.
+      parent: `[N]`, `NO_PARENT` at the root; breadth first, siblings in the order of their actions.
+      actor: `[N]`.
+      action: `[N]` the public action that led to each node, anything at the root.
+      token: `[N]` what everyone learnt on arrival.
       lanes: for each player the names of the private states.
       joint: `[K, H0, H1]` chance weights of the deals; node n has `joint[joint_index[n]]`.
       joint_index: `[N]`.
@@ -30,49 +35,79 @@ class UniformTables:
       payoff_index: `[N]`, anything at nodes where the game goes on.
     """
 
-    nodes: NodeTable
+    parent: Numbers
+    actor: Numbers
+    action: Numbers
+    token: list[str]
     lanes: tuple[list[str], list[str]]
-    joint: NDArray[np.float64]
-    joint_index: NDArray[np.int64]
-    payoff: NDArray[np.float64]
-    payoff_index: NDArray[np.int64]
+    joint: Floats
+    joint_index: Numbers
+    payoff: Floats
+    payoff_index: Numbers
 
 
 def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
     """Returns the public tree of the tables; a private state has a row wherever some deal with it is possible."""
-    nodes = tables.nodes
-    num_nodes = len(nodes.parent)
-    row_at, rows, legal = [], [], []
+    parent, actor, num_nodes = tables.parent, tables.actor, len(tables.parent)
+    alive = [np.any(tables.joint > 0, axis=2 - player)[tables.joint_index] for player in (0, 1)]  # [N, H] each
+    counts = [rows.sum(axis=1) for rows in alive]
+    num_acting = np.select([actor == 0, actor == 1], counts)
+    acting_node = np.repeat(np.arange(num_nodes), num_acting)
+    # An edge is a (node, action) pair: several nodes follow one where chance is public.
+    edges, edge_of = np.unique(np.stack([parent[1:], tables.action[1:]]), axis=1, return_inverse=True)
+    edge_start = np.searchsorted(edges[0], np.arange(num_nodes + 1))
+    num_actions = np.diff(edge_start)[acting_node]
+    slot = np.append(0, edge_of.ravel() - edge_start[parent[1:]])
+    entry_start, first_infostate = starts(num_actions), starts(num_acting)
+
+    rows, row_at = [], []
     for player in (0, 1):
-        alive = np.any(tables.joint > 0, axis=2 - player)[tables.joint_index]  # [N, H]
-        node, lane = np.nonzero(alive)
-        at = np.full(alive.shape, -1)
+        node, lane = np.nonzero(alive[player])
+        at = np.full(alive[player].shape, -1)
         at[node, lane] = np.arange(len(node))
-        above = nodes.parent[node]
-        parent = np.where(above == NO_PARENT, NO_PARENT, at[above, lane])
-        moved = (above != NO_PARENT) & (nodes.actor[above] == player)
-        names = [tables.lanes[player][k] if up == NO_PARENT else "" for k, up in zip(lane, above, strict=True)]
         row_at.append(at)
-        rows.append(RowTable(node, parent, np.where(moved, nodes.slot[node], NO_ACTION), names))
-        legal.append(_legal_actions(nodes, node, player))
-    node, first, second = np.nonzero(tables.joint[tables.joint_index])
-    over = nodes.actor[node] == TERMINAL
-    histories = HistoryTable(
-        node,
-        (row_at[0][node, first], row_at[1][node, second]),
-        tables.joint[tables.joint_index[node], first, second],
-        np.where(over, tables.payoff[np.where(over, tables.payoff_index[node], 0), first, second], 0.0),
+        above = parent[node]
+        row_above = np.where(above == NO_PARENT, NO_PARENT, at[above, lane])
+        moved = (above != NO_PARENT) & (actor[above] == player)
+        infostate = (first_infostate[above] + row_above - starts(counts[player])[above])[moved]
+        entry = np.full(len(node), NO_ENTRY)
+        entry[moved] = entry_start[infostate] + slot[node[moved]]
+        names = tables.lanes[player]
+        token = [names[k] if up == NO_PARENT else "" for k, up in zip(lane.tolist(), above.tolist(), strict=True)]
+        rows.append(RowGrowth(_ints(counts[player]), _ints(row_above), _ints(entry), token))
+
+    node, *lanes = np.nonzero(tables.joint[tables.joint_index])
+    pairs = _ints(np.stack([at[node, lane] for at, lane in zip(row_at, lanes, strict=True)]))
+    chance = tables.joint[tables.joint_index[node], *lanes]
+    over = actor[node] == TERMINAL
+    first_row = np.where(actor == 1, starts(counts[1])[:-1], starts(counts[0])[:-1])
+    growth = Growth(
+        level_size=level_sizes(parent),
+        parent=_ints(parent),
+        actor=actor.astype(np.int8),
+        token=tables.token,
+        rows=(rows[0], rows[1]),
+        infostate_player=actor[acting_node].astype(np.int8),
+        infostate_row=_ints(spread(first_row, num_acting)),
+        num_actions=_ints(num_actions),
+        entry_action=_ints(edges[1][in_ranges(edge_start, acting_node)]),
+        joint_count=_ints(np.bincount(node[~over], minlength=num_nodes)),
+        joint_rows=pairs[:, ~over],
+        joint_chance=chance[~over],
+        payoff_rows=pairs[:, over],
+        payoff=chance[over] * tables.payoff[tables.payoff_index[node[over]], *(lane[over] for lane in lanes)],
+        payoff_chance=chance[over],
     )
-    assert len(nodes.token) == num_nodes
-    return assemble(game, nodes, (rows[0], rows[1]), (legal[0], legal[1]), histories)
+    return grown_tree(game, growth)
 
 
-def _legal_actions(nodes: NodeTable, row_node: NDArray[np.int64], player: int) -> ActionTable:
-    """Returns the actions of every row: those of its node's children, once each, where the player acts."""
-    children = np.flatnonzero(nodes.parent != NO_PARENT)
-    edges = np.unique(np.stack([nodes.parent[children], nodes.slot[children]]), axis=1)
-    edge_start = np.searchsorted(edges[0], np.arange(len(nodes.parent) + 1))
-    counts = np.where(nodes.actor[row_node] == player, np.diff(edge_start)[row_node], 0)
-    start = np.concatenate([[0], np.cumsum(counts)])
-    within = np.arange(start[-1]) - np.repeat(start[:-1], counts)
-    return ActionTable(start, edges[1][np.repeat(edge_start[row_node], counts) + within])
+def level_sizes(parent: Numbers) -> NDArray[np.int32]:
+    """Returns the sizes of the levels of a tree in breadth-first order, the root's first."""
+    ends = [0, 1]
+    while ends[-1] < len(parent):
+        ends.append(int(np.searchsorted(parent, ends[-1])))
+    return _ints(np.diff(ends))
+
+
+def _ints(values: NDArray[Any]) -> NDArray[np.int32]:
+    return values.astype(np.int32)

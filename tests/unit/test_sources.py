@@ -38,7 +38,7 @@ def matched_classes(rules: SubgameSource, tree: TreeSource) -> list[tuple[int, i
     """All pairs of classes, one of each source, that stand for the same public state somewhere."""
     pairs = list(zip(rules.roots.classes.tolist(), tree.roots.classes.tolist(), strict=True))
     for mine, theirs in pairs:
-        below = zip(rules.node_class(mine).tolist(), tree.node_class(theirs).tolist(), strict=True)
+        below = zip(rules.subgame(mine).node_class.tolist(), tree.subgame(theirs).node_class.tolist(), strict=True)
         pairs += dict.fromkeys(pair for pair in below if pair not in pairs and pair != (NO_CLASS, NO_CLASS))
     return pairs
 
@@ -55,15 +55,11 @@ def test_subgames_from_the_rules_equal_those_cut_from_the_compiled_tree(name: st
         node = int(tree.classes.representative[theirs])
         ones = [np.ones(int(start[node + 1] - start[node])) for start in compiled(name).require_nodes().row_start]
         expected = extract_subgame(PublicBeliefState(compiled(name), node, (ones[0], ones[1])), depth).tree
-        subgame = rules.subgame(mine)
+        subgame = rules.subgame(mine).tree
         # Tokens may differ: of the past at a root, and of suits, which the tree finds to play alike.
         assert_same_arrays(expected, subgame, skip=("token",))
         assert subgame.require_nodes().joint(0).sum() == pytest.approx(1.0)
-        leaves = subgame.require_nodes().actor == LEAF
-        np.testing.assert_array_equal(rules.leaf_class(mine), rules.node_class(mine)[leaves])
-        np.testing.assert_array_equal(tree.leaf_class(theirs), tree.node_class(theirs)[leaves])
-    assert_same_arrays(expected, tree.subgame(theirs))
-    assert rules.num_private_states == tree.num_private_states
+    assert_same_arrays(expected, tree.subgame(theirs).tree)
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice=1,faces=4)", "liars_dice(dice=2,faces=3)"])
@@ -92,10 +88,10 @@ def test_private_states_at_a_leaf_are_those_of_its_class(name: str) -> None:
     rules = RuleSource(GAMES[name], 2)
     rules.explore_all(10_000)
     for public_class in range(len(rules)):
-        tree = rules.subgame(public_class)
+        tree, node_class = rules.subgame(public_class)
         nodes = tree.require_nodes()
-        for leaf, leaf_class in zip(np.flatnonzero(nodes.actor == LEAF), rules.leaf_class(public_class), strict=True):
-            below = rules.subgame(int(leaf_class))
+        for leaf in np.flatnonzero(nodes.actor == LEAF):
+            below = rules.subgame(int(node_class[leaf])).tree
             for player, start in enumerate(nodes.row_start):
                 labels = [tree.private_label(player, row) for row in range(start[leaf], start[leaf + 1])]
                 assert labels == below.rows[player].token[: len(labels)]
@@ -111,10 +107,10 @@ def test_dice_too_many_to_compile_are_explored_in_seconds() -> None:
     seconds, mebibytes = time.process_time() - began, (resident_memory() - before) / 2**20
     print(f"{len(source)} classes in {seconds:.1f} s and {mebibytes:.0f} MiB")
     assert len(source) == 48  # the start, 24 bids by player 0, 23 by player 1, who cannot bid lowest
-    assert source.num_private_states == 21
     assert seconds < 60
     assert mebibytes < 500
-    root = source.subgame(int(source.roots.classes[0]))
+    root = source.subgame(int(source.roots.classes[0])).tree
+    assert max(len(reach) for reach in root.root_reach) == 21
     assert root.num_nodes == 1 + 24 + (24 * 23 // 2 + 24)
     with pytest.raises(TacitError, match="does not fit"):
         compile_game(source.game, direct=False)

@@ -227,14 +227,14 @@ def _own_tree(walk: _Walk, found: list[list[OwnRow]], ends: list[tuple[int, int,
     number = np.full(len(walk.names) + 1, NOT_ACTING, np.int32)  # the last one is read where the game ends
     number[seen[acting]] = np.arange(len(acting))
     legal = [walk.legal[infostate] for infostate in seen[acting].tolist()]
-    entry_start = starts(np.array(list(map(len, legal))))
+    entry_start = starts(list(map(len, legal)))
     names = [*(name for _, _, name in walk.names), ""]
     rows, ranks = [], [np.argsort(order) for order in orders]
     for (parent, slot, infostate), rank, level in zip(tables, ranks, levels, strict=True):
         parent_row = rank[parent].astype(np.int32)
         entry = np.where(slot == NO_ACTION, entry_start[-1], entry_start[number[infostate[parent_row]]] + slot)
         parent_row[0] = NO_PARENT
-        level_start, token = starts(np.array(list(map(len, level)))), [names[i] for i in infostate.tolist()]
+        level_start, token = starts(list(map(len, level))), [names[i] for i in infostate.tolist()]
         rows.append(PlayerRows(parent_row, entry.astype(np.int32), number[infostate], level_start, np.ones(1), token))
 
     first, second, chance, payoff = map(np.array, zip(*ends, strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.games.base import TERMINAL, Game
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, Ints, Nodes, PlayerRows, PublicTree
@@ -78,13 +78,8 @@ class Growth:
     payoff_chance: Floats
 
 
-def join_growths(parts: Sequence[Growth]) -> Growth:
-    """Returns several growths, each numbered after the one before, as one."""
-    return _join(parts)
-
-
-def _join(parts: Sequence[Part]) -> Part:
-    """Returns the parts with every field joined: arrays along their last axis, lists of tokens, and rows player by player."""
+def join_growths(parts: Sequence[Part]) -> Part:
+    """Returns growths, each numbered after the one before, as one: arrays are joined along their last axis."""
     first: Any = parts[0]
     joined: dict[str, Any] = {}
     for field in fields(first):
@@ -92,7 +87,7 @@ def _join(parts: Sequence[Part]) -> Part:
         if isinstance(values[0], list):
             joined[field.name] = [token for value in values for token in value]
         elif isinstance(values[0], tuple):
-            joined[field.name] = tuple(_join(both) for both in zip(*values, strict=True))
+            joined[field.name] = tuple(join_growths(both) for both in zip(*values, strict=True))
         else:
             joined[field.name] = np.concatenate(values, axis=-1)
     whole: Part = type(first)(**joined)
@@ -151,6 +146,6 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
     )
 
 
-def starts(counts: NDArray[Any]) -> Ints:
+def starts(counts: ArrayLike) -> Ints:
     """Returns `[n + 1]` where ranges of the given lengths start, one after the other."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

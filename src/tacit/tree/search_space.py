@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from tacit.games.base import Game
 from tacit.tree.classes import PublicClasses
 from tacit.tree.compiler import compile_game, has_direct_builder
 from tacit.tree.estimate import MemoryWatch, can_expand, fits_memory, memory_limit
-from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, Ints, PublicTree
-from tacit.tree.source import RuleSource, SubgameSource, TreeSource
+from tacit.tree.growth import starts
+from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
+from tacit.tree.source import ClassSubgame, RuleSource, SubgameSource, TreeSource
 from tacit.tree.subgame import Depth, Subgame
 
 Table = NDArray[np.int32]
@@ -107,18 +108,6 @@ class SearchTables:
         return int(self.deals.shape[1])
 
 
-class ClassSubgame(NamedTuple):
-    """The depth-limited subgame of a class.
-
-    Attributes:
-      tree: the subgame, from unit reaches.
-      node_class: `[N]` the class of each of its nodes, -1 at terminal ones.
-    """
-
-    tree: PublicTree
-    node_class: Ints
-
-
 class SearchSpace:
     """A game prepared for search: its classes of public states, and each class's depth-limited subgame.
 
@@ -142,7 +131,7 @@ class SearchSpace:
         self.subgames: list[ClassSubgame] = []
         num_pairs = 0
         for c in range(len(source)):
-            self.subgames.append(ClassSubgame(source.subgame(c), source.node_class(c)))
+            self.subgames.append(source.subgame(c))
             num_pairs += len(self.subgames[-1].tree.require_nodes().joint_chance)
             watch(num_pairs)
         self.tables = _make_tables(self.subgames)
@@ -231,10 +220,10 @@ def _make_tables(subgames: list[ClassSubgame]) -> SearchTables:
     ]
     return SearchTables(
         players=(_join([_player_tables(tree, 0) for tree in trees]), _join([_player_tables(tree, 1) for tree in trees])),
-        entry_start=_starts([tree.num_entries for tree in trees]),
+        entry_start=starts([tree.num_entries for tree in trees]),
         entry_player=np.concatenate([tree.entry_player for tree in trees]).astype(np.int32),
         num_entry_actions=np.concatenate([np.diff(t.entry_start)[t.entry_infostate] for t in trees]).astype(np.int32),
-        leaf_start=_starts([len(at) for at in leaves]),
+        leaf_start=starts([len(at) for at in leaves]),
         leaf_class=np.concatenate([subgame.node_class[at] for subgame, at in zip(subgames, leaves, strict=True)]),
         leaf_row=(first_row[0].astype(np.int32), first_row[1].astype(np.int32)),
         leaf_deals=_padded(leaf_joints, most),
@@ -320,7 +309,3 @@ def _join(parts: list[PlayerTables]) -> PlayerTables:
         else:
             joined[field.name] = np.concatenate(values)
     return PlayerTables(**joined)
-
-
-def _starts(counts: list[int]) -> Table:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

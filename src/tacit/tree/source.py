@@ -27,7 +27,7 @@ from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.classes import public_classes
 from tacit.tree.growing import GrowingTree
 from tacit.tree.opening import Histories, PublicRoot
-from tacit.tree.public_tree import LEAF, Floats, Ints, PublicTree
+from tacit.tree.public_tree import Floats, Ints, PublicTree
 from tacit.tree.steps import ClassStep, Opened, build_subgame
 from tacit.tree.subgame import ROUND, Depth, Subgame, check_depth_limit, extract_subgame
 
@@ -47,6 +47,18 @@ class Roots(NamedTuple):
     chances: Floats
 
 
+class ClassSubgame(NamedTuple):
+    """The depth-limited subgame of a class.
+
+    Attributes:
+      tree: the subgame, from unit reaches.
+      node_class: `[N]` the class of each of its nodes, `NO_CLASS` at terminal ones.
+    """
+
+    tree: PublicTree
+    node_class: Ints
+
+
 class SubgameSource(Protocol):
     """Where search gets its trees.
 
@@ -64,21 +76,8 @@ class SubgameSource(Protocol):
         """Returns how many classes are known so far: all of them after `explore_all`."""
         ...
 
-    @property
-    def num_private_states(self) -> int:
-        """`H`: the most private states either player has in any class known so far."""
-        ...
-
-    def subgame(self, public_class: int) -> PublicTree:
+    def subgame(self, public_class: int) -> ClassSubgame:
         """Returns the subgame at a class, from unit reaches; chance weights sum to 1 at the root."""
-        ...
-
-    def node_class(self, public_class: int) -> Ints:
-        """Returns `[N]` the class of each node of `subgame(public_class)`, `NO_CLASS` at terminal nodes."""
-        ...
-
-    def leaf_class(self, public_class: int) -> Ints:
-        """Returns `[leaves]` the class of each leaf of `subgame(public_class)`, in the order of its nodes."""
         ...
 
     def explore_all(self, limit: int) -> None:
@@ -99,7 +98,6 @@ class TreeSource:
         self.tree = tree
         self.depth = depth
         self.classes = public_classes(tree)
-        self._latest: tuple[int, Subgame] | None = None
         nodes = tree.require_nodes()
         roots = np.flatnonzero(nodes.actor[: nodes.num_roots] != TERMINAL)
         self.roots = Roots(self.classes.of_node[roots], np.array([nodes.joint(int(root)).sum() for root in roots]))
@@ -107,35 +105,17 @@ class TreeSource:
     def __len__(self) -> int:
         return len(self.classes)
 
-    @property
-    def num_private_states(self) -> int:
-        """`H`: the most private states either player has at any decision."""
-        nodes = self.tree.require_nodes()
-        return max(int(np.diff(start)[nodes.actor != TERMINAL].max()) for start in nodes.row_start)
-
     def cut(self, node: int) -> Subgame:
         """Returns the subgame at a decision of the tree, from unit reaches; its rows and entries lie as in its class's."""
         first, second = (np.ones(int(start[node + 1] - start[node])) for start in self.tree.require_nodes().row_start)
         return extract_subgame(PublicBeliefState(self.tree, node, (first, second)), self.depth)
 
-    def subgame(self, public_class: int) -> PublicTree:
-        return self._representative(public_class).tree
-
-    def node_class(self, public_class: int) -> Ints:
-        return self.classes.of_node[self._representative(public_class).node_index]
-
-    def leaf_class(self, public_class: int) -> Ints:
-        subgame = self._representative(public_class)
-        leaf_class: Ints = self.classes.of_node[subgame.node_index[subgame.tree.require_nodes().actor == LEAF]]
-        return leaf_class
+    def subgame(self, public_class: int) -> ClassSubgame:
+        subgame = self.cut(int(self.classes.representative[public_class]))
+        return ClassSubgame(subgame.tree, self.classes.of_node[subgame.node_index])
 
     def explore_all(self, limit: int) -> None:
         _check_limit(self.game, len(self), limit)
-
-    def _representative(self, public_class: int) -> Subgame:
-        if self._latest is None or self._latest[0] != public_class:  # a class is asked about several times in a row
-            self._latest = public_class, self.cut(int(self.classes.representative[public_class]))
-        return self._latest[1]
 
 
 @dataclass
@@ -185,24 +165,11 @@ class RuleSource:
     def __len__(self) -> int:
         return len(self._classes)
 
-    @property
-    def num_private_states(self) -> int:
-        """`H`: the most private states either player has in any class known so far."""
-        return max(len(labels) for known in self._classes for labels in known.root.labels)
-
-    def subgame(self, public_class: int) -> PublicTree:
-        return build_subgame(self.game, self._step(public_class).root, self._levels(public_class))
-
-    def node_class(self, public_class: int) -> Ints:
-        below = [child for level in self._levels(public_class) for _, step, _ in level for child in step.child_class]
-        return np.array([public_class, *below], np.int32)
-
-    def leaf_class(self, public_class: int) -> Ints:
-        node_class = self.node_class(public_class)
-        is_leaf = node_class != NO_CLASS
-        is_leaf[[node for level in self._levels(public_class) for node, _, _ in level]] = False
-        leaf_class: Ints = node_class[is_leaf]
-        return leaf_class
+    def subgame(self, public_class: int) -> ClassSubgame:
+        levels = list(self._levels(public_class))
+        below = [child for level in levels for _, step, _ in level for child in step.child_class]
+        tree = build_subgame(self.game, self._step(public_class).root, levels)
+        return ClassSubgame(tree, np.array([public_class, *below], np.int32))
 
     def explore_all(self, limit: int) -> None:
         public_class = 0

@@ -136,7 +136,8 @@ def build_hand_tree(
     entry_block, widths = np.repeat(np.arange(len(block_street)), entries), np.diff(blocks.lane_start)
     node_start = blocks.node_start
     parent, child, first_child, num_below = _links(streets, blocks, block_street)
-    rows = [_rows(streets, blocks, block_street, entry_start, player) for player in (0, 1)]
+    first, second = (_rows(streets, blocks, block_street, entry_start, player) for player in (0, 1))
+    reach_row, row_parent, row_entry, row_block, row_offset = zip(first, second, strict=True)
     kind = repeat("kind", np.int8)
     block = np.repeat(np.arange(len(block_street)), np.diff(node_start)).astype(np.int32)
     return HandTree(
@@ -151,14 +152,14 @@ def build_hand_tree(
         num_actions=np.where(kind == DEALS, num_below, repeat("num_actions", np.int32)).astype(np.int32),
         first_child=first_child,
         child=child,
-        reach_row=(rows[0].of_node, rows[1].of_node),
+        reach_row=reach_row,
         entry_action=repeat("entry_action", np.int32),
         entry_offset=np.concatenate([[0], np.cumsum(widths[entry_block])]),
         entry_node=repeat("entry_node", np.int32, node_start[:-1]),
-        row_offset=(rows[0].offset, rows[1].offset),
-        row_parent=(rows[0].parent, rows[1].parent),
-        row_entry=(rows[0].entry, rows[1].entry),
-        row_block=(rows[0].block, rows[1].block),
+        row_offset=row_offset,
+        row_parent=row_parent,
+        row_entry=row_entry,
+        row_block=row_block,
         root_reach=reaches,
         leaf_betting=[betting for _, betting in streets[0].deals] if depth == ROUND else [],
         pair_weight=chance / meeting,
@@ -327,19 +328,13 @@ def _links(
     return parent, child, (np.cumsum(counts) - counts).astype(np.int32), counts.astype(np.int32)
 
 
-@dataclass(frozen=True)
-class _StreetRows:
-    of_node: NDArray[np.int32]
-    parent: NDArray[np.int32]
-    entry: NDArray[np.int32]
-    block: NDArray[np.int32]
-    offset: NDArray[np.int64]
-
-
 def _rows(
     streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
-) -> _StreetRows:
-    """Returns a player's rows: those of a block begin with what its beginnings inherit from the block before."""
+) -> list[NDArray[Any]]:
+    """Returns a player's row at each node, and of each row the row above, the entry, the block and the offset.
+
+    The rows of a block begin with what its beginnings inherit from the block before.
+    """
     counts = np.array([len(street.row_parent[player]) for street in streets])[block_street]
     start = np.concatenate([[0], np.cumsum(counts)])
     of_node, parents, entries = [], [], []
@@ -356,10 +351,5 @@ def _rows(
         entries.append(np.where(entry >= 0, entry + entry_start[block], -1))
     row_block = np.repeat(np.arange(len(block_street)), counts)
     widths = np.diff(blocks.lane_start)
-    return _StreetRows(
-        of_node=np.concatenate(of_node).astype(np.int32),
-        parent=np.concatenate(parents).astype(np.int32),
-        entry=np.concatenate(entries).astype(np.int32),
-        block=row_block.astype(np.int32),
-        offset=np.concatenate([[0], np.cumsum(widths[row_block])]),
-    )
+    numbers = [np.concatenate(of_node), np.concatenate(parents), np.concatenate(entries), row_block]
+    return [*(part.astype(np.int32) for part in numbers), np.concatenate([[0], np.cumsum(widths[row_block])])]

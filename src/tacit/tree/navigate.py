@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.games.base import CHANCE, TERMINAL, InfostateGame
+from tacit.games.base import TERMINAL, InfostateGame
 from tacit.tree.observations import Arrival
 from tacit.tree.public_tree import NO_ACTION, NO_PARENT, NOT_ACTING, PublicTree, join_observations
 
@@ -82,36 +82,24 @@ class Navigator:
     def __init__(self, tree: PublicTree) -> None:
         nodes = tree.require_nodes()
         self._tree = tree
-        self._node_index: dict[Any, int] = {}
-        for node in range(len(nodes)):
-            if nodes.actor[node] != TERMINAL:
-                self._node_index[int(nodes.parent[node]), int(nodes.actor[node]), nodes.token[node]] = node
-        self._row_index: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
-        for player, rows in enumerate(tree.rows):
-            starts = nodes.row_start[player]
-            for node in range(len(nodes)):
-                for row in range(starts[node], starts[node + 1]):
-                    moved = rows.entry[row] < tree.num_entries
-                    action = int(tree.entry_action[rows.entry[row]]) if moved else NO_ACTION
-                    self._row_index[player][node, int(rows.parent[row]), action, rows.token[row]] = row
+        self._node_index = {
+            key: node
+            for node, key in enumerate(zip(nodes.parent.tolist(), nodes.actor.tolist(), nodes.token, strict=True))
+            if key[1] != TERMINAL
+        }
+        self._row_index: list[dict[Any, int]] = []
+        for rows, of_row in zip(tree.rows, nodes.of_row, strict=True):
+            action = np.append(tree.entry_action, NO_ACTION)[rows.entry]
+            keys = zip(of_row.tolist(), rows.parent.tolist(), action.tolist(), rows.token, strict=True)
+            self._row_index.append({key: row for row, key in enumerate(keys)})
 
     def follow(self, place: Place, mover: int, action: int, arrival: Arrival) -> Place:
         """Returns the place of the decision state at `arrival`, reached from `place` when `mover` took `action`.
 
         From `NOWHERE` the mover is `CHANCE` and the action `NO_ACTION`.
         """
-        first, second = (
-            self.follow_player(
-                player,
-                PlayerPlace(place.node, place.rows[player]),
-                action if mover == player and mover != CHANCE else NO_ACTION,
-                arrival.actor,
-                arrival.public,
-                arrival.private[player],
-            )
-            for player in (0, 1)
-        )
-        return Place(first.node, (first.row, second.row))
+        own = [action if mover == player else NO_ACTION for player in (0, 1)]
+        return self._follow(place, own, arrival.actor, arrival.public, arrival.private)
 
     def follow_player(
         self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
@@ -124,31 +112,24 @@ class Navigator:
         first, second = sights
         assert first is not None
         assert second is not None
-        if actor == TERMINAL:
-            return self._end(place, (first, second))
-        found = [
-            self.follow_player(
-                player,
-                PlayerPlace(place.node, place.rows[player]),
-                NO_ACTION if sight.action is None else sight.action,
-                actor,
-                sight.public,
-                sight.private,
-            )
-            for player, sight in enumerate((first, second))
-        ]
-        return Place(found[0].node, (found[0].row, found[1].row))
+        own = [NO_ACTION if sight.action is None else sight.action for sight in (first, second)]
+        follow = self._end if actor == TERMINAL else self._follow
+        return follow(place, own, actor, first.public, (first.private, second.private))
 
-    def _end(self, place: Place, sights: tuple[Sighted, Sighted]) -> Place:
+    def _follow(self, place: Place, own: list[int], actor: int, public: Seen, private: tuple[Seen, Seen]) -> Place:
+        """Returns the next decision's place, `own` the action of each player that led there, or `NO_ACTION`."""
+        first, second = (
+            self.follow_player(p, PlayerPlace(place.node, place.rows[p]), own[p], actor, public, private[p]) for p in (0, 1)
+        )
+        return Place(first.node, (first.row, second.row))
+
+    def _end(self, place: Place, own: list[int], actor: int, public: Seen, private: tuple[Seen, Seen]) -> Place:
         """Returns the terminal place; terminal nodes are told apart by the last action as well."""
         nodes = self._tree.require_nodes()
         below = np.arange(nodes.num_roots) if place.node == NO_PARENT else nodes.children(np.array([place.node]))
         for node in below.tolist():
-            if nodes.actor[node] == TERMINAL and nodes.token[node] == join_observations(sights[0].public):
-                keys = [
-                    (node, place.rows[p], NO_ACTION if s.action is None else s.action, join_observations(s.private))
-                    for p, s in enumerate(sights)
-                ]
+            if nodes.actor[node] == actor and nodes.token[node] == join_observations(public):
+                keys = [(node, place.rows[p], own[p], join_observations(private[p])) for p in (0, 1)]
                 if all(key in self._row_index[player] for player, key in enumerate(keys)):
                     return Place(node, (self._row_index[0][keys[0]], self._row_index[1][keys[1]]))
         raise KeyError(f"no end of the game below public state {place.node} looks like that")

@@ -73,6 +73,14 @@ def _readable(tokens: Iterable[str]) -> str:
     return " ".join(filter(None, tokens)).replace(_SEPARATOR, " ")
 
 
+def _path(parent: Ints, at: int) -> list[int]:
+    path = []
+    while at != NO_PARENT:
+        path.append(at)
+        at = int(parent[at])
+    return path[::-1]
+
+
 @dataclass(frozen=True)
 class PlayerRows:
     """One player's rows, roots first, level by level.
@@ -256,19 +264,11 @@ class PublicTree:
 
     def row_path(self, player: int, row: int) -> list[int]:
         """Returns the rows from the root down to `row`."""
-        path = []
-        while row != NO_PARENT:
-            path.append(row)
-            row = int(self.rows[player].parent[row])
-        return path[::-1]
+        return _path(self.rows[player].parent, row)
 
     def node_path(self, node: int) -> list[int]:
         """Returns the public states from the root down to `node`."""
-        parent, path = self.require_nodes().parent, []
-        while node != NO_PARENT:
-            path.append(node)
-            node = int(parent[node])
-        return path[::-1]
+        return _path(self.require_nodes().parent, node)
 
     @cached_property
     def begins_round(self) -> NDArray[np.bool_]:

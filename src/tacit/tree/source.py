@@ -73,19 +73,11 @@ class SubgameSource(Protocol):
     roots: Roots
 
     def __len__(self) -> int:
-        """Returns how many classes are known so far: all of them after `explore_all`."""
+        """Returns how many classes are known so far."""
         ...
 
     def subgame(self, public_class: int) -> ClassSubgame:
         """Returns the subgame at a class, from unit reaches; chance weights sum to 1 at the root."""
-        ...
-
-    def explore_all(self, limit: int) -> None:
-        """Finds all classes of the game.
-
-        Raises:
-          TacitError: there are more than `limit`.
-        """
         ...
 
 
@@ -113,9 +105,6 @@ class TreeSource:
     def subgame(self, public_class: int) -> ClassSubgame:
         subgame = self.cut(int(self.classes.representative[public_class]))
         return ClassSubgame(subgame.tree, self.classes.of_node[subgame.node_index])
-
-    def explore_all(self, limit: int) -> None:
-        _check_limit(self.game, len(self), limit)
 
 
 @dataclass
@@ -172,10 +161,19 @@ class RuleSource:
         return ClassSubgame(tree, np.array([public_class, *below], np.int32))
 
     def explore_all(self, limit: int) -> None:
+        """Finds all classes of the game.
+
+        Raises:
+          TacitError: there are more than `limit`.
+        """
         public_class = 0
         while public_class < len(self._classes):
             self._step(public_class)
-            _check_limit(self.game, len(self._classes), limit)
+            if len(self._classes) > limit:
+                raise TacitError(
+                    f"{self.game} has more than {limit:,} classes of public states: "
+                    "choose smaller parameters, or give the game a public_key() that forgets more"
+                )
             public_class += 1
 
     def _levels(self, public_class: int) -> Iterator[list[Opened]]:
@@ -255,11 +253,3 @@ class RuleSource:
                 f"{self.game}: public_key() is {key!r} both at {known.root.label!r} and at {found.root.label!r}, "
                 f"which have different {what}; tell them apart in the key"
             )
-
-
-def _check_limit(game: Game[Any], num_classes: int, limit: int) -> None:
-    if num_classes > limit:
-        raise TacitError(
-            f"{game} has more than {limit:,} classes of public states: "
-            "choose smaller parameters, or give the game a public_key() that forgets more"
-        )

@@ -98,11 +98,6 @@ def test_the_range_that_enters_is_the_one_after_the_update() -> None:
     assert again[2] == 0.0
 
 
-def test_a_prior_is_mixed_in() -> None:
-    gadget = Gadget(1, np.zeros(2), prior=np.array([0.2, 0.8]), prior_weight=0.5)
-    np.testing.assert_allclose(gadget.answer(np.array([1.0, -1.0]), RegretStep(floor=0.0)), [0.35, 0.4])
-
-
 BOARD = (7, 22, 33, 47)
 ENDGAME = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
 

@@ -8,7 +8,6 @@ value is the sum over the cards that can come: *links* say where hands go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,10 @@ SLOTS = 64
 """Room for the hands that hold a card, and for cards: more than there are of either."""
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """The tables. Offsets count numbers of the flat arrays they lead into.
+def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
+    """Returns the tables of a tree's pieces by name. Offsets count numbers of the flat arrays they lead into.
 
-    Attributes:
+    Returns:
       stage_start: `[S + 1]` the pieces of each stage, of the roots first.
       stage_deal_start: `[S + 1]` the deals of each stage.
       width: `[P]` hands of the piece's board; its
@@ -64,50 +62,7 @@ class Pieces:
       tie: `[lanes]` the first lane whose hand is as strong, and
       past_tie: `[lanes]` the first whose hand is stronger.
       node_value: `[N]` where each node's values lie.
-      num_values: numbers that all nodes' values take.
     """
-
-    stage_start: Array
-    stage_deal_start: Array
-    width: Array
-    lane: Array
-    begin_value: Array
-    begin_row: Array
-    above_row: Array
-    root_start: Array
-    decision_start: Array
-    value: Array
-    row: Array
-    actor: Array
-    num_actions: Array
-    entry: Array
-    first_edge: Array
-    edge_value: Array
-    edge_row: Array
-    terminal_block: Array
-    terminal_lane: Array
-    terminal_width: Array
-    terminal_shows: Array
-    terminal_value: Array
-    terminal_row: Array
-    terminal_amount: Array
-    deal_value: Array
-    deal_width: Array
-    link_start: Array
-    link_value: Array
-    link_below: Array
-    below: Array
-    card_lane: Array
-    weaker: Array
-    stronger: Array
-    tie: Array
-    past_tie: Array
-    node_value: Array
-    num_values: int
-
-
-def cut_into_pieces(tree: HandTree) -> Pieces:
-    """Returns the pieces of a tree."""
     t, blocks = tree, tree.blocks
     widths = np.diff(blocks.lane_start)
     value = np.cumsum(widths[t.block]) - widths[t.block]
@@ -135,45 +90,44 @@ def cut_into_pieces(tree: HandTree) -> Pieces:
     def rows(nodes: Array) -> Array:
         return np.stack([t.row_offset[player][t.reach_row[player][nodes]] for player in (0, 1)])
 
-    return Pieces(
-        stage_start=_offsets(np.bincount(stage, minlength=num_stages)),
-        stage_deal_start=_offsets(np.bincount(block_stage[t.block[deals]], minlength=num_stages)),
-        width=widths[t.block[root]],
-        lane=blocks.lane_start[t.block[root]],
-        begin_value=value[root],
-        begin_row=rows(root),
-        above_row=np.where(t.parent[root] < 0, -1, rows(t.parent[root])),
-        root_start=_offsets(np.where(stage == 0, widths[t.block[root]], 0))[:-1],
-        decision_start=_offsets(np.bincount(piece_of[decisions], minlength=len(root))),
-        value=value[decisions],
-        row=rows(decisions),
-        actor=t.actor[decisions],
-        num_actions=t.num_actions[decisions],
-        entry=t.entry_offset[t.first_entry[decisions]],
-        first_edge=_offsets(t.num_actions[decisions])[:-1],
-        edge_value=value[edges],
-        edge_row=rows(edges),
-        terminal_block=t.block[terminals],
-        terminal_lane=blocks.lane_start[t.block[terminals]],
-        terminal_width=widths[t.block[terminals]],
-        terminal_shows=t.kind[terminals] == SHOWS,
-        terminal_value=value[terminals],
-        terminal_row=rows(terminals),
-        terminal_amount=np.stack([t.amount[terminals], loses * t.amount[terminals]]),
-        deal_value=value[deals],
-        deal_width=widths[t.block[deals]],
-        link_start=_offsets(np.bincount(deal_of, minlength=len(deals))),
-        link_value=value[after],
-        link_below=below_start[t.block[after]] + which * widths[blocks.parent[t.block[after]]],
-        below=below,
-        card_lane=card_lane,
-        weaker=weaker,
-        stronger=stronger,
-        tie=blocks.tie,
-        past_tie=past_tie,
-        node_value=value,
-        num_values=int(value[-1] + widths[t.block[-1]]),
-    )
+    return {
+        "stage_start": _offsets(np.bincount(stage, minlength=num_stages)),
+        "stage_deal_start": _offsets(np.bincount(block_stage[t.block[deals]], minlength=num_stages)),
+        "width": widths[t.block[root]],
+        "lane": blocks.lane_start[t.block[root]],
+        "begin_value": value[root],
+        "begin_row": rows(root),
+        "above_row": np.where(t.parent[root] < 0, -1, rows(t.parent[root])),
+        "root_start": _offsets(np.where(stage == 0, widths[t.block[root]], 0))[:-1],
+        "decision_start": _offsets(np.bincount(piece_of[decisions], minlength=len(root))),
+        "value": value[decisions],
+        "row": rows(decisions),
+        "actor": t.actor[decisions],
+        "num_actions": t.num_actions[decisions],
+        "entry": t.entry_offset[t.first_entry[decisions]],
+        "first_edge": _offsets(t.num_actions[decisions])[:-1],
+        "edge_value": value[edges],
+        "edge_row": rows(edges),
+        "terminal_block": t.block[terminals],
+        "terminal_lane": blocks.lane_start[t.block[terminals]],
+        "terminal_width": widths[t.block[terminals]],
+        "terminal_shows": t.kind[terminals] == SHOWS,
+        "terminal_value": value[terminals],
+        "terminal_row": rows(terminals),
+        "terminal_amount": np.stack([t.amount[terminals], loses * t.amount[terminals]]),
+        "deal_value": value[deals],
+        "deal_width": widths[t.block[deals]],
+        "link_start": _offsets(np.bincount(deal_of, minlength=len(deals))),
+        "link_value": value[after],
+        "link_below": below_start[t.block[after]] + which * widths[blocks.parent[t.block[after]]],
+        "below": below,
+        "card_lane": card_lane,
+        "weaker": weaker,
+        "stronger": stronger,
+        "tie": blocks.tie,
+        "past_tie": past_tie,
+        "node_value": value,
+    }
 
 
 def _offsets(counts: Array) -> NDArray[np.int64]:

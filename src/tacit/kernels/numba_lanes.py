@@ -64,11 +64,11 @@ class LanePasses(PublicTreePasses[Rows]):
         own_reach, strategy, regret, average = numbers
         ends = self._ends(player, faced, leaves)
         if mode == FOLLOW:
-            _values(*self._shape, player, *ends, strategy, self._cfv)
+            _values(self._shape, player, ends, strategy, self._cfv)
         elif mode == RESPOND:
-            _best_response(*self._shape, player, *ends, regret, strategy, self._cfv)
+            _best_response(self._shape, player, ends, regret, strategy, self._cfv)
         else:
-            _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step)
+            _update_regrets(self._shape, player, ends, own_reach, strategy, regret, average, self._cfv, clock.step)
 
     def root_cfv(self, player: int) -> Rows:
         return self._cfv.ravel()[self._root_position(player)]
@@ -99,7 +99,8 @@ class LanePasses(PublicTreePasses[Rows]):
 
 
 @compiled()
-def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
+def _terminal_value(lanes, node, ends):  # type: ignore[no-untyped-def]
+    payoff_index, payoffs, opponent_reach = ends
     value = splat(0.0, lanes)
     first = payoff_index[node] * len(lanes)
     for lane in range(len(lanes)):
@@ -158,12 +159,11 @@ def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, 
 
 
 @compiled()
-def _values(  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, strategy, cfv
-):
+def _values(shape, player, ends, strategy, cfv):  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor = shape
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+            store(cfv, node, _terminal_value(lanes, node, ends))
         elif actor[node] == player:
             store(cfv, node, _strategy_value(lanes, node, edge_start, child_start, strategy, cfv))
         elif actor[node] != _LEAF:
@@ -179,13 +179,12 @@ def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _best_response(  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, bonus, response, cfv
-):
+def _best_response(shape, player, ends, bonus, response, cfv):  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor = shape
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+            store(cfv, node, _terminal_value(lanes, node, ends))
         elif actor[node] == player:
             first = edge_start[node]
             best, choice = _edge_value(lanes, first, child_start, cfv), zero
@@ -206,32 +205,15 @@ def _best_response(  # type: ignore[no-untyped-def]
 
 
 @compiled(error_model="numpy")
-def _update_regrets(  # type: ignore[no-untyped-def]
-    lanes,
-    edge_start,
-    child_start,
-    actor,
-    player,
-    payoff_index,
-    payoffs,
-    opponent_reach,
-    own_reach,
-    strategy,
-    regret,
-    average,
-    cfv,
-    positive_discount,
-    negative_discount,
-    floor,
-    prediction,
-    average_weight,
-):
+def _update_regrets(shape, player, ends, own_reach, strategy, regret, average, cfv, step):  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor = shape
+    positive_discount, negative_discount, floor, prediction, average_weight = step
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
     lowest, predicted = splat(floor, lanes), splat(prediction, lanes)
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
+            store(cfv, node, _terminal_value(lanes, node, ends))
         elif actor[node] == player:
             first, last = edge_start[node], edge_start[node + 1]
             value = _strategy_value(lanes, node, edge_start, child_start, strategy, cfv)

@@ -19,6 +19,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
+_INT = ir.IntType(32)
 _FAST = ("contract",)
 """Allows fused multiply-add, nothing that would change which lane is larger."""
 
@@ -47,15 +48,13 @@ class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
 @intrinsic  # type: ignore[untyped-decorator]
 def load(_context: Any, array: Any, row: Any, lanes: Any) -> Any:
     """`load(array, row, width(H))` is row `row` of a C-contiguous `[N, H]` array."""
-    count = len(lanes)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _row_pointer(context, builder, signature.args[0], arguments[0], arguments[1], count)
-        value = builder.load(pointer)
-        value.align = 8
-        return value
+        array, row, _ = arguments
+        vector = context.get_data_type(signature.return_type)
+        return builder.load(_row_pointer(context, builder, signature.args[0], array, row, vector), align=8)
 
-    return Lanes(count, array.dtype)(array, types.intp, lanes), generate
+    return Lanes(len(lanes), array.dtype)(array, types.intp, lanes), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -63,8 +62,8 @@ def store(_context: Any, array: Any, row: Any, lanes: Any) -> Any:
     """`store(array, row, lanes)` writes row `row` of a C-contiguous `[N, H]` array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _row_pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2].count)
-        builder.store(arguments[2], pointer, align=8)
+        array, row, value = arguments
+        builder.store(value, _row_pointer(context, builder, signature.args[0], array, row, value.type), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, lanes), generate
@@ -76,11 +75,7 @@ def splat(_context: Any, scalar: Any, lanes: Any) -> Any:
     scalar = types.unliteral(scalar)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = context.get_data_type(signature.return_type)
-        undefined = ir.Constant(vector, ir.Undefined)
-        first = builder.insert_element(undefined, arguments[0], ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-        return builder.shuffle_vector(first, undefined, zeros)
+        return everywhere(builder, arguments[0], context.get_data_type(signature.return_type))
 
     return Lanes(len(lanes), scalar)(scalar, lanes), generate
 
@@ -110,19 +105,13 @@ def load_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> 
         vector = context.get_data_type(signature.return_type)
         pointer = _flat_pointer(context, builder, signature.args[0], array, start, vector)
         name = f"llvm.masked.load.v{vector.count}f{signature.args[0].dtype.bitwidth}.p0"
-        operands = [
-            pointer,
-            ir.Constant(ir.IntType(32), 4),
-            _first_lanes(builder, count, vector.count),
-            ir.Constant(vector, None),
-        ]
-        kind = ir.FunctionType(vector, [operand.type for operand in operands])
+        operands = [pointer, ir.Constant(_INT, 4), _first_lanes(builder, count, vector.count), ir.Constant(vector, None)]
         with builder.if_else(_are_all(builder, count, vector.count)) as (whole, part):
             with whole:
                 every = builder.load(pointer, align=4)
                 whole_end = builder.block
             with part:
-                some = builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+                some = call(builder, name, vector, operands)
                 part_end = builder.block
         value = builder.phi(vector)
         value.add_incoming(every, whole_end)
@@ -140,13 +129,12 @@ def store_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) ->
         array, start, count, value = arguments
         pointer = _flat_pointer(context, builder, signature.args[0], array, start, value.type)
         name = f"llvm.masked.store.v{value.type.count}f{signature.args[0].dtype.bitwidth}.p0"
-        operands = [value, pointer, ir.Constant(ir.IntType(32), 4), _first_lanes(builder, count, value.type.count)]
-        kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
+        operands = [value, pointer, ir.Constant(_INT, 4), _first_lanes(builder, count, value.type.count)]
         with builder.if_else(_are_all(builder, count, value.type.count)) as (whole, part):
             with whole:
                 builder.store(value, pointer, align=4)
             with part:
-                builder.call(cgutils.get_or_insert_function(builder.module, kind, name), operands)
+                call(builder, name, ir.VoidType(), operands)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp, lanes), generate
@@ -185,7 +173,7 @@ def transpose(_context: Any, source: Any, starts: Any, shift: Any, target: Any, 
 
 
 def _shuffle(builder: Any, first: Any, second: Any, order: list[int]) -> Any:
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order))
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(_INT, len(order)), order))
 
 
 def _are_all(builder: Any, count: Any, lanes: int) -> Any:
@@ -200,17 +188,25 @@ def _flat_pointer(context: Any, builder: Any, array_type: Any, array: Any, start
 def _first_lanes(builder: Any, count: Any, lanes: int) -> Any:
     """Returns a mask of the first `count` lanes."""
     kind = ir.VectorType(count.type, lanes)
-    undefined = ir.Constant(kind, ir.Undefined)
-    first = builder.insert_element(undefined, count, ir.Constant(ir.IntType(32), 0))
-    counts = builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
-    return builder.icmp_signed("<", ir.Constant(kind, list(range(lanes))), counts)
+    return builder.icmp_signed("<", ir.Constant(kind, list(range(lanes))), everywhere(builder, count, kind))
 
 
-def _row_pointer(context: Any, builder: Any, array_type: Any, array: Any, row: Any, count: int) -> Any:
-    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
-    vector = ir.VectorType(context.get_data_type(array_type.dtype), count)
-    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, count))], inbounds=True)
-    return builder.bitcast(start, vector.as_pointer())
+def _row_pointer(context: Any, builder: Any, array_type: Any, array: Any, row: Any, vector: Any) -> Any:
+    start = builder.mul(row, ir.Constant(row.type, vector.count))
+    return _flat_pointer(context, builder, array_type, array, start, vector)
+
+
+def everywhere(builder: Any, value: Any, vector: Any) -> Any:
+    """Returns a vector with a value in every lane."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.Constant(_INT, 0))
+    return _shuffle(builder, first, undefined, [0] * vector.count)
+
+
+def call(builder: Any, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
+    """Calls a function of LLVM's own by its name."""
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments, **options)
 
 
 def _bind(symbols: tuple[Callable[[Any, Any], Any], ...], instruction: str) -> None:

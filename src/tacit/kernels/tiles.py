@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.kernels.simd import width
+from tacit.kernels.simd import call, everywhere, width
 
 LANES = 16
 """Columns in a vector: a register of AVX-512, two of AVX2, four of NEON."""
@@ -109,9 +109,9 @@ def product(_context: Any, rows: Any, weights: Any, number: Any, bias: Any, sums
         after = []
         for row in range(ROWS):
             one = builder.load(at(row_array.data, builder.add(starts[row], k)))
-            everywhere = _splat(builder, one, kind)
+            splat = everywhere(builder, one, kind)
             for v in range(vectors):
-                after.append(_multiply_add(builder, everywhere, loaded[v], running[row * vectors + v], pairs))
+                after.append(_multiply_add(builder, splat, loaded[v], running[row * vectors + v], pairs))
         following = builder.add(k, ir.Constant(_INDEX, 1))
         for phi, first, last in zip([k, *running], [ir.Constant(_INDEX, 0), *before], [following, *after], strict=True):
             phi.add_incoming(first, entry)
@@ -134,7 +134,7 @@ def store_rounded(_context: Any, array: Any, row: Any, lanes: Any) -> Any:
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
         place, value = builder.gep(data, [builder.mul(arguments[1], ir.Constant(_INDEX, LANES))], inbounds=True), arguments[2]
         if halves:
-            value = _call(builder, "llvm.x86.avx512bf16.cvtneps2bf16.512", _HALVES, [value])
+            value = call(builder, "llvm.x86.avx512bf16.cvtneps2bf16.512", _HALVES, [value])
         builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=2 if halves else 4)
         return context.get_dummy_value()
 
@@ -147,7 +147,7 @@ def lane_sum(_context: Any, lanes: Any) -> Any:
 
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         zero = ir.Constant(_FLOAT, 0.0)
-        return _call(builder, f"llvm.vector.reduce.fadd.v{LANES}f32", _FLOAT, [zero, arguments[0]], fastmath=("reassoc",))
+        return call(builder, f"llvm.vector.reduce.fadd.v{LANES}f32", _FLOAT, [zero, arguments[0]], fastmath=("reassoc",))
 
     return types.float32(lanes), generate
 
@@ -155,16 +155,5 @@ def lane_sum(_context: Any, lanes: Any) -> Any:
 def _multiply_add(builder: Any, left: Any, right: Any, sums: Any, pairs: bool) -> Any:
     if pairs:
         both = [builder.bitcast(side, _PAIRS) for side in (left, right)]
-        return _call(builder, "llvm.x86.avx512bf16.dpbf16ps.512", _SUMS, [sums, *both])
-    return _call(builder, f"llvm.fmuladd.v{LANES}f32", _SUMS, [left, right, sums])
-
-
-def _splat(builder: Any, value: Any, kind: Any) -> Any:
-    undefined = ir.Constant(kind, ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(_INT, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES))
-
-
-def _call(builder: Any, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
-    kind = ir.FunctionType(result, [argument.type for argument in arguments])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments, **options)
+        return call(builder, "llvm.x86.avx512bf16.dpbf16ps.512", _SUMS, [sums, *both])
+    return call(builder, f"llvm.fmuladd.v{LANES}f32", _SUMS, [left, right, sums])

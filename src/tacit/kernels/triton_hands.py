@@ -183,19 +183,19 @@ class TritonHandPasses(HandTreePasses[Tensor]):
     def __init__(self, tree: HandTree, device: str = "cuda") -> None:
         self.tree, self.device = tree, device
         pieces = cut_into_pieces(tree)
-        self._stages = list(pairwise(pieces.stage_start.tolist()))
-        self._stage_deals = list(pairwise(pieces.stage_deal_start.tolist()))
-        self._widest = int(pieces.width.max())
-        self._actions = triton.next_power_of_2(int(pieces.num_actions.max()))
-        self._tables = {name: self._to_device(table) for name, table in vars(pieces).items() if isinstance(table, np.ndarray)}
-        self._tables["above"] = self._to_device(tree.blocks.above)
+        self._stages = list(pairwise(pieces["stage_start"].tolist()))
+        self._stage_deals = list(pairwise(pieces["stage_deal_start"].tolist()))
+        self._widest = int(pieces["width"].max())
+        self._actions = triton.next_power_of_2(int(pieces["num_actions"].max()))
+        self._tables = {name: self._to_device(table) for name, table in (*pieces.items(), ("above", tree.blocks.above))}
         self._root_reach = [self._to_device(reach) for reach in tree.root_reach]
-        begins = zip(pieces.begin_value, pieces.width, range(*self._stages[0]), strict=False)
+        begins = zip(pieces["begin_value"], pieces["width"], range(*self._stages[0]), strict=False)
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
-        self._values = torch.zeros(pieces.num_values, device=device)
+        node_value = pieces["node_value"]
+        self._values = torch.zeros(int(node_value[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
         self._none = torch.zeros(0, device=device)
-        self._leaves = HandLeaves(tree, pieces.node_value, torch.float32, device)
-        self._run_outs = DeviceRunOuts(tree, pieces.node_value, device)
+        self._leaves = HandLeaves(tree, node_value, torch.float32, device)
+        self._run_outs = DeviceRunOuts(tree, node_value, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
         numbers = torch.from_numpy(np.ascontiguousarray(table))

@@ -60,21 +60,9 @@ def reach_down(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def leaf_beliefs(  # type: ignore[no-untyped-def]
-    group_class,
-    group_size,
-    row_offset,
-    leaf_offset,
-    leaf_start,
-    leaf_class,
-    leaf_row,
-    num_roots,
-    reach,
-    beliefs,
-    leaves,
-    first_feature,
-):
+def leaf_beliefs(groups, row_offset, leaf_offset, tables, num_roots, reach, beliefs, leaves, first_feature):  # type: ignore[no-untyped-def]
     """Writes a player's normalised reach at every leaf into `beliefs` `[features, leaves]` from row `first_feature` on."""
+    (group_class, group_size), (leaf_start, leaf_class, leaf_row) = groups, tables
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         for leaf in range(leaf_start[c], leaf_start[c + 1]):
@@ -91,34 +79,18 @@ def leaf_beliefs(  # type: ignore[no-untyped-def]
 
 
 @_inlined
-def _outcome(  # type: ignore[no-untyped-def]
-    n,
-    k,
-    row,
-    table,
-    base,
-    other_base,
-    leaf_offset,
-    leaf,
-    state,
-    meetings,
-    other_reach,
-    values,
-    leaves,
-    first_output,
-    weighted,
-    cfv,
-):
+def _outcome(n, row, here, other_base, first_leaf, ends, other_reach, worths, cfv):  # type: ignore[no-untyped-def]
     """Sets the values of a terminal or leaf row: what it meets, times what a leaf is worth if not `weighted` already."""
-    meeting_start, meeting_row, meeting_weight = meetings
-    here, at_leaf = base + row * n, leaf[table + row] >= 0
-    worth = (first_output + state[table + row]) * leaves + leaf_offset[k] + leaf[table + row] * n
+    leaf, state, meeting_start, meeting_row, meeting_weight = ends
+    values, leaves, first_output, weighted = worths
+    at_leaf = leaf[row] >= 0
+    worth = (first_output + state[row]) * leaves + first_leaf + leaf[row] * n
     for game in range(0, n, LANES):
         if at_leaf and weighted:
             value = _get(values, worth + game, n - game)
         else:
             value = _all(0.0)
-            for meeting in range(meeting_start[table + row], meeting_start[table + row + 1]):
+            for meeting in range(meeting_start[row], meeting_start[row + 1]):
                 theirs = _get(other_reach, other_base + meeting_row[meeting] * n + game, n - game)
                 value = value + _all(meeting_weight[meeting]) * theirs
             if at_leaf:
@@ -178,20 +150,18 @@ def _respond(n, first, count, here, strategy, edge_value, cfv):  # type: ignore[
 @_compiled
 def answer(  # type: ignore[no-untyped-def]
     mode, group_class, group_size, own_offset, other_offset, entry_offset, leaf_offset,
-    row_start, parent, entry, first_entry, num_actions, opens, leaf, state, meetings,
-    other_reach, values, leaves, first_output, weighted, own_reach, strategy, regret, average, edge_value, cfv, step,
+    row_start, parent, entry, first_entry, num_actions, opens, ends,
+    other_reach, worths, own_reach, strategy, regret, average, edge_value, cfv, step,
 ):  # fmt: skip
     """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response."""
+    meeting_start = ends[2]
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         table, base, entries = row_start[c], own_offset[k], entry_offset[k]
         for row in range(row_start[c + 1] - table - 1, -1, -1):
             here, count = base + row * n, num_actions[table + row]
-            if meetings[0][table + row] < meetings[0][table + row + 1]:
-                _outcome(
-                    n, k, row, table, base, other_offset[k], leaf_offset, leaf, state, meetings,
-                    other_reach, values, leaves, first_output, weighted, cfv,
-                )  # fmt: skip
+            if meeting_start[table + row] < meeting_start[table + row + 1]:
+                _outcome(n, table + row, here, other_offset[k], leaf_offset[k], ends, other_reach, worths, cfv)
             elif count > 0 and mode == RESPOND:
                 _respond(n, entries + first_entry[table + row] * n, count, here, strategy, edge_value, cfv)
             elif count > 0:
@@ -254,9 +224,9 @@ class NumbaKernels:
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         t, H = self._tables, beliefs.shape[0] // 2
         leaf_beliefs(
-            batch.group_class, batch.group_size, batch.row_offset[player], batch.leaf_offset, t.leaf_start, t.leaf_class,
-            t.leaf_row[player], t.players[player].num_roots, reach.numpy(), beliefs.view(-1).numpy(), beliefs.shape[1],
-            player * H,
+            (batch.group_class, batch.group_size), batch.row_offset[player], batch.leaf_offset,
+            (t.leaf_start, t.leaf_class, t.leaf_row[player]), t.players[player].num_roots, reach.numpy(),
+            beliefs.view(-1).numpy(), beliefs.shape[1], player * H,
         )  # fmt: skip
 
     def answer(
@@ -264,10 +234,8 @@ class NumbaKernels:
     ) -> None:
         step = tuple(np.float32(weight) for weight in clock.step)
         values = leaves.values.contiguous()
-        answer(
-            mode, *self._walk(batch, player), faced.numpy(), values.view(-1).numpy(), values.shape[1],
-            player * (values.shape[0] // 2), leaves.counterfactual, *(array.numpy() for array in numbers), step,
-        )  # fmt: skip
+        worths = (values.view(-1).numpy(), values.shape[1], player * (values.shape[0] // 2), leaves.counterfactual)
+        answer(mode, *self._walk(batch, player), faced.numpy(), worths, *(array.numpy() for array in numbers), step)
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
         t = self._tables.players[player]
@@ -286,6 +254,6 @@ class NumbaKernels:
         t = self._tables.players[player]
         return (
             b.group_class, b.group_size, b.row_offset[player], b.row_offset[1 - player], b.entry_offset, b.leaf_offset,
-            t.row_start, t.parent, t.entry, t.first_entry, t.num_actions, t.opens, t.leaf, t.state,
-            (t.meeting_start, t.meeting_row, t.meeting_weight),
+            t.row_start, t.parent, t.entry, t.first_entry, t.num_actions, t.opens,
+            (t.leaf, t.state, t.meeting_start, t.meeting_row, t.meeting_weight),
         )  # fmt: skip

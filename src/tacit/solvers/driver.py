@@ -63,12 +63,17 @@ class Driver:
     """
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
-        self.passes, self.schedule, self.options = passes, schedule, options
-        self.clock = Clock(schedule, passes.device if passes.capturable else "cpu")
+        self.schedule, self.options = schedule, options
         self.responds = isinstance(schedule, ResponseSchedule)
+        self._keeps_means = self.responds or options.decomposition != CFR_D
+        self.start(passes)
+
+    def start(self, passes: AnyPasses) -> None:
+        """Begins before the first iteration, over the given games."""
+        options = self.options
+        self.passes, self.clock = passes, Clock(self.schedule, passes.device if passes.capturable else "cpu")
         self.strategy, self.average, self.regret = passes.uniform(), passes.zeros(), passes.zeros()
         self.reaches: list[Any] = [passes.reach(player, self.strategy) for player in (0, 1)]
-        self._keeps_means = self.responds or options.decomposition != CFR_D
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
         self.leaf_sum: Any = None
@@ -77,9 +82,7 @@ class Driver:
         self.valuation: Valuation | None = None
         if options.evaluator is not None and passes.leaf_states is not None:
             decomposition = AVERAGES if self.responds else options.decomposition
-            self.valuation = Valuation(
-                passes, options.evaluator, decomposition, alternating=schedule.alternating, period=options.period
-            )
+            self.valuation = Valuation(passes, options.evaluator, decomposition, self.schedule.alternating, options.period)
         if self.responds:
             self.start_average(self.strategy)
         self.follow_leaves()

@@ -24,17 +24,14 @@ class Gadget:
       entering: The probability of each root row to enter, laid out like `Passes.root_cfv`; at first everything does.
     """
 
-    def __init__(self, player: int, promised: Any, prior: Any = None, prior_weight: float = 0.0) -> None:
+    def __init__(self, player: int, promised: Any) -> None:
         """Starts with everything entering.
 
         Args:
           player: the opponent.
           promised: its counterfactual values at the root rows before, laid out like `Passes.root_cfv`.
-          prior: a range that is mixed into what enters (Student of Games mixes in that of the search before).
-          prior_weight: the prior's weight in the mixture.
         """
         self.player, self._promised = player, promised
-        self._prior, self._prior_weight = prior, prior_weight
         self._regret = [promised * 0.0, promised * 0.0]  # of entering and of leaving
         self.entering = promised * 0.0 + 1.0
 
@@ -45,12 +42,9 @@ class Gadget:
         for number, worth in enumerate((values, self._promised)):
             old, instant = self._regret[number], worth - mean
             kept = step.positive_discount * old.clip(0) - step.negative_discount * (-old).clip(0)
-            new = kept + instant
-            self._regret[number] = new.clip(step.floor)
+            self._regret[number] = (kept + instant).clip(step.floor)
             wanted.append((self._regret[number] + step.prediction * instant).clip(0))
         total = wanted[0] + wanted[1]
         nothing = total <= 0
         self.entering = (wanted[0] + 0.5 * nothing) / (total + nothing)
-        if self._prior is None:
-            return self.entering
-        return (1.0 - self._prior_weight) * self.entering + self._prior_weight * self._prior
+        return self.entering

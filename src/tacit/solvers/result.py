@@ -121,18 +121,7 @@ class SolveResult:
 
     def save(self, path: str | Path) -> None:
         """Writes the solve to a file that `load_result` reads and `solve(resume=...)` continues."""
-        metadata = {
-            "format": FORMAT,
-            "game": self.game,
-            "solver": self.solver,
-            "simultaneous": self.simultaneous,
-            "iterations": self.iterations,
-            "quality": asdict(self.quality),
-            "seconds": self.seconds,
-            "curve": self.curve,
-            "backend": self.backend,
-            "device": self.device,
-        }
+        metadata = {"format": FORMAT, **{key: getattr(self, key) for key in _METADATA}, "quality": asdict(self.quality)}
         tensors = {"probabilities": self.strategy.probabilities, **{f"state.{key}": array for key, array in self.state.items()}}
         write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
 
@@ -160,28 +149,23 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         _check_tensors(tensors)
     except (SafetensorError, KeyError, TypeError, ValueError, OSError):
         raise TacitError(f"{path} is not a saved solve, or is damaged") from None
-    if game is None:
-        game = _load_saved_game(path, metadata["game"])
-    elif str(game) != metadata["game"]:
+    if game is not None and str(game) != metadata["game"]:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
+    try:
+        game = load_game(metadata["game"]) if game is None else game
+    except TacitError as error:
+        raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None
     tree = compile_for_solving(game)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: this version has other infostates there, solve it again")
     strategy = tree.strategy(tensors.pop("probabilities"))
     if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities, atol=1e-5):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
-    return SolveResult(
-        strategy=strategy,
-        solver=metadata["solver"],
-        simultaneous=metadata["simultaneous"],
-        iterations=metadata["iterations"],
-        quality=Quality(metadata["quality"]["value"], tuple(metadata["quality"]["best_response_values"])),
-        seconds=metadata["seconds"],
-        curve=[Point(*point) for point in metadata["curve"]],
-        state={name.removeprefix("state."): array for name, array in tensors.items()},
-        backend=metadata["backend"],
-        device=metadata["device"],
-    )
+    facts = {key: metadata[key] for key in _METADATA if key != "game"}
+    facts["quality"] = Quality(metadata["quality"]["value"], tuple(metadata["quality"]["best_response_values"]))
+    facts["curve"] = [Point(*point) for point in metadata["curve"]]
+    state = {name.removeprefix("state."): array for name, array in tensors.items()}
+    return SolveResult(strategy=strategy, state=state, **facts)
 
 
 def is_saved_solve(path: str | Path) -> bool:
@@ -212,10 +196,3 @@ def _check_tensors(tensors: dict[str, Floats]) -> None:
         raise ValueError("arrays")
     if not all(array.dtype in (np.float64, np.float32) and np.isfinite(array).all() for array in tensors.values()):
         raise ValueError("numbers")
-
-
-def _load_saved_game(path: str | Path, name: str) -> AnyGame:
-    try:
-        return load_game(name)
-    except TacitError as error:
-        raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None

@@ -6,7 +6,8 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -87,14 +88,45 @@ def solve(
         return _solve_exactly(tree, passes, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
     driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
-    curve, spent = [], 0.0
+    curve: list[Point] = []
+    spent = 0.0
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
         curve, spent = list(resume.curve), resume.seconds
     if iterations is None and target is None and time_limit is None:
         iterations = 1_000
-    with _Interrupt(keep_when_interrupted) as interrupt:
-        return _iterate(driver, solver, simultaneous, iterations, target, time_limit, curve, spent, on_check, interrupt, clock)
+    start = clock()
+
+    def result() -> SolveResult:
+        strategy = driver.average_strategy()
+        return SolveResult(
+            strategy=tree.strategy(strategy),
+            solver=solver,
+            simultaneous=simultaneous,
+            iterations=driver.iteration,
+            quality=evaluate(passes, strategy),
+            seconds=spent + clock() - start,
+            curve=list(curve),
+            state=driver.state(),
+            backend=passes.backend,
+            device=passes.device,
+            interrupted=interrupted(),
+        )
+
+    with _held_interrupt(keep_when_interrupted) as interrupted:
+        check_at = driver.iteration + 1
+        while not interrupted() and (iterations is None or driver.iteration < iterations):
+            driver.run(min(check_at, iterations or check_at) - driver.iteration if passes.capturable else 1)
+            done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
+            if driver.iteration < check_at and not done:
+                continue
+            exploitability = evaluate(passes, driver.average_strategy()).exploitability
+            curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
+            on_check(curve[-1], result)
+            if done or (target is not None and exploitability <= target):
+                break
+            check_at = max(driver.iteration + 1, int(driver.iteration * CHECK_GROWTH))
+        return result()
 
 
 def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:
@@ -107,79 +139,23 @@ def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: b
         raise TacitError("the saved solve is exact: there is nothing to continue")
 
 
-def _iterate(
-    driver: TabularDriver,
-    solver: str,
-    simultaneous: bool,
-    iterations: int | None,
-    target: float | None,
-    time_limit: float | None,
-    curve: list[Point],
-    spent: float,
-    on_check: Watch,
-    interrupt: _Interrupt,
-    clock: Callable[[], float],
-) -> SolveResult:
-    passes, start = driver.passes, clock()
+@contextmanager
+def _held_interrupt(hold: bool) -> Iterator[Callable[[], bool]]:
+    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done; yields its reader."""
+    asked = threading.Event()
+    if not hold or threading.current_thread() is not threading.main_thread():  # others get no signals
+        yield asked.is_set
+        return
 
-    def result() -> SolveResult:
-        strategy = driver.average_strategy()
-        return SolveResult(
-            strategy=passes.tree.strategy(strategy),
-            solver=solver,
-            simultaneous=simultaneous,
-            iterations=driver.iteration,
-            quality=evaluate(passes, strategy),
-            seconds=spent + clock() - start,
-            curve=list(curve),
-            state=driver.state(),
-            backend=passes.backend,
-            device=passes.device,
-            interrupted=interrupt.asked,
-        )
+    def note(_number: int, _frame: object) -> None:
+        asked.set()
+        signal.signal(signal.SIGINT, before)
 
-    def out_of_time() -> bool:
-        return time_limit is not None and clock() - start >= time_limit
-
-    check_at = driver.iteration + 1
-    while not interrupt.asked and (iterations is None or driver.iteration < iterations):
-        driver.run(min(check_at, iterations or check_at) - driver.iteration if passes.capturable else 1)
-        done = driver.iteration == iterations or out_of_time()
-        if driver.iteration < check_at and not done:
-            continue
-        exploitability = evaluate(passes, driver.average_strategy()).exploitability
-        curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
-        on_check(curve[-1], result)
-        if done or (target is not None and exploitability <= target):
-            break
-        check_at = max(driver.iteration + 1, int(driver.iteration * CHECK_GROWTH))
-    return result()
-
-
-class _Interrupt:
-    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done.
-
-    Attributes:
-      asked: whether it came.
-    """
-
-    def __init__(self, hold: bool) -> None:
-        self.asked = False
-        self._hold = hold and threading.current_thread() is threading.main_thread()  # others get no signals
-        self._before: Any = None
-
-    def __enter__(self) -> _Interrupt:
-        if self._hold:
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._hold:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, _number: int, _frame: object) -> None:
-        self.asked = True
-        signal.signal(signal.SIGINT, self._before)
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _solve_exactly(tree: Tree, passes: AnyTreePasses, clock: Callable[[], float]) -> SolveResult:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tacit.kernels.base import AnyTreePasses
-from tacit.solvers.driver import DEFAULTS, Driver, DriverOptions
-from tacit.solvers.schedules import AnySchedule, ResponseSchedule
+from tacit.solvers.driver import Driver
+from tacit.solvers.schedules import ResponseSchedule
 from tacit.tree.base import Floats
 
 FORCING = 1e30
@@ -23,9 +23,6 @@ class TabularDriver(Driver):
     """
 
     passes: AnyTreePasses
-
-    def __init__(self, passes: AnyTreePasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
-        super().__init__(passes, schedule, options)
 
     def average_strategy(self) -> Floats:
         """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""
@@ -56,15 +53,12 @@ class TabularDriver(Driver):
     def grow(self, passes: AnyTreePasses) -> None:
         """Goes on over a tree that has grown (`GrowingTree`): the old part keeps its numbers, new infostates start uniform."""
         state, iteration, tree = self.state(), self.iteration, passes.tree
-        grown = {
-            "strategy": tree.uniform_strategy(),
-            "average": np.zeros(tree.num_entries),
-            "regret": np.zeros(tree.num_entries),
-        }
         for name, numbers in state.items():
-            grown[name][: len(numbers)] = numbers
-        self.__init__(passes, self.schedule, self.options)  # type: ignore[misc]
-        self.restore(grown, iteration)
+            new = tree.uniform_strategy() if name == "strategy" else np.zeros(tree.num_entries)
+            new[: len(numbers)] = numbers
+            state[name] = new
+        self.start(passes)
+        self.restore(state, iteration)
 
     def _bonus(self) -> Any:
         """Returns what forces an action at each infostate with the schedule's probability, each action equally often.

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
 from tacit.kernels.base import AnyPasses, LeafEvaluator, LeafOracle, LeafValues
-from tacit.kernels.clock import Clock
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from tacit.solvers.driver import Driver
 
 CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
 DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
 AVERAGES = "averages"
 """What fictitious play does: leaves are valued at the averages, which are also what is answered."""
-
-
-class Play(Protocol):
-    """What is played in the present iteration: both players' reaches, latest and mean."""
-
-    clock: Clock
-    reaches: list[Any]
-    mean_reaches: list[Any]
 
 
 class Valuation:
@@ -32,9 +25,7 @@ class Valuation:
       beliefs: `[2 * H, L]` where leaves are valued: at the present strategies (CFR-D) or at their averages.
     """
 
-    def __init__(
-        self, passes: AnyPasses, evaluator: LeafEvaluator, decomposition: str, *, alternating: bool, period: int = 1
-    ) -> None:
+    def __init__(self, passes: AnyPasses, evaluator: LeafEvaluator, decomposition: str, alternating: bool, period: int) -> None:
         """Prepares the first question.
 
         Args:
@@ -56,12 +47,12 @@ class Valuation:
         if decomposition == CFR_AVE and not isinstance(evaluator, LeafOracle):
             raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
 
-    def follow(self, player: int, play: Play) -> None:
+    def follow(self, player: int, play: Driver) -> None:
         """Takes a player's new strategy into the beliefs."""
         reaches = play.reaches if self._decomposition == CFR_D else play.mean_reaches
         self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
 
-    def ask(self, players: tuple[int, ...], play: Play) -> None:
+    def ask(self, players: tuple[int, ...], play: Driver) -> None:
         """Has all leaves valued for the given players if it is time to; once for both where the values cannot change."""
         self._asked += players[0] == 0
         if self._values[players[0]] is not None and (self._asks_once or (self._asked - 1) % self._period):
@@ -73,7 +64,7 @@ class Valuation:
             # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.
             self._note(1, values, play)
 
-    def evaluate(self, play: Play) -> Tensor:
+    def evaluate(self, play: Driver) -> Tensor:
         """Returns `[2 * H, L]` what the evaluator says at the present beliefs."""
         states = self._passes.leaf_states
         if self._decomposition != CFR_AVE:
@@ -84,7 +75,7 @@ class Valuation:
         assert isinstance(self._evaluator, LeafOracle)
         return self._evaluator.evaluate_played(states, self.beliefs, played)
 
-    def values(self, player: int, play: Play, faced: Any) -> LeafValues:
+    def values(self, player: int, play: Driver, faced: Any) -> LeafValues:
         """Returns what the leaves are worth to a player in the present update.
 
         Args:
@@ -104,7 +95,7 @@ class Valuation:
             return LeafValues(values)
         return LeafValues(values * self._passes.leaf_weight(player, faced).to(values), counterfactual=True)
 
-    def start_after(self, values: Tensor, play: Play) -> None:
+    def start_after(self, values: Tensor, play: Driver) -> None:
         """Goes on as if the mean strategies, which `values` belong to, had been the latest ones."""
         for player in (0, 1):
             self._note(player, values, play)
@@ -112,13 +103,13 @@ class Valuation:
     def _mine(self, player: int) -> slice:
         return slice(player * self._half, (player + 1) * self._half)
 
-    def _note(self, player: int, values: Tensor, play: Play) -> Tensor:
+    def _note(self, player: int, values: Tensor, play: Driver) -> Tensor:
         """Returns and keeps `[H, L]` a player's counterfactual values against the opponent's mean strategy."""
         now = values[self._mine(player)] * self._passes.leaf_likelihood(player, play.mean_reaches[1 - player]).to(values)
         self._before[player].copy_(now)
         return now
 
-    def _latest_part(self, player: int, values: Tensor, play: Play) -> Tensor:
+    def _latest_part(self, player: int, values: Tensor, play: Driver) -> Tensor:
         """Returns `[2 * H, L]` counterfactual values of the opponent's latest strategy (modified CFR-AVE, appendix E).
 
         With `share` the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the

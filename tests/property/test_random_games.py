@@ -157,7 +157,7 @@ def test_backends_agree_on_every_pass(game: Game, seed: int) -> None:
             out += [cfv, passes.row_values(player), passes.to_numpy(response)[mine]]
             np.testing.assert_array_equal(passes.to_numpy(into), np.where(mine, passes.to_numpy(response), strategy))
             sums = passes.entries(average)
-            passes.reach_and_average(player, layout, sums, clock)
+            passes.reach(player, layout, average=sums, clock=clock)
             new_strategy, new_regret, new_average = (passes.entries(x) for x in (strategy, regret, average))
             passes.update_regrets(player, new_strategy, new_regret, new_average, reaches, clock)
             out += [passes.root_cfv(player), passes.get_roots(player, reaches[player])]

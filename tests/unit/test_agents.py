@@ -9,7 +9,7 @@ import torch
 import tacit
 from tacit.agents.base import Sight
 from tacit.agents.bots import RandomBot
-from tacit.agents.class_planner import ClassPlanner
+from tacit.agents.class_planner import ClassLeaves, ClassPlanner
 from tacit.agents.options import RE_SOLVING, SAFETY, SAMPLED, UNSAFE, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.table import Table, play_game
@@ -26,7 +26,6 @@ from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
-from tacit.search.class_leaves import ClassLeaves
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch

@@ -102,8 +102,8 @@ def test_groups_filled_up_with_copies_change_nothing() -> None:
         search.kernels.alignment = alignment
         result = search.run(classes, reaches, np.full(50, 3))
         assert len(result.batch.order) % alignment == 0
-        chances = leaf_chances(space, search.kernels, result.batch, result.sampled_strategy, reaches)
-        new_class, new_reaches = leaf_states(space, search.kernels, result.batch, result.sampled_strategy, reaches, leaf)
+        chances = leaf_chances(search, result.batch, result.sampled_strategy, reaches)
+        new_class, new_reaches = leaf_states(search, result.batch, result.sampled_strategy, reaches, leaf)
         policy = playthrough_strategy(search, 5, np.random.default_rng(1))
         found.append((result.values, chances, new_class, new_reaches, torch.from_numpy(policy)))
     for plain, filled in zip(*found, strict=True):
@@ -159,13 +159,13 @@ def test_leaves_are_sampled_by_their_probability_and_beliefs_follow_bayes() -> N
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 3, 2))
     reaches = root_reaches(space, games)
     result = search.run(np.zeros(games, np.int64), reaches, np.full(games, 2))
-    played = explore(space, result.batch, *[result.sampled_strategy] * 2, torch.zeros(games, dtype=torch.int64), 0.5)
+    played = explore(search, result.batch, *[result.sampled_strategy] * 2, torch.zeros(games, dtype=torch.int64), 0.5)
     played = explore(
-        space, result.batch, played, played, torch.ones(games, dtype=torch.int64), 0.5
+        search, result.batch, played, played, torch.ones(games, dtype=torch.int64), 0.5
     )  # so that some games end in a fold
     draws = torch.from_numpy(np.random.default_rng(0).random(games, np.float32))
-    leaf = sample_leaves(leaf_chances(space, search.kernels, result.batch, played, reaches), draws)
-    new_class, new_reaches = leaf_states(space, search.kernels, result.batch, played, reaches, leaf)
+    leaf = sample_leaves(leaf_chances(search, result.batch, played, reaches), draws)
+    new_class, new_reaches = leaf_states(search, result.batch, played, reaches, leaf)
 
     subgame = space.subgame_at(0)
     strategy = space.tree.uniform_strategy()
@@ -193,7 +193,7 @@ def test_exploration_leans_to_uniform_for_one_player() -> None:
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 5, None))
     result = search.run(np.zeros(2, np.int64), root_reaches(space, 2), np.full(2, 5))
     plain, others = result.sampled_strategy.view(-1, 2), result.average_strategy.view(-1, 2)
-    mixed = explore(space, result.batch, plain.flatten(), others.flatten(), torch.tensor([0, 1]), 0.25).view(-1, 2)
+    mixed = explore(search, result.batch, plain.flatten(), others.flatten(), torch.tensor([0, 1]), 0.25).view(-1, 2)
     owner = space.subgames[0].tree.entry_player
     uniform = torch.from_numpy(space.subgames[0].tree.uniform_strategy()).float()
     for game in (0, 1):

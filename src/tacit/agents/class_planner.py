@@ -22,12 +22,11 @@ from tacit.agents.view import View, make_view
 from tacit.agents.walks import SearchRoot, make_walk
 from tacit.evaluation.exact import infostate_values
 from tacit.kernels.numba_rows import RowPasses
-from tacit.search.class_leaves import ClassLeaves
 from tacit.search.search import BatchSearch
 from tacit.threads import one_thread
 from tacit.tree.base import Floats
 from tacit.tree.beliefs import PublicBeliefState, descend
-from tacit.tree.public_tree import LEAF
+from tacit.tree.public_tree import LEAF, Ints
 from tacit.tree.subgame import extract_subgame
 
 
@@ -130,3 +129,28 @@ class ClassPlanner:
         leaves = ClassLeaves(self.search, node_class[below.node_index])
         passes, strategy = RowPasses(below.tree), plan.strategy[below.entry_index]
         return infostate_values(passes, strategy, 0, 0, leaves), infostate_values(passes, strategy, 1, 0, leaves)
+
+
+class ClassLeaves:
+    """Values the leaves of a subgame, named by their nodes, by what a search values classes with.
+
+    Args:
+      search: whose evaluator is asked.
+      node_class: `[N]` the class of each node of the subgame.
+    """
+
+    counterfactual = False
+
+    def __init__(self, search: BatchSearch, node_class: Ints) -> None:
+        self._search, self._node_class = search, node_class
+
+    def evaluate(self, states: np.ndarray, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * h, L]` (see `LeafEvaluator`), h the most private states at these leaves."""
+        half, most = beliefs.shape[0] // 2, self._search.space.tables.num_private_states
+        device, block = self._search.kernels.device, self._search.kernels.alignment  # leaves come in blocks of one class
+        padded = torch.zeros(2, most, beliefs.shape[1])
+        padded[:, :half] = beliefs.view(2, half, -1)
+        classes = torch.from_numpy(self._node_class[states].astype(np.int64)).repeat_interleave(block)
+        columns = padded.flatten(0, 1).repeat_interleave(block, 1)
+        values = self._search.evaluator.evaluate(classes.to(device), columns.to(device))[:, ::block].cpu()
+        return values.view(2, most, -1)[:, :half].flatten(0, 1)

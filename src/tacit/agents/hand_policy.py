@@ -36,18 +36,16 @@ def played(policy: HandPolicy, public: PublicHand) -> Floats:
     return shares
 
 
-class CallPolicy:
-    """Checks and calls."""
+@dataclass(frozen=True)
+class FirstPolicy:
+    """Takes the first of some actions that is legal, with every hand."""
+
+    preferred: tuple[int, ...]
 
     def probabilities(self, public: PublicHand) -> Floats:
-        return _always(public, CALL)
-
-
-class FoldPolicy:
-    """Folds to any bet, and checks where there is none."""
-
-    def probabilities(self, public: PublicHand) -> Floats:
-        return _always(public, FOLD if FOLD in public.actions else CALL)
+        played = np.zeros((len(public.actions), NUM_HANDS))
+        played[next(public.actions.index(action) for action in self.preferred if action in public.actions)] = 1.0
+        return played
 
 
 class UniformPolicy:
@@ -91,8 +89,8 @@ class SolvedPolicy:
 
 HAND_POLICIES: dict[str, HandPolicy] = {
     "random": UniformPolicy(),
-    "always-call": CallPolicy(),
-    "always-fold": FoldPolicy(),
+    "always-call": FirstPolicy((CALL,)),
+    "always-fold": FirstPolicy((FOLD, CALL)),
     "pot-odds": PotOddsPolicy(),
 }
 """What the bots do with every hand."""
@@ -159,9 +157,3 @@ def policy_of(agent: Agent) -> HandPolicy | None:
 def nearest_to_pot(public: PublicHand, raises: list[int]) -> int:
     """Returns the raise whose size is nearest to the pot after the call, the smaller of equally near ones."""
     return min(raises, key=lambda action: (abs(action - 3 * public.betting.facing), action))
-
-
-def _always(public: PublicHand, action: int) -> Floats:
-    played = np.zeros((len(public.actions), NUM_HANDS))
-    played[public.actions.index(action)] = 1.0
-    return played

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class SearchRoot(NamedTuple):
     came_from: int
 
 
-class Walk(Protocol):
+class Walk(ABC):
     """Follows a game by what one player sees.
 
     Attributes:
@@ -36,13 +37,17 @@ class Walk(Protocol):
       row: The player's own row there.
     """
 
-    roots: list[SearchRoot]
-    node: int
-    row: int
+    def __init__(self, space: SearchSpace) -> None:
+        self._space = space
+        self.start(0)
 
     def start(self, player: int) -> None:
         """Goes back to the start, in a seat."""
+        self._player = player
+        self.roots: list[SearchRoot] = []
+        self.node = self.row = 0
 
+    @abstractmethod
     def observe(self, sight: Sight) -> None:
         """Follows what the seat sees at a decision."""
 
@@ -52,18 +57,17 @@ def make_walk(space: SearchSpace) -> Walk:
     return TreeWalk(space) if space.compiled else ClassWalk(space)
 
 
-class TreeWalk:
+class TreeWalk(Walk):
     """Follows a game in its compiled tree."""
 
     def __init__(self, space: SearchSpace) -> None:
-        self._space, self._navigator = space, player_navigator(space.tree)
-        self.start(0)
+        super().__init__(space)
+        self._navigator = player_navigator(space.tree)
 
     def start(self, player: int) -> None:
-        self._player, self.place = player, START
-        self.roots: list[SearchRoot] = []
+        super().start(player)
+        self.place = START
         self._index: list[int] = []  # the whole tree's node of each root
-        self.node = self.row = 0
 
     def observe(self, sight: Sight) -> None:
         before = self.place.node
@@ -85,17 +89,8 @@ class TreeWalk:
         self.roots.append(SearchRoot(int(self._space.classes.of_node[node]), self._space.subgame_at(node).tree, came_from))
 
 
-class ClassWalk:
+class ClassWalk(Walk):
     """Follows a game that was never compiled, from one class's subgame to the next."""
-
-    def __init__(self, space: SearchSpace) -> None:
-        self._space = space
-        self.start(0)
-
-    def start(self, player: int) -> None:
-        self._player = player
-        self.roots: list[SearchRoot] = []
-        self.node = self.row = 0
 
     def observe(self, sight: Sight) -> None:
         if not self.roots:

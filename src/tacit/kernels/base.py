@@ -107,7 +107,7 @@ class Passes(ABC, Generic[Array]):
 
     @abstractmethod
     def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
-        """Fills a player's reach below the roots, and does what `reach_and_average` says if there is an average."""
+        """Fills a player's reach below the roots, and does what `reach` says if there is an average."""
 
     @abstractmethod
     def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
@@ -123,14 +123,13 @@ class Passes(ABC, Generic[Array]):
           clock: the weights of an update.
         """
 
-    def reach(self, player: int, strategy: Array, out: Array | None = None) -> Array:
-        """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given."""
-        reach = self.new_reach(player) if out is None else out
-        self.walk_down(player, strategy, reach, None, None)
-        return reach
+    def reach(
+        self, player: int, strategy: Array, out: Array | None = None, average: Array | None = None, clock: Clock | None = None
+    ) -> Array:
+        """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given.
 
-    def reach_and_average(self, player: int, strategy: Array, average: Array, clock: Clock, out: Array | None = None) -> Array:
-        """Returns `reach`; the player's part of `average` moves towards reach times strategy by `clock.share`."""
+        The player's part of an `average`, if there is one, moves towards reach times strategy by `clock.share`.
+        """
         reach = self.new_reach(player) if out is None else out
         self.walk_down(player, strategy, reach, average, clock)
         return reach
@@ -233,7 +232,8 @@ class Passes(ABC, Generic[Array]):
 
     def mix(self, rows: Array, other: Array, weight: Any) -> Array:
         """Returns `(1 - weight) * rows + weight * other`: the reach of a mixture of two strategies."""
-        mixed: Array = rows + weight * (other - rows)  # type: ignore[operator]
+        mixed: Array = rows + 0.0  # type: ignore[operator,assignment]
+        self.move(mixed, other, weight)
         return mixed
 
     def move(self, rows: Array, other: Array, weight: Any) -> None:

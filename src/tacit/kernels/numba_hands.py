@@ -265,10 +265,6 @@ class HandPasses(HandTreePasses[Array]):
             self._room,
         )  # fmt: skip
 
-    def mix(self, rows: Array, other: Array, weight: float) -> Array:
-        mixed: Array = rows + self.dtype(weight) * (other - rows)
-        return mixed
-
     def move(self, rows: Array, other: Array, weight: float) -> None:
         rows += self.dtype(weight) * (other - rows)
 
@@ -301,12 +297,7 @@ def _value_offsets(tree: HandTree, keep: bool) -> NDArray[np.int64]:
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
     sizes = np.diff(blocks.node_start) * widths
-    shares = np.array(
-        [
-            len(board) == FULL_BOARD and parent >= 0 and not keep
-            for board, parent in zip(blocks.board, blocks.parent, strict=True)
-        ]
-    )
+    shares = np.array([len(board) == FULL_BOARD and not keep for board in blocks.board]) & (blocks.parent >= 0)
     own = np.where(shares, 0, sizes)
     start = np.where(shares, own.sum(), np.cumsum(own) - own)
     within = np.arange(len(tree)) - blocks.node_start[tree.block]

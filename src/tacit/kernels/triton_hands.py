@@ -251,9 +251,6 @@ class TritonHandPasses(HandTreePasses[Tensor]):
                 LANES=LANES,
             )  # fmt: skip
 
-    def mix(self, rows: Tensor, other: Tensor, weight: Any) -> Tensor:
-        return torch.lerp(rows, other, weight)
-
     def move(self, rows: Tensor, other: Tensor, weight: Any) -> None:
         rows.lerp_(other, weight)
 

@@ -71,7 +71,7 @@ def policy_examples(
     """
     batch, device, decisions = result.batch, reaches.device, search.decisions
     policy = result.average_strategy
-    below = reaches_below(search.space, search.kernels, batch, policy, reaches)
+    below = reaches_below(search, batch, policy, reaches)
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
     for group in batch:
         games = torch.from_numpy(np.flatnonzero(batch.real[group.games])).to(device)

@@ -56,16 +56,15 @@ class SelfPlay:
 
     def _move_on(self, result: SearchResult, reaches: Tensor) -> None:
         """Takes every game to a leaf of its subgame; where it is over, to a leaf of an opening instead."""
-        space, kernels, batch, games = self.search.space, self.search.kernels, result.batch, len(self.game_class)
-        device = reaches.device
+        search, batch, games, device = self.search, result.batch, len(self.game_class), reaches.device
 
         def random(values: np.ndarray) -> Tensor:
             return torch.from_numpy(values).to(device)
 
         explorer = random(self.generator.integers(0, 2, len(reaches)))
         others, believed = result.to_play(safe=True)
-        explored = explore(space, batch, result.sampled_strategy, others, explorer, self.exploration)
-        chances = leaf_chances(space, kernels, batch, explored, reaches)
+        explored = explore(search, batch, result.sampled_strategy, others, explorer, self.exploration)
+        chances = leaf_chances(search, batch, explored, reaches)
         leaf = sample_leaves(chances[self._num_openings :], random(self.generator.random(games, np.float32)))
         over = leaf == GAME_OVER
         opening = random(self.generator.integers(0, self._num_openings, games))
@@ -73,7 +72,7 @@ class SelfPlay:
         first_leaf = sample_leaves(going_on.nan_to_num(0.0), random(self.generator.random(games, np.float32)))
         leaf = torch.where(over, first_leaf, leaf)
         game = torch.where(over, opening, torch.arange(games, device=device) + self._num_openings)
-        new_class, new_reaches = leaf_states(space, kernels, batch, believed, reaches, leaf, game)
+        new_class, new_reaches = leaf_states(search, batch, believed, reaches, leaf, game)
         # Where a search sees the whole game there is no leaf to start from but the beginning itself.
         stuck = leaf == GAME_OVER
         self.started = int(over.sum())

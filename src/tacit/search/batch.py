@@ -81,6 +81,14 @@ class Batch:
         shifts = before.repeat_interleave(torch.from_numpy(sizes).to(device))
         return shifts + torch.arange(len(shifts), device=device)
 
+    def by_place(self, numbers: Tensor) -> Tensor:
+        """Returns `[P, ...]` numbers of games `[B, ...]` in the batch's order."""
+        return numbers[torch.from_numpy(self.order).to(numbers.device)]
+
+    def by_game(self, numbers: Tensor) -> Tensor:
+        """Returns `[B, ...]` numbers in the batch's order `[P, ...]` in that of the games."""
+        return numbers[torch.from_numpy(self.place).to(numbers.device)]
+
     def rows(self, reach: list[Tensor], group: Group) -> list[Tensor]:
         """Returns for both players `[rows, games]` a group's part of flat reaches."""
         return [self.view(reach[player], self.row_offset[player], group) for player in (0, 1)]

@@ -140,7 +140,7 @@ class _Match:
 
     def advance(self) -> int:
         """Returns the searches of one more step: it counts what every game's subgame pays, and moves the game to a leaf."""
-        search, space, kernels = self._search, self._search.space, self._search.kernels
+        search = self._search
         classes = np.zeros(len(self.game), np.int64)
         for stage, games, path in self._followed:
             classes[games.cpu().numpy()] = stage.public_class[path.cpu().numpy()]
@@ -158,8 +158,8 @@ class _Match:
         draws, lottery = torch.from_numpy(self._generator.random((2, len(classes)), np.float32)).to(self._device)
         leaf = sample_leaves(chances / total.clamp_min(1e-30)[:, None], draws * (1.0 - 1e-6))
         leaf = torch.where(weight > LEAST_WEIGHT * lottery, leaf, GAME_OVER)
-        _, real = leaf_states(space, kernels, batch, played, self._real_reaches, leaf)
-        _, beliefs = leaf_states(space, kernels, batch, believed, self._agent_reaches, leaf)
+        _, real = leaf_states(search, batch, played, self._real_reaches, leaf)
+        _, beliefs = leaf_states(search, batch, believed, self._agent_reaches, leaf)
         kept = leaf != GAME_OVER
         self._real_reaches, self._agent_reaches = real[kept], beliefs[kept]
         self._weight, self.game = weight.clamp_min(LEAST_WEIGHT)[kept], self.game[kept]
@@ -176,13 +176,13 @@ class _Match:
         Returns:
           Entries in the layout of `batch`, and `[H, leaves]` infostate values of the responder.
         """
-        tables, seat, H = self._search.space.tables, self.seat[self.game], self._real_reaches.shape[2]
+        tables, H = self._search.space.tables, self._real_reaches.shape[2]
+        first_seat = batch.by_place(self.seat[self.game]) == 0
         merged = [strategy.clone() for strategy in strategies]
         values = merged[0].new_zeros(H, len(batch.leaf_class))
-        order = torch.from_numpy(batch.order).to(self._device)
         for stage, games, path in self._followed:
             for group, source, column, is_here in stage.matches(batch, games, path):
-                first = seat[order[group.games]] == 0
+                first = first_seat[group.games]
                 player = torch.from_numpy(tables.entry_player[slice(*tables.entry_start[group.public_class :][:2])])
                 responds = ((player.to(self._device)[:, None] == 0) == first) & is_here
                 answers = stage.batch.view(stage.response, stage.batch.entry_offset, source)[:, column]
@@ -209,14 +209,13 @@ class _Match:
         """
         space, device, H = self._search.space, self._device, self._real_reaches.shape[2]
         tables, table = space.tables, space.tables.players[0]
-        order = torch.from_numpy(batch.order).to(device)
-        reaches, seat = self._real_reaches[order], self.seat[self.game][order]
-        below = reaches_below(space, self._search.kernels, batch, played, self._real_reaches)
+        reaches, first_seat = batch.by_place(self._real_reaches), batch.by_place(self.seat[self.game]) == 0
+        below = reaches_below(self._search, batch, played, self._real_reaches)
         odds, most = LeafOdds(space, batch, device), max(1, int(np.diff(tables.leaf_start).max()))
-        returns = torch.zeros(len(order), device=device)
-        chances, planned = torch.zeros(2, len(order), most, device=device)
+        returns = torch.zeros(len(reaches), device=device)
+        chances, planned = torch.zeros(2, len(reaches), most, device=device)
         for group in batch:
-            c, first = group.public_class, seat[group.games] == 0
+            c, first = group.public_class, first_seat[group.games]
             own, other = batch.rows(below, group)
             deals = torch.from_numpy(tables.deals[c]).to(device)
             total = ((reaches[group.games, 0] @ deals) * reaches[group.games, 1]).sum(1).clamp_min(1e-30)
@@ -228,8 +227,7 @@ class _Match:
             values = leaf_values[:, slice(*batch.leaf_offset[group.number :][:2])].view(H, -1, group.size)
             chances[group.games, : len(of_responder)] = of_responder.sum(1).T
             planned[group.games, : len(of_responder)] = (of_responder * values.transpose(0, 1)).sum(1).T
-        place = torch.from_numpy(batch.place).to(device)
-        return returns[place], chances[place], planned[place]
+        return batch.by_game(returns), batch.by_game(chances), batch.by_game(planned)
 
     def _follow(self, leaf: Tensor) -> int:
         """Finds the next stages of the games, from the leaves `[G]` they came to; returns how many searches that took."""

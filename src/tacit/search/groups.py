@@ -84,18 +84,12 @@ class GroupPasses(Passes[Tensor]):
         self.capturable = kernels.device != "cpu"
         self.backend = "torch" if self.capturable else "numba"
         self.batch = batch = make_batch(space.tables, game_class, kernels.alignment)
-        self._order = torch.from_numpy(batch.order).to(self.device)
-        self._place = torch.from_numpy(batch.place).to(self.device)
-        self._root_reaches = reaches[self._order]
+        self._root_reaches = batch.by_place(reaches)
         self._leaf_class = torch.from_numpy(batch.leaf_class).to(self.device)
         self._edge_value = self.zeros()
-        self._cfv = [self._empty_rows(player) for player in (0, 1)]
+        self._cfv = [torch.zeros(int(offset[-1]), device=self.device) for offset in batch.row_offset]
         self._no_values = LeafValues(torch.zeros(2 * reaches.shape[2], len(batch.leaf_class), device=self.device))
         self._none = torch.zeros(0, device=self.device)
-
-    def in_order(self, numbers: np.ndarray) -> Tensor:
-        """Returns a number of each game `[B]` as the batch orders them."""
-        return torch.from_numpy(numbers.astype(np.int64)).to(self.device)[self._order]
 
     def zeros(self) -> Tensor:
         return torch.zeros(int(self.batch.entry_offset[-1]), device=self.device)
@@ -156,11 +150,11 @@ class GroupPasses(Passes[Tensor]):
                 first = int(self._root_offset[player][group.number])
                 sums = totals[player][first : first + count * group.size].view(count, group.size)
                 values[group.games, player, :count] = sums.T / (weight * likely)
-        return values[self._place]
+        return self.batch.by_game(values)
 
     def root_cfvs(self, player: int, values: Tensor) -> Tensor:
         """Returns infostate values `[B, H]` at the roots as counterfactual ones, laid out like `root_cfv`."""
-        ordered, parts = values.to(self.device)[self._order], []
+        ordered, parts = self.batch.by_place(values.to(self.device)), []
         for group in self.batch:
             count = int(self.space.tables.players[player].num_roots[group.public_class])
             parts.append((ordered[group.games] * self._root_likelihood(player, group))[:, :count].T.flatten())
@@ -187,9 +181,6 @@ class GroupPasses(Passes[Tensor]):
     @property
     def knows_leaves(self) -> bool:
         return all(bool((t.num_roots[self.batch.leaf_class] == 1).all()) for t in self.space.tables.players)
-
-    def mix(self, rows: Tensor, other: Tensor, weight: float | Tensor) -> Tensor:
-        return torch.lerp(rows, other, weight)
 
     def move(self, rows: Tensor, other: Tensor, weight: float | Tensor) -> None:
         rows.lerp_(other, weight)
@@ -219,9 +210,6 @@ class GroupPasses(Passes[Tensor]):
         """Returns 1.0 at a player's entries, 0.0 at the other's."""
         t = self.space.tables
         return (self.batch.spread(t.entry_start, t.entry_player, self.device) == player).float()
-
-    def _empty_rows(self, player: int) -> Tensor:
-        return torch.zeros(int(self.batch.row_offset[player][-1]), device=self.device)
 
     @cached_property
     def _odds(self) -> LeafOdds:

@@ -138,8 +138,8 @@ class _PolicyAverage:
     def _collect(self, games: _Leaf, result: SearchResult) -> list[_Leaf]:
         """Adds what is played to the plan, weighted by own reaches; returns the games below."""
         batch, space, (played, believed) = result.batch, self.space, result.to_play(self.safe)
-        below = reaches_below(space, self.search.kernels, batch, played, games.reaches)
-        thought = reaches_below(space, self.search.kernels, batch, believed, games.beliefs)
+        below = reaches_below(self.search, batch, played, games.reaches)
+        thought = reaches_below(self.search, batch, believed, games.beliefs)
         odds, leaves = LeafOdds(space, batch, self.device), []
         for group in batch:
             real_nodes, which = np.unique(games.node[batch.order[group.games]], return_inverse=True)

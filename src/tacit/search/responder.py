@@ -54,8 +54,7 @@ class ResponseStage:
 
     def leaf_states(self, leaf: Tensor, path: Tensor) -> tuple[np.ndarray, Tensor]:
         """Returns `[n]` the classes and `[n, 2, H]` the model's reaches at leaves `[n]` of paths `[n]`."""
-        search = self._search
-        classes, reaches = leaf_states(search.space, search.kernels, self.batch, self.expected, self.reaches, leaf, path)
+        classes, reaches = leaf_states(self._search, self.batch, self.expected, self.reaches, leaf, path)
         return classes.cpu().numpy(), reaches
 
     def likely_leaves(self, weight: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -68,8 +67,8 @@ class ResponseStage:
         search, chances = self._search, []
         for seat in (0, 1):
             explorer = torch.full((len(self.public_class),), seat, device=weight.device)
-            curious = explore(search.space, self.batch, self.expected, self.expected, explorer, CURIOSITY)
-            to_leaf = leaf_chances(search.space, search.kernels, self.batch, curious, self.reaches)
+            curious = explore(search, self.batch, self.expected, self.expected, explorer, CURIOSITY)
+            to_leaf = leaf_chances(search, self.batch, curious, self.reaches)
             chances.append((to_leaf * weight[seat][:, None]).flatten())
         likely, order = (chances[0] + chances[1]).sort(descending=True, stable=True)
         order = order[:count][likely[:count] > 0]
@@ -83,15 +82,14 @@ class ResponseStage:
           values_below: `[n, 2, H]` such infostate values of the next stage; None where there is none.
         """
         space, batch, device, H = self._search.space, self.batch, self.reaches.device, self.reaches.shape[2]
-        reach = reaches_below(space, self._search.kernels, batch, self.expected, self.reaches)
+        reach = reaches_below(self._search, batch, self.expected, self.reaches)
         self._value_leaves(reach, values_below)
-        values = self.reaches.new_zeros(len(batch.order), 2, H)
+        roots, values = batch.by_place(self.reaches), self.reaches.new_zeros(len(batch.order), 2, H)
         for group in batch:
             c = group.public_class
             rows, response = batch.rows(reach, group), batch.view(self.response, batch.entry_offset, group)
             leaves = self.leaf_values[:, slice(*batch.leaf_offset[group.number :][:2])].view(2 * H, -1, group.size)
             deals = torch.from_numpy(space.tables.deals[c]).to(device)
-            roots = self.reaches[torch.from_numpy(batch.order[group.games]).to(device)]
             for player, table in enumerate(space.tables.players):
                 here = slice(*table.row_start[c : c + 2])
                 at = np.flatnonzero(table.leaf[here] >= 0)
@@ -100,9 +98,9 @@ class ResponseStage:
                 cfv[torch.from_numpy(at).to(device)] *= leaves[player * H + state, leaf]
                 _best_actions(space.subgames[c].tree, player, cfv, response)
                 count = int(table.num_roots[c])
-                likely = (roots[:, 1 - player] @ (deals.T if player == 0 else deals))[:, :count]
+                likely = (roots[group.games, 1 - player] @ (deals.T if player == 0 else deals))[:, :count]
                 values[group.games, player, :count] = torch.where(likely > 1e-9, cfv[:count].T / likely.clamp_min(1e-9), 0.0)
-        return values[torch.from_numpy(batch.place).to(device)]
+        return batch.by_game(values)
 
     def _value_leaves(self, reach: list[Tensor], values_below: Tensor | None) -> None:
         """Values all leaves: by the next stage where it was opened, else by the agent's evaluator."""

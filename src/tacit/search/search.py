@@ -151,7 +151,7 @@ class BatchSearch:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
         options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_leaves)
         driver = Driver(passes, self._schedule, options)
-        driver.sample(passes.in_order(sample_iteration))
+        driver.sample(passes.batch.by_place(torch.from_numpy(sample_iteration).to(passes.device)))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
             if config.iterations <= self.warm_iterations:
                 raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")

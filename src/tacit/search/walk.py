@@ -11,61 +11,60 @@ import torch
 from torch import Tensor
 
 from tacit.search.batch import Batch
-from tacit.search.groups import GroupKernels, root_reach, uniform_strategy
+from tacit.search.groups import root_reach, uniform_strategy
 from tacit.search.odds import LeafOdds, normalised_reach
-from tacit.tree.search_space import SearchSpace
+from tacit.search.search import BatchSearch
 
 GAME_OVER = -1
 """The leaf of a game that ended before the depth limit."""
 
 
-def explore(space: SearchSpace, batch: Batch, strategy: Tensor, others: Tensor, explorer: Tensor, exploration: float) -> Tensor:
+def explore(
+    search: BatchSearch, batch: Batch, strategy: Tensor, others: Tensor, explorer: Tensor, exploration: float
+) -> Tensor:
     """Returns what games go on with.
 
     Args:
-      space: the game.
+      search: what searched.
       batch: the layout of both strategies.
       strategy: what each game's explorer plays, leaning to uniform play, and
       others: what the other player plays.
       explorer: `[B]` the players who explore.
       exploration: how much they lean.
     """
-    device, t = strategy.device, space.tables
-    sorted_explorer = explorer[torch.from_numpy(batch.order).to(device)]
-    explores = batch.spread(t.entry_start, t.entry_player, device) == sorted_explorer[batch.places(t.entry_start, device)]
-    return torch.where(explores, strategy.lerp(uniform_strategy(space, batch, device), exploration), others)
+    device, t = strategy.device, search.space.tables
+    entry_explorer = batch.by_place(explorer)[batch.places(t.entry_start, device)]
+    explores = batch.spread(t.entry_start, t.entry_player, device) == entry_explorer
+    return torch.where(explores, strategy.lerp(uniform_strategy(search.space, batch, device), exploration), others)
 
 
-def reaches_below(space: SearchSpace, kernels: GroupKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
+def reaches_below(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
     """Returns for each player the reach of all rows of a batch's search trees, from `[B, 2, H]` at the roots."""
-    sorted_reaches = reaches[torch.from_numpy(batch.order).to(strategy.device)]
-    below = [root_reach(space, batch, sorted_reaches[:, player], player) for player in (0, 1)]
+    below = [root_reach(search.space, batch, part, player) for player, part in enumerate(batch.by_place(reaches).unbind(1))]
     for player in (0, 1):
-        kernels.reach_down(batch, player, strategy, below[player])
+        search.kernels.reach_down(batch, player, strategy, below[player])
     return below
 
 
-def leaf_chances(space: SearchSpace, kernels: GroupKernels, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
+def leaf_chances(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
     """Returns `[B, L]` how likely each game comes to each leaf of its subgame, counted within its class; the rest is its end.
 
     Args:
-      space: the game.
-      kernels: the passes.
+      search: what searched.
       batch: the layout of `strategy`.
       strategy: what both players sample actions with.
       reaches: `[B, 2, H]` at the roots.
     """
-    device, t = strategy.device, space.tables
-    sorted_reaches = reaches[torch.from_numpy(batch.order).to(device)]
-    below = reaches_below(space, kernels, batch, strategy, reaches)
-    odds = LeafOdds(space, batch, device)
+    device, t = strategy.device, search.space.tables
+    sorted_reaches, below = batch.by_place(reaches), reaches_below(search, batch, strategy, reaches)
+    odds = LeafOdds(search.space, batch, device)
     chances = torch.zeros(len(batch.order), max(1, int(np.diff(t.leaf_start).max())), device=device)
     for group in batch:
         first, second = sorted_reaches[group.games, 0], sorted_reaches[group.games, 1]
         total = ((first @ torch.from_numpy(t.deals[group.public_class]).to(device)) * second).sum(1)
         found = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
         chances[group.games, : len(found)] = found.T / total.clamp_min(1e-30)[:, None]
-    return chances[torch.from_numpy(batch.place).to(device)]
+    return batch.by_game(chances)
 
 
 def sample_leaves(chances: Tensor, draws: Tensor) -> Tensor:
@@ -75,27 +74,20 @@ def sample_leaves(chances: Tensor, draws: Tensor) -> Tensor:
 
 
 def leaf_states(
-    space: SearchSpace,
-    kernels: GroupKernels,
-    batch: Batch,
-    strategy: Tensor,
-    reaches: Tensor,
-    leaf: Tensor,
-    game: Tensor | None = None,
+    search: BatchSearch, batch: Batch, strategy: Tensor, reaches: Tensor, leaf: Tensor, game: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Returns `[D]` the class and `[D, 2, H]` the normalised reaches at leaves; zeros for `GAME_OVER`.
 
     Args:
-      space: the game.
-      kernels: the passes.
+      search: what searched.
       batch: the layout of `strategy`.
       strategy: what defines the beliefs.
       reaches: `[B, 2, H]` at the roots.
       leaf: `[D]`.
       game: `[D]` whose leaf each is; None where each game has one.
     """
-    device, t = strategy.device, space.tables
-    below = reaches_below(space, kernels, batch, strategy, reaches)
+    device, t = strategy.device, search.space.tables
+    below = reaches_below(search, batch, strategy, reaches)
     place = torch.from_numpy(batch.place).to(device)
     place = place if game is None else place[game]
     playing = (leaf != GAME_OVER)[:, None]

@@ -129,10 +129,8 @@ class Driver:
 
     def settle(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its mean, and its beliefs at the leaves."""
-        if self.responds:
-            self.passes.reach_and_average(player, self.strategy, self.average, self.clock, out=self.reaches[player])
-        else:
-            self.passes.reach(player, self.strategy, out=self.reaches[player])
+        average, clock = (self.average, self.clock) if self.responds else (None, None)
+        self.passes.reach(player, self.strategy, self.reaches[player], average, clock)
         if self._keeps_means:
             self.passes.move(self.mean_reaches[player], self.reaches[player], self.clock.share())
         if self.valuation is not None:
@@ -189,7 +187,7 @@ class Driver:
         """
         clock = OneStep().clock(self.passes.device if self.passes.capturable else "cpu")
         for player in (0, 1):
-            self.passes.reach_and_average(player, strategy, self.average, clock, out=self.mean_reaches[player])
+            self.passes.reach(player, strategy, self.mean_reaches[player], self.average, clock)
 
     def follow_leaves(self) -> None:
         """Takes both players' reaches into the beliefs at the leaves."""

@@ -24,7 +24,7 @@ released counts it; counting keeps every infostate reachable by the average, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -156,7 +156,7 @@ def find_schedule(text: str) -> AnySchedule:
       TacitError: the name, a parameter or a value is unknown.
     """
     name, opened, rest = text.partition("(")
-    schedule = _named(name, (*SCHEDULES, "lp"))  # those who read parameters are offered what `solve` also takes
+    schedule = plain_schedule(name, (*SCHEDULES, "lp"))  # those who read parameters are offered what `solve` also takes
     if not opened:
         return schedule
     if not isinstance(schedule, ResponseSchedule) or not rest.endswith(")"):
@@ -169,16 +169,12 @@ def find_schedule(text: str) -> AnySchedule:
     return replace(schedule, share=share, noise=given.get("noise", 0.0))
 
 
-def plain_schedule(name: str) -> AnySchedule:
+def plain_schedule(name: str, offered: Iterable[str] = SCHEDULES) -> AnySchedule:
     """Returns the algorithm called `name`, without parameters.
 
     Raises:
-      TacitError: there is none.
+      TacitError: there is none; it names those that are offered.
     """
-    return _named(name, tuple(SCHEDULES))
-
-
-def _named(name: str, offered: tuple[str, ...]) -> AnySchedule:
     if name not in SCHEDULES:
         raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(offered)}")
     return SCHEDULES[name]

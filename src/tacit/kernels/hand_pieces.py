@@ -25,43 +25,7 @@ SLOTS = 64
 def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
     """Returns the tables of a tree's pieces by name. Offsets count numbers of the flat arrays they lead into.
 
-    Returns:
-      stage_start: `[S + 1]` the pieces of each stage, of the roots first.
-      stage_deal_start: `[S + 1]` the deals of each stage.
-      width: `[P]` hands of the piece's board; its
-      lane: `[P]` first lane; where
-      begin_value: `[P]` the values of its beginning lie,
-      begin_row: `[2, P]` both players' reaches of it, and
-      above_row: `[2, P]` those before the card, -1 at roots.
-      root_start: `[P]` where the hands of a root begin among those of all roots.
-      decision_start: `[P + 1]` its decisions, those further up later; for each of these
-      value: `[D]` where its values lie, and
-      row: `[2, D]` both players' reaches, its
-      actor: `[D]`, its
-      num_actions: `[D]`, the
-      entry: `[D]` offset of its first entry, and the
-      first_edge: `[D]` first of its edges; for each of these
-      edge_value: where the values of the node below lie, and
-      edge_row: `[2, edges]` both players' reaches of it.
-      terminal_block: `[T]` the block of each fold and showdown, its
-      terminal_lane: `[T]` first lane and
-      terminal_width: `[T]` number of hands, whether
-      terminal_shows: `[T]` hands are shown, where
-      terminal_value: `[T]` its values lie,
-      terminal_row: `[2, T]` both players' reaches, and
-      terminal_amount: `[2, T]` what both win there.
-      deal_value: `[L]` where the values of a dealing node lie, its
-      deal_width: `[L]` hands, and the
-      link_start: `[L + 1]` first of its links, a link for each card; for each of these
-      link_value: where the values after the card lie, and
-      link_below: where in `below` its hands begin.
-      below: for the cards that can come, the lane of each hand of the board before; -1 if it holds the card.
-      card_lane: `[K, SLOTS, SLOTS]` for each block and card the lanes that hold it, in order; -1 behind them.
-      weaker: `[2, lanes]` for both cards of a hand, the first slot of `card_lane` whose hand is as strong (flat), and
-      stronger: `[2, lanes]` the first slot whose hand is stronger.
-      tie: `[lanes]` the first lane whose hand is as strong, and
-      past_tie: `[lanes]` the first whose hand is stronger.
-      node_value: `[N]` where each node's values lie.
+    There are `S` stages of `P` pieces together, with `D` decisions, `T` folds and showdowns, and `L` deals.
     """
     t, blocks = tree, tree.blocks
     widths = np.diff(blocks.lane_start)
@@ -91,23 +55,32 @@ def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
         return np.stack([t.row_offset[player][t.reach_row[player][nodes]] for player in (0, 1)])
 
     return {
+        # Stages, that of the roots first: where the pieces and the deals of each begin.
         "stage_start": _offsets(np.bincount(stage, minlength=num_stages)),
         "stage_deal_start": _offsets(np.bincount(block_stage[t.block[deals]], minlength=num_stages)),
+        # Pieces: the hands of the board and their first lane.
         "width": widths[t.block[root]],
         "lane": blocks.lane_start[t.block[root]],
+        # Where the values of a piece's beginning lie, and both players' reaches of it `[2, P]`.
         "begin_value": value[root],
         "begin_row": rows(root),
+        # Both players' reaches before the card, -1 at roots.
         "above_row": np.where(t.parent[root] < 0, -1, rows(t.parent[root])),
+        # Where the hands of a root begin among those of all roots.
         "root_start": _offsets(np.where(stage == 0, widths[t.block[root]], 0))[:-1],
+        # Where the decisions of a piece begin; those further up come later.
         "decision_start": _offsets(np.bincount(piece_of[decisions], minlength=len(root))),
+        # Decisions: where their values and both players' reaches lie, who acts, and the first of their entries and edges.
         "value": value[decisions],
         "row": rows(decisions),
         "actor": t.actor[decisions],
         "num_actions": t.num_actions[decisions],
         "entry": t.entry_offset[t.first_entry[decisions]],
         "first_edge": _offsets(t.num_actions[decisions])[:-1],
+        # Edges: where the values and both players' reaches of the node below lie.
         "edge_value": value[edges],
         "edge_row": rows(edges),
+        # Folds and showdowns: the board and its hands, whether they are shown, where values and reaches lie, what both win.
         "terminal_block": t.block[terminals],
         "terminal_lane": blocks.lane_start[t.block[terminals]],
         "terminal_width": widths[t.block[terminals]],
@@ -115,17 +88,24 @@ def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
         "terminal_value": value[terminals],
         "terminal_row": rows(terminals),
         "terminal_amount": np.stack([t.amount[terminals], loses * t.amount[terminals]]),
+        # Deals: where their values lie, the hands of their board, and the first of their links, one for each card.
         "deal_value": value[deals],
         "deal_width": widths[t.block[deals]],
         "link_start": _offsets(np.bincount(deal_of, minlength=len(deals))),
+        # Links: where the values after the card lie, and where in `below` its hands begin.
         "link_value": value[after],
         "link_below": below_start[t.block[after]] + which * widths[blocks.parent[t.block[after]]],
+        # For the cards that can come, the lane of each hand of the board before; -1 if it holds the card.
         "below": below,
+        # `[K, SLOTS, SLOTS]` for each block and card the lanes that hold it, in order; -1 behind them.
         "card_lane": card_lane,
+        # `[2, lanes]` for both cards of a hand, the first slot of `card_lane` (flat) whose hand is as strong, or stronger.
         "weaker": weaker,
         "stronger": stronger,
+        # `[lanes]` the first lane whose hand is as strong, and the first whose hand is stronger.
         "tie": blocks.tie,
         "past_tie": past_tie,
+        # `[N]` where each node's values lie.
         "node_value": value,
     }
 

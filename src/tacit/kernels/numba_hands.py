@@ -273,12 +273,6 @@ class HandPasses(HandTreePasses[Array]):
         starts, widths = self._value_offset[t.roots], [t.blocks.width(block) for block in t.block[t.roots]]
         return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
 
-    def node_values(self, player: int, node: int) -> Floats:
-        """Returns `[H]` by lane; for nodes on full boards only if `keep` was set."""
-        start = int(self._value_offset[node])
-        values: Floats = self._values[start : start + self.tree.blocks.width(int(self.tree.block[node]))].astype(np.float64)
-        return values
-
     def set_roots(self, player: int, reach: Array, roots: Array) -> None:
         self._root_reach[player][:] = roots
 

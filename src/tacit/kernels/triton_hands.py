@@ -191,11 +191,11 @@ class TritonHandPasses(HandTreePasses[Tensor]):
         self._root_reach = [self._to_device(reach) for reach in tree.root_reach]
         begins = zip(pieces["begin_value"], pieces["width"], range(*self._stages[0]), strict=False)
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
-        node_value = pieces["node_value"]
-        self._values = torch.zeros(int(node_value[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
+        self._value_offset = pieces["node_value"]
+        self._values = torch.zeros(int(self._value_offset[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
         self._none = torch.zeros(0, device=device)
-        self._leaves = HandLeaves(tree, node_value, torch.float32, device)
-        self._run_outs = DeviceRunOuts(tree, node_value, device)
+        self._leaves = HandLeaves(tree, self._value_offset, torch.float32, device)
+        self._run_outs = DeviceRunOuts(tree, self._value_offset, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
         numbers = torch.from_numpy(np.ascontiguousarray(table))
@@ -256,10 +256,6 @@ class TritonHandPasses(HandTreePasses[Tensor]):
 
     def root_cfv(self, player: int) -> Tensor:
         return self._values[self._root_index]
-
-    def node_values(self, player: int, node: int) -> Floats:
-        start, width = int(self._tables["node_value"][node]), self.tree.blocks.width(int(self.tree.block[node]))
-        return self._values[start : start + width].double().cpu().numpy()
 
     def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
         self._root_reach[player].copy_(roots)

@@ -34,11 +34,10 @@ class SearchResult:
     """
 
     def __init__(self, driver: Driver, passes: GroupPasses, values: Tensor) -> None:
-        assert driver.samples is not None
-        self._driver, self._passes, self._samples = driver, passes, driver.samples
+        self._driver, self._passes = driver, passes
         self.batch: Batch = passes.batch
         self.values = values
-        self.sampled_strategy: Tensor = driver.samples.strategy
+        self.sampled_strategy: Tensor = driver.sampled
 
     @property
     def believed_strategy(self) -> Tensor:
@@ -46,9 +45,8 @@ class SearchResult:
 
         In CFR-D they are the sampled ones; in fictitious play and CFR-AVE they are the averages up to that iteration.
         """
-        sampled, believed = self._samples.strategy, self._samples.believed
-        strategy: Tensor = sampled if believed is sampled else self._passes.normalise(believed)
-        return strategy
+        sampled, believed = self.sampled_strategy, self._driver.believed
+        return sampled if believed is sampled else self._passes.normalise(believed)
 
     @property
     def average_strategy(self) -> Tensor:

@@ -65,9 +65,8 @@ def warm_start(
         instant = worth - passes.over_infostates(proposed * worth)
         regrets += mine * torch.where(instant > 0, gained * instant, -lost * instant)
     driver.regret.copy_(regrets)
-    assert driver.samples is not None
-    driver.samples.strategy.copy_(proposed)  # the strategy of each of these iterations
-    driver.samples.believed.copy_(proposed)
+    driver.sampled.copy_(proposed)  # the strategy of each of these iterations
+    driver.believed.copy_(proposed)
     driver.strategy.copy_(passes.normalise(regrets.clamp_min(0.0)))
     if driver.valuation is not None and values is not None:
         driver.valuation.start_after(values, driver)

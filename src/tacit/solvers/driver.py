@@ -59,7 +59,9 @@ class Driver:
       responds: Whether it is fictitious play.
       options: What it does beside iterating.
       leaf_sum: For `values_leaves`, sums over iterations of weight times `[H, L]` counterfactual values, and likelihoods.
-      samples: Where `sample` was called: the iteration each game samples, its strategies and what defines its beliefs.
+      sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
+      believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
+        weights.
     """
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
@@ -77,7 +79,9 @@ class Driver:
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
         self.leaf_sum: Any = None
-        self.samples: Samples | None = None
+        self._sample_iterations: Any = None
+        self.sampled: Any = None
+        self.believed: Any = None
         self._graph: Any = None
         self.valuation: Valuation | None = None
         if options.evaluator is not None and passes.leaf_states is not None:
@@ -93,15 +97,15 @@ class Driver:
         return self.clock.iteration
 
     def sample(self, iterations: Any) -> None:
-        """Keeps the strategies of one iteration of each game, in the passes' layout of games."""
-        current = self.passes.zeros()
-        self.samples = Samples(iterations, current, self.passes.zeros() if self._keeps_means else current)
+        """Keeps the strategies of one iteration of each game, counted from 1, in the passes' layout of games."""
+        self._sample_iterations, self.sampled = iterations, self.passes.zeros()
+        self.believed = self.passes.zeros() if self._keeps_means else self.sampled
 
     def step(self) -> None:
         """Runs one iteration: both players answer once."""
         self.clock.tick()
         if not self.responds:  # the average holds the strategies before their update
-            self._take_samples()
+            self._take_samples(self.strategy, self.sampled)
         for players in ((0,), (1,)) if self.schedule.alternating else ((0, 1),):
             if self.valuation is not None:
                 self.valuation.ask(players, self)
@@ -110,9 +114,9 @@ class Driver:
             for player in players:
                 self.settle(player)
         if self.responds:
-            self._take_samples()
-        if self.samples is not None and self._keeps_means:
-            self.passes.take_samples(self.samples.iterations, self.clock, self.average, self.samples.believed)
+            self._take_samples(self.strategy, self.sampled)
+        if self._keeps_means:
+            self._take_samples(self.average, self.believed)
 
     def run(self, iterations: int) -> None:
         """Runs some iterations. Where passes can be captured, all but a few are replays of a CUDA graph."""
@@ -121,11 +125,34 @@ class Driver:
             for _ in range(iterations):
                 self.step()
             return
-        from tacit.solvers.capture import replay
-
         if self.clock.reserve(self.iteration + iterations):
             self._graph = None
-        self._graph = replay(self, iterations, self.options.period, self._graph)
+        self._replay(iterations, self.options.period)
+
+    def _replay(self, iterations: int, period: int) -> None:
+        """Runs iterations as a CUDA graph, captured once and replayed, so that nothing returns to Python inside.
+
+        A graph has as many as leaf values are used for, its `period`, and so begins by asking for them; what is left over
+        comes last.
+        """
+        import torch
+
+        first = min(iterations, period) if self._graph is None else 0  # compiles kernels, which a capture cannot
+        for _ in range(first):
+            self.step()
+        windows, left = divmod(iterations - first, period)
+        if windows and self._graph is None:
+            torch.cuda.synchronize()
+            self._graph, before = torch.cuda.CUDAGraph(), self.clock.iteration
+            with torch.cuda.graph(self._graph):  # capturing runs nothing
+                for _ in range(period):
+                    self.step()
+            self.clock.iteration = before
+        for _ in range(windows):
+            self._graph.replay()
+        self.clock.iteration += windows * period
+        for _ in range(left):
+            self.step()
 
     def settle(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its mean, and its beliefs at the leaves."""
@@ -195,21 +222,6 @@ class Driver:
             for player in (0, 1):
                 self.valuation.follow(player, self)
 
-    def _take_samples(self) -> None:
-        if self.samples is not None:
-            self.passes.take_samples(self.samples.iterations, self.clock, self.strategy, self.samples.strategy)
-
-
-@dataclass
-class Samples:
-    """The strategies of one iteration of each game.
-
-    Attributes:
-      iterations: Which iteration, counted from 1.
-      strategy: Entries: the strategies of that iteration.
-      believed: Entries: what defines its beliefs, the strategies themselves in CFR-D and else the average's weights.
-    """
-
-    iterations: Any
-    strategy: Any
-    believed: Any
+    def _take_samples(self, source: Any, target: Any) -> None:
+        if self._sample_iterations is not None:
+            self.passes.take_samples(self._sample_iterations, self.clock, source, target)

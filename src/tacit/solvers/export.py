@@ -76,10 +76,22 @@ def openspiel_table(strategy: RowStrategy) -> OpenSpielTable:
     import pyspiel
 
     table: OpenSpielTable = {}
-    navigator = Navigator(tree)
+    game, navigator = tree.game, Navigator(tree)
+
+    def walk(arrival: Any, spiel: Any, place: Place) -> None:
+        """Fills the table from `place` on, with both games at the same history."""
+        if arrival.actor == TERMINAL:
+            return
+        table[spiel.information_state_string()] = _row(strategy, navigator.infostate(place), spiel.legal_actions())
+        for action, spiel_action in zip(game.legal_actions(arrival.state), spiel.legal_actions(), strict=True):
+            after = game.apply(arrival.state, action)
+            for next_arrival, next_spiel in _arrive(game, after, spiel.child(spiel_action)):
+                if next_arrival.actor != TERMINAL:
+                    walk(next_arrival, next_spiel, navigator.follow(place, arrival.actor, action, next_arrival))
+
     spiel_root = pyspiel.load_game(twin).new_initial_state()
-    for arrival, spiel in _arrive(tree.game, tree.game.initial_state(), spiel_root):
-        _walk(strategy, navigator, arrival, spiel, navigator.follow(NOWHERE, CHANCE, NO_ACTION, arrival), table)
+    for arrival, spiel in _arrive(game, game.initial_state(), spiel_root):
+        walk(arrival, spiel, navigator.follow(NOWHERE, CHANCE, NO_ACTION, arrival))
     return table
 
 
@@ -88,21 +100,6 @@ def openspiel_policy(strategy: RowStrategy) -> Any:
     import pyspiel
 
     return pyspiel.TabularPolicy({name: list(row.items()) for name, row in openspiel_table(strategy).items()})
-
-
-def _walk(strategy: RowStrategy, navigator: Navigator, arrival: Any, spiel: Any, place: Place, table: OpenSpielTable) -> None:
-    """Fills the table from `place` on, with both games at the same history."""
-    game = strategy.tree.game
-    mover = arrival.actor
-    if mover == TERMINAL:
-        return
-    table[spiel.information_state_string()] = _row(strategy, navigator.infostate(place), spiel.legal_actions())
-    for action, spiel_action in zip(game.legal_actions(arrival.state), spiel.legal_actions(), strict=True):
-        after = game.apply(arrival.state, action)
-        for next_arrival, next_spiel in _arrive(game, after, spiel.child(spiel_action)):
-            if next_arrival.actor != TERMINAL:
-                below = navigator.follow(place, mover, action, next_arrival)
-                _walk(strategy, navigator, next_arrival, next_spiel, below, table)
 
 
 def _arrive(game: Any, state: Any, spiel: Any) -> list[tuple[Any, Any]]:

@@ -44,85 +44,6 @@ class HandStates:
         return found
 
 
-class HandLeaves:
-    """Reads beliefs from reaches and writes values of leaves where a pass upwards finds them, on any device.
-
-    Attributes:
-      states: What evaluators get; None where nothing was cut.
-    """
-
-    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: torch.dtype, device: str = "cpu") -> None:
-        """Makes the index maps.
-
-        Args:
-          tree: the tree, or a forest.
-          value_offset: `[N]` where each node's values lie.
-          dtype: of all numbers.
-          device: where they lie.
-        """
-        nodes, blocks = np.flatnonzero(tree.kind == LEAF), tree.blocks
-        self.states = HandStates([blocks.board[b] for b in tree.block[nodes]], tree.leaf_betting) if len(nodes) else None
-        if self.states is None:
-            return
-        self._count, self._dtype, self._device = len(nodes), dtype, device
-
-        def put(numbers: NDArray[Any]) -> Tensor:
-            return torch.from_numpy(np.ascontiguousarray(numbers)).to(device)
-
-        widths = [blocks.width(int(block)) for block in tree.block[nodes]]
-        lane = np.concatenate([np.arange(width) for width in widths])
-        leaf = np.repeat(np.arange(len(nodes)), widths)
-        hand = np.concatenate([blocks.hands(int(block)) for block in tree.block[nodes]]).astype(np.int64)
-        rows = [tree.row_offset[player][tree.reach_row[player][nodes]] for player in (0, 1)]
-        self._cell = put(hand * len(nodes) + leaf)  # in a flat [1326, L]
-        self._row = [put(rows[player][leaf] + lane) for player in (0, 1)]
-        self._value = put(value_offset[nodes][leaf] + lane)
-        stakes = np.array([betting.facing for betting in tree.leaf_betting], np.float64)
-        self._per_chip = put(tree.amount[nodes] / stakes).to(dtype)
-        exists = self._spread(torch.ones(len(lane), dtype=dtype, device=device))
-        self._uniform = exists / exists.sum(0)
-        cards = torch.zeros(len(HANDS), 52, dtype=dtype)
-        cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
-        self._cards = cards.to(device)
-
-    def new_beliefs(self) -> Tensor:
-        """Returns room for both players' beliefs, `[2 * 1326, L]`."""
-        return torch.zeros(2 * NUM_HANDS, self._count, dtype=self._dtype, device=self._device)
-
-    def write_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
-        """Writes a player's reach at every leaf, scaled to sum to 1, into its half of `beliefs`; uniform where it is zero."""
-        spread = self._spread(reach[self._row[player]])
-        total = spread.sum(0)
-        known = total > NO_REACH
-        shares = torch.where(known, spread / total.where(known, 1.0), self._uniform)
-        beliefs[player * NUM_HANDS : (player + 1) * NUM_HANDS] = shares
-
-    def likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
-        """Returns `[1326, L]` how likely chance and the opponent make each of the player's hands."""
-        met = self._spread(opponent_reach[self._row[1 - player]])
-        by_card = self._cards.T @ met
-        return (met.sum(0) - self._cards @ by_card + met) * self._per_chip  # the hand itself was taken away twice
-
-    def weight(self, player: int, opponent_reach: Tensor) -> Tensor:
-        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones."""
-        return self._spread(opponent_reach[self._row[1 - player]]).sum(0) * self._per_chip
-
-    def fill(self, player: int, opponent_reach: Tensor, leaves: LeafValues | None, values: Tensor) -> None:
-        """Writes the player's counterfactual values of all leaves into `values`; zeros without `leaves`."""
-        if leaves is None:
-            values.index_fill_(0, self._value, 0.0)
-            return
-        worth = leaves.values[player * NUM_HANDS : (player + 1) * NUM_HANDS]
-        if not leaves.counterfactual:
-            worth = worth * self.likelihood(player, opponent_reach)
-        values.index_copy_(0, self._value, worth.to(values.dtype).reshape(-1)[self._cell])
-
-    def _spread(self, numbers: Tensor) -> Tensor:
-        """Returns numbers of all leaves' lanes as `[1326, L]`, zero for hands that the board blocks."""
-        spread = torch.zeros(NUM_HANDS * self._count, dtype=numbers.dtype, device=numbers.device)
-        return spread.index_copy_(0, self._cell, numbers).view(NUM_HANDS, self._count)
-
-
 class RunOuts:
     """Values the nodes where both are all-in and only cards are missing: the operator of such terminals, on the CPU."""
 
@@ -178,12 +99,43 @@ class DeviceRunOuts:
 
 
 class HandTreePasses(TreePasses[Array]):
-    """What passes over trees of hold'em do alike on all devices with nodes and leaves."""
+    """What passes over trees of hold'em do alike on all devices with nodes and with `L` leaves.
 
-    tree: HandTree
-    _leaves: HandLeaves
+    Args:
+      tree: the tree, or a forest.
+      value_offset: `[N]` where each node's values lie.
+      dtype: of all numbers.
+    """
+
     _values: Array
-    _value_offset: NDArray[np.int64]
+    _run_outs: Any
+
+    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: torch.dtype) -> None:
+        self.tree: HandTree = tree
+        self._value_offset, self._number = value_offset, dtype
+        nodes, blocks = np.flatnonzero(tree.kind == LEAF), tree.blocks
+        self._states = HandStates([blocks.board[b] for b in tree.block[nodes]], tree.leaf_betting) if len(nodes) else None
+        if self._states is None:
+            return
+
+        def put(numbers: NDArray[Any]) -> Tensor:
+            return torch.from_numpy(np.ascontiguousarray(numbers)).to(self.device)
+
+        widths = [blocks.width(int(block)) for block in tree.block[nodes]]
+        lane = np.concatenate([np.arange(width) for width in widths])
+        leaf = np.repeat(np.arange(len(nodes)), widths)
+        hand = np.concatenate([blocks.hands(int(block)) for block in tree.block[nodes]]).astype(np.int64)
+        rows = [tree.row_offset[player][tree.reach_row[player][nodes]] for player in (0, 1)]
+        self._leaf_cell = put(hand * len(nodes) + leaf)  # in a flat [1326, L]
+        self._leaf_row = [put(rows[player][leaf] + lane) for player in (0, 1)]
+        self._leaf_value = put(value_offset[nodes][leaf] + lane)
+        stakes = np.array([betting.facing for betting in tree.leaf_betting], np.float64)
+        self._per_chip = put(tree.amount[nodes] / stakes).to(dtype)
+        exists = self._spread(torch.ones(len(lane), dtype=dtype, device=self.device))
+        self._uniform = exists / exists.sum(0)
+        cards = torch.zeros(len(HANDS), 52, dtype=dtype)
+        cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
+        self._cards = cards.to(self.device)
 
     def node_values(self, player: int, node: int) -> Floats:
         """Returns `[H]` by lane; for nodes on full boards only where these do not share their room."""
@@ -201,19 +153,49 @@ class HandTreePasses(TreePasses[Array]):
 
     @property
     def leaf_states(self) -> HandStates | None:
-        return self._leaves.states
+        return self._states
 
     def new_beliefs(self) -> Tensor:
-        return self._leaves.new_beliefs()
+        return torch.zeros(2 * NUM_HANDS, len(self._per_chip), dtype=self._number, device=self.device)
 
     def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
-        self._leaves.write_beliefs(player, torch.as_tensor(reach), beliefs)
+        spread = self._at_leaves(player, reach)
+        total = spread.sum(0)
+        known = total > NO_REACH
+        shares = torch.where(known, spread / total.where(known, 1.0), self._uniform)
+        beliefs[player * NUM_HANDS : (player + 1) * NUM_HANDS] = shares
 
     def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
-        return self._leaves.likelihood(player, torch.as_tensor(opponent_reach))
+        met = self._at_leaves(1 - player, opponent_reach)
+        by_card = self._cards.T @ met
+        return (met.sum(0) - self._cards @ by_card + met) * self._per_chip  # the hand itself was taken away twice
 
     def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
-        return self._leaves.weight(player, torch.as_tensor(opponent_reach))
+        return self._at_leaves(1 - player, opponent_reach).sum(0) * self._per_chip
+
+    def _fill_ends(self, player: int, faced: Array, leaves: LeafValues | None) -> None:
+        """Writes the player's counterfactual values where only cards are missing and at leaves; zeros without `leaves`."""
+        self._run_outs.fill(player, faced, self._values)
+        if self._states is None:
+            return
+        values = torch.as_tensor(self._values)
+        if leaves is None:
+            values.index_fill_(0, self._leaf_value, 0.0)
+            return
+        worth = leaves.values[player * NUM_HANDS : (player + 1) * NUM_HANDS]
+        if not leaves.counterfactual:
+            worth = worth * self.leaf_likelihood(player, faced)
+        values.index_copy_(0, self._leaf_value, worth.to(values.dtype).reshape(-1)[self._leaf_cell])
+
+    def _at_leaves(self, player: int, reach: Array) -> Tensor:
+        """Returns `[1326, L]` a player's reach at the leaves."""
+        return self._spread(torch.as_tensor(reach)[self._leaf_row[player]])
+
+    def _spread(self, numbers: Tensor) -> Tensor:
+        """Returns numbers of all leaves' lanes as `[1326, L]`, zero for hands that the board blocks."""
+        assert self._states is not None
+        spread = torch.zeros(NUM_HANDS * len(self._states.board), dtype=numbers.dtype, device=numbers.device)
+        return spread.index_copy_(0, self._leaf_cell, numbers).view(NUM_HANDS, -1)
 
 
 def margins_times(board: tuple[int, ...], columns: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""The leaves of a public tree: which rows lie there, their beliefs, and their counterfactual values."""
+"""Nodes and leaves of a public tree: which rows lie there, their beliefs, and their counterfactual values."""
 
 from __future__ import annotations
 
@@ -19,82 +19,30 @@ NO_REACH = 1e-20
 """A total reach that counts as none: anything may be held then."""
 
 
-class RowLeaves:
-    """The `L` leaves of a public tree, at which a player has at most `H` private states.
-
-    Attributes:
-      nodes: `[L]` their nodes.
-      rows: For each player the rows that lie at leaves, leaf after leaf.
-    """
+class PublicTreePasses(TreePasses[Array]):
+    """What all passes over public trees do alike with nodes, and with `L` leaves of at most `H` private states a player."""
 
     def __init__(self, tree: PublicTree) -> None:
+        self.tree: PublicTree = tree
         nodes = tree.nodes
-        self.nodes: Index = np.zeros(0, np.int64) if nodes is None else np.flatnonzero(nodes.actor == LEAF)
-        if nodes is None or not len(self.nodes):
+        self._leaf_nodes: Index = np.zeros(0, np.int64) if nodes is None else np.flatnonzero(nodes.actor == LEAF)
+        if nodes is None or not len(self._leaf_nodes):
             return
-        counts = [np.diff(nodes.row_start[player])[self.nodes] for player in (0, 1)]
-        self._shape = int(max(part.max() for part in counts)), len(self.nodes)
+        counts = [np.diff(nodes.row_start[player])[self._leaf_nodes] for player in (0, 1)]
+        self._leaf_shape = int(max(part.max() for part in counts)), len(self._leaf_nodes)
         rows, cells, place = [], [], []
         for player in (0, 1):
-            rows.append(in_ranges(nodes.row_start[player], self.nodes))
-            leaf = np.repeat(np.arange(len(self.nodes)), counts[player])
-            state = rows[player] - nodes.row_start[player][self.nodes][leaf]
-            cells.append(state * len(self.nodes) + leaf)  # in a flat [H, L]
+            rows.append(in_ranges(nodes.row_start[player], self._leaf_nodes))
+            leaf = np.repeat(np.arange(len(self._leaf_nodes)), counts[player])
+            state = rows[player] - nodes.row_start[player][self._leaf_nodes][leaf]
+            cells.append(state * len(self._leaf_nodes) + leaf)  # in a flat [H, L]
             at_row = np.zeros(len(tree.rows[player]), np.int64)
             at_row[rows[player]] = cells[player]
             place.append(at_row)
-        self.rows, self._cells = (rows[0], rows[1]), cells
-        pairs = in_ranges(nodes.joint_start, self.nodes)
-        self._pairs, self._chance = nodes.joint_rows[:, pairs], nodes.joint_chance[pairs]
-        self._pair_cells = [place[player][self._pairs[player]] for player in (0, 1)]
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def new_beliefs(self) -> Tensor:
-        """Returns room for both players' beliefs, `[2 * H, L]`."""
-        import torch
-
-        return torch.zeros(2 * self._shape[0], self._shape[1])
-
-    def write_beliefs(self, player: int, reach: Floats, beliefs: Tensor) -> None:
-        """Writes a player's reach `[R]` of every leaf into its half of `beliefs`, scaled to sum to 1 (uniform if 0)."""
-        import torch
-
-        spread, exists = np.zeros(self._shape), np.zeros(self._shape)
-        spread.ravel()[self._cells[player]] = reach[self.rows[player]]
-        exists.ravel()[self._cells[player]] = 1.0
-        total = spread.sum(axis=0)
-        shares = np.where(total > NO_REACH, spread / np.where(total > NO_REACH, total, 1.0), exists / exists.sum(axis=0))
-        half = self._shape[0]
-        beliefs[player * half : (player + 1) * half] = torch.from_numpy(shares).to(beliefs)
-
-    def total_reach(self, player: int, reach: Floats) -> Floats:
-        """Returns `[L]` a player's reach `[R]` of each leaf, summed over its private states."""
-        leaf = self._cells[player] % len(self)
-        return np.bincount(leaf, reach[self.rows[player]], minlength=len(self)).astype(np.float64)
-
-    def cfvs(self, player: int, opponent_reach: Floats, leaves: LeafValues) -> Floats:
-        """Returns the counterfactual values of the player's `rows`."""
-        half = self._shape[0]
-        worth: Any = leaves.values[player * half : (player + 1) * half].double().cpu().numpy().ravel()
-        if not leaves.counterfactual:
-            worth = worth * self.likelihood(player, opponent_reach).ravel()
-        found: Floats = worth[self._cells[player]]
-        return found
-
-    def likelihood(self, player: int, opponent_reach: Floats) -> Floats:
-        """Returns `[H, L]` how likely chance and the opponent make each of the player's private states."""
-        met = self._chance * opponent_reach[self._pairs[1 - player]]
-        size = self._shape[0] * self._shape[1]
-        return np.bincount(self._pair_cells[player], met, minlength=size).astype(np.float64).reshape(self._shape)
-
-
-class PublicTreePasses(TreePasses[Array]):
-    """What all passes over public trees do alike with nodes and leaves."""
-
-    tree: PublicTree
-    _leaves: RowLeaves
+        self._leaf_rows, self._leaf_cells = rows, cells  # leaf after leaf
+        pairs = in_ranges(nodes.joint_start, self._leaf_nodes)
+        self._leaf_pairs, self._leaf_chance = nodes.joint_rows[:, pairs], nodes.joint_chance[pairs]
+        self._leaf_pair_cells = [place[player][self._leaf_pairs[player]] for player in (0, 1)]
 
     @abstractmethod
     def row_values(self, player: int) -> Floats:
@@ -113,20 +61,45 @@ class PublicTreePasses(TreePasses[Array]):
 
     @property
     def leaf_states(self) -> Any:
-        return self._leaves.nodes if len(self._leaves) else None
+        return self._leaf_nodes if len(self._leaf_nodes) else None
 
     def new_beliefs(self) -> Tensor:
-        return self._leaves.new_beliefs()
+        import torch
+
+        return torch.zeros(2 * self._leaf_shape[0], self._leaf_shape[1])
 
     def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
-        self._leaves.write_beliefs(player, self.rows_to_numpy(player, reach), beliefs)
+        import torch
+
+        spread, exists = np.zeros(self._leaf_shape), np.zeros(self._leaf_shape)
+        spread.ravel()[self._leaf_cells[player]] = self.rows_to_numpy(player, reach)[self._leaf_rows[player]]
+        exists.ravel()[self._leaf_cells[player]] = 1.0
+        total = spread.sum(axis=0)
+        shares = np.where(total > NO_REACH, spread / np.where(total > NO_REACH, total, 1.0), exists / exists.sum(axis=0))
+        half = self._leaf_shape[0]
+        beliefs[player * half : (player + 1) * half] = torch.from_numpy(shares).to(beliefs)
 
     def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
         import torch
 
-        return torch.from_numpy(self._leaves.likelihood(player, self.rows_to_numpy(1 - player, opponent_reach)))
+        met = self._leaf_chance * self.rows_to_numpy(1 - player, opponent_reach)[self._leaf_pairs[1 - player]]
+        size = self._leaf_shape[0] * self._leaf_shape[1]
+        likelihood = np.bincount(self._leaf_pair_cells[player], met, minlength=size).astype(np.float64)
+        return torch.from_numpy(likelihood.reshape(self._leaf_shape))
 
     def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
         import torch
 
-        return torch.from_numpy(self._leaves.total_reach(1 - player, self.rows_to_numpy(1 - player, opponent_reach)))
+        other, num_leaves = 1 - player, len(self._leaf_nodes)
+        reach = self.rows_to_numpy(other, opponent_reach)[self._leaf_rows[other]]
+        total = np.bincount(self._leaf_cells[other] % num_leaves, reach, minlength=num_leaves)
+        return torch.from_numpy(total.astype(np.float64))
+
+    def _leaf_cfvs(self, player: int, opponent_reach: Array, leaves: LeafValues) -> Floats:
+        """Returns the counterfactual values of the player's rows at leaves."""
+        half = self._leaf_shape[0]
+        worth: Any = leaves.values[player * half : (player + 1) * half].double().cpu().numpy()
+        if not leaves.counterfactual:
+            worth = worth * self.leaf_likelihood(player, opponent_reach).numpy()
+        found: Floats = worth.ravel()[self._leaf_cells[player]]
+        return found

@@ -13,7 +13,7 @@ from tacit.compiled import compiled
 from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
 from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
 from tacit.kernels.clock import Clock
-from tacit.kernels.hand_leaves import HandLeaves, HandTreePasses, RunOuts
+from tacit.kernels.hand_leaves import HandTreePasses, RunOuts
 from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
 from tacit.tree.base import Floats
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
@@ -204,10 +204,11 @@ class HandPasses(HandTreePasses[Array]):
     """
 
     backend, device = "numba", "cpu"
-    tree: HandTree
 
     def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False) -> None:
-        self.tree, self.dtype = tree, dtype
+        self._none: Array = np.zeros(0, dtype)
+        super().__init__(tree, _value_offsets(tree, keep), torch.from_numpy(self._none).dtype)
+        self.dtype = dtype
         t, blocks = tree, tree.blocks
         widths = np.diff(blocks.lane_start)
         terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
@@ -218,16 +219,13 @@ class HandPasses(HandTreePasses[Array]):
             blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
             t.amount.astype(dtype),
         )  # fmt: skip
-        self._value_offset = _value_offsets(tree, keep)
         room = int(widths.max())
         self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
             np.zeros((room, LANES), dtype), np.zeros((room, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
             np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
-        self._none: Array = np.zeros(0, dtype)
         self._run_outs = RunOuts(tree, self._value_offset)
-        self._leaves = HandLeaves(tree, self._value_offset, torch.from_numpy(self._none).dtype)
 
     def entries(self, values: Floats) -> Array:
         return values.astype(self.dtype)
@@ -251,9 +249,7 @@ class HandPasses(HandTreePasses[Array]):
 
     def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
         t, (own_reach, *arrays) = self.tree, (self._none if part is None else part for part in numbers)
-        self._run_outs.fill(player, faced, self._values)
-        if self._leaves.states is not None:
-            self._leaves.fill(player, torch.from_numpy(faced), leaves, torch.from_numpy(self._values))
+        self._fill_ends(player, faced, leaves)
         nodes = (
             t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
             t.reach_row[player], t.reach_row[1 - player],

@@ -11,7 +11,7 @@ from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.kernels.simd import load, splat, store, where_greater, width
 from tacit.tree.lanes import LaneLayout
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
@@ -27,7 +27,7 @@ class LanePasses(PublicTreePasses[Rows]):
     device = "cpu"
 
     def __init__(self, tree: PublicTree, layout: LaneLayout) -> None:
-        self.tree = tree
+        super().__init__(tree)
         self._layout = layout
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
         self._cfv = np.zeros((len(layout.actor), layout.num_lanes))
@@ -35,7 +35,6 @@ class LanePasses(PublicTreePasses[Rows]):
         # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
         self._payoffs = tuple(p.reshape(-1, layout.num_lanes) for p in (transposed, -layout.payoffs))
         self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
-        self._leaves = RowLeaves(tree)
 
     def entries(self, values: Floats) -> Rows:
         entries = np.zeros(self._num_edges * self._layout.num_lanes)
@@ -87,11 +86,10 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def _ends(self, player: int, opponent_reach: Rows, leaves: LeafValues | None) -> tuple[Any, ...]:
         """Returns what terminal nodes are valued with, after the values of leaves were written."""
-        if len(self._leaves):
-            self._cfv[self._leaves.nodes] = 0.0
+        self._cfv[self._leaf_nodes] = 0.0
         if leaves is not None:
-            found = self._leaves.cfvs(player, self.rows_to_numpy(1 - player, opponent_reach), leaves)
-            self._cfv.ravel()[self._layout.row_position[player][self._leaves.rows[player]]] = found
+            at_leaves = self._layout.row_position[player][self._leaf_rows[player]]
+            self._cfv.ravel()[at_leaves] = self._leaf_cfvs(player, opponent_reach, leaves)
         return self._layout.payoff_index, self._payoffs[player], opponent_reach
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tacit.compiled import compiled
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
 
 _NO_PARENT, _NOT_ACTING = NO_PARENT, NOT_ACTING
@@ -26,11 +26,10 @@ class RowPasses(PublicTreePasses[Vector]):
     device = "cpu"
 
     def __init__(self, tree: PublicTree) -> None:
-        self.tree = tree
+        super().__init__(tree)
         self._payoff = tree.payoff, -tree.payoff
         self._edge_value = np.empty(tree.num_entries + 1)
         self._cfv = [np.zeros(len(rows)) for rows in tree.rows]
-        self._leaves = RowLeaves(tree)
 
     def entries(self, values: Floats) -> Vector:
         return np.concatenate([values, [1.0]])
@@ -83,7 +82,7 @@ class RowPasses(PublicTreePasses[Vector]):
         own, other = self.tree.payoff_rows[player], self.tree.payoff_rows[1 - player]
         _meet(own, other, self._payoff[player], opponent_reach, cfv)
         if leaves is not None:
-            cfv[self._leaves.rows[player]] = self._leaves.cfvs(player, opponent_reach, leaves)
+            cfv[self._leaf_rows[player]] = self._leaf_cfvs(player, opponent_reach, leaves)
         return cfv
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock, RegretStep
-from tacit.kernels.leaf_rows import PublicTreePasses, RowLeaves
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree, in_ranges
 
 
@@ -45,13 +45,12 @@ class TorchPasses(PublicTreePasses[Tensor]):
     backend = "torch"
 
     def __init__(self, tree: PublicTree, device: str = "cpu", dtype: torch.dtype = torch.float64) -> None:
-        self.tree = tree
+        super().__init__(tree)
         self.device = device
         self.dtype = dtype
         self._levels = tuple(_levels(tree, player, device) for player in (0, 1))
         self._pairs = torch.from_numpy(tree.payoff_rows.astype(np.int64)).to(device)
         self._payoff = torch.from_numpy(tree.payoff).to(device, dtype)
-        self._leaves = RowLeaves(tree)
         self._num_actions = torch.from_numpy(np.diff(tree.entry_start)[tree.entry_infostate]).to(device, dtype)
 
     def entries(self, values: Floats) -> Tensor:
@@ -132,8 +131,8 @@ class TorchPasses(PublicTreePasses[Tensor]):
         cfv = torch.zeros(len(self.tree.rows[player]), device=self.device, dtype=self.dtype)
         cfv.index_add_(0, self._pairs[player], sign * self._payoff * opponent_reach[self._pairs[1 - player]])
         if leaves is not None:
-            found = self._leaves.cfvs(player, self.rows_to_numpy(1 - player, opponent_reach), leaves)
-            cfv[torch.from_numpy(self._leaves.rows[player]).to(self.device)] = torch.from_numpy(found).to(cfv)
+            found = self._leaf_cfvs(player, opponent_reach, leaves)
+            cfv[torch.from_numpy(self._leaf_rows[player]).to(self.device)] = torch.from_numpy(found).to(cfv)
         self._cfv = cfv
         return cfv, torch.zeros(self.tree.num_entries + 1, device=self.device, dtype=self.dtype)
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
-from tacit.kernels.hand_leaves import DeviceRunOuts, HandLeaves, HandTreePasses
+from tacit.kernels.hand_leaves import DeviceRunOuts, HandTreePasses
 from tacit.kernels.hand_pieces import SLOTS, cut_into_pieces
 from tacit.tree.base import Floats
 from tacit.tree.hand_tree import HandTree
@@ -178,11 +178,11 @@ class TritonHandPasses(HandTreePasses[Tensor]):
 
     backend = "torch"
     capturable = True
-    tree: HandTree
 
     def __init__(self, tree: HandTree, device: str = "cuda") -> None:
-        self.tree, self.device = tree, device
+        self.device = device
         pieces = cut_into_pieces(tree)
+        super().__init__(tree, pieces["node_value"], torch.float32)
         self._stages = list(pairwise(pieces["stage_start"].tolist()))
         self._stage_deals = list(pairwise(pieces["stage_deal_start"].tolist()))
         self._widest = int(pieces["width"].max())
@@ -191,10 +191,8 @@ class TritonHandPasses(HandTreePasses[Tensor]):
         self._root_reach = [self._to_device(reach) for reach in tree.root_reach]
         begins = zip(pieces["begin_value"], pieces["width"], range(*self._stages[0]), strict=False)
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
-        self._value_offset = pieces["node_value"]
         self._values = torch.zeros(int(self._value_offset[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
         self._none = torch.zeros(0, device=device)
-        self._leaves = HandLeaves(tree, self._value_offset, torch.float32, device)
         self._run_outs = DeviceRunOuts(tree, self._value_offset, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
@@ -230,9 +228,7 @@ class TritonHandPasses(HandTreePasses[Tensor]):
     def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
         t, values, opponent = self._tables, self._values, 1 - player
         own_reach, *arrays = (self._none if part is None else part for part in numbers)
-        self._run_outs.fill(player, faced, values)
-        if self._leaves.states is not None:
-            self._leaves.fill(player, faced, leaves, values)
+        self._fill_ends(player, faced, leaves)
         _terminal_kernel[(len(t["terminal_block"]),)](
             t["terminal_block"], t["terminal_lane"], t["terminal_width"], t["terminal_shows"], t["terminal_value"],
             t["terminal_row"][opponent], t["terminal_amount"][player], t["card_lane"], t["weaker"], t["stronger"], t["tie"],

@@ -69,6 +69,7 @@ class GroupPasses(Passes[Tensor]):
       space: The game.
       kernels: What walks the batch.
       batch: Where the numbers of each game lie.
+      edge_values: What each entry of the player of the latest upward pass is worth.
     """
 
     def __init__(self, space: SearchSpace, kernels: GroupKernels, game_class: np.ndarray, reaches: Tensor) -> None:
@@ -86,7 +87,7 @@ class GroupPasses(Passes[Tensor]):
         self.batch = batch = make_batch(space.tables, game_class, kernels.alignment)
         self._root_reaches = batch.by_place(reaches)
         self._leaf_class = torch.from_numpy(batch.leaf_class).to(self.device)
-        self._edge_value = self.zeros()
+        self.edge_values = self.zeros()
         self._cfv = [torch.zeros(int(offset[-1]), device=self.device) for offset in batch.row_offset]
         self._no_values = LeafValues(torch.zeros(2 * reaches.shape[2], len(batch.leaf_class), device=self.device))
         self._none = torch.zeros(0, device=self.device)
@@ -108,7 +109,7 @@ class GroupPasses(Passes[Tensor]):
     def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
         assert mode != RESPOND or numbers[2] is None, "searches respond without noise"
         given = (self._none if part is None else part for part in numbers)
-        scratch = (self._edge_value, self._cfv[player])
+        scratch = (self.edge_values, self._cfv[player])
         self.kernels.answer(self.batch, player, mode, faced, leaves or self._no_values, (*given, *scratch), clock)
 
     def root_cfv(self, player: int) -> Tensor:
@@ -120,11 +121,6 @@ class GroupPasses(Passes[Tensor]):
             total.addcmul_(values, weight)
         else:
             total.add_(values, alpha=weight)
-
-    @property
-    def edge_values(self) -> Tensor:
-        """What each entry of the player of the latest upward pass is worth."""
-        return self._edge_value
 
     def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
         reach[self._root_index[player]] = roots
@@ -144,12 +140,9 @@ class GroupPasses(Passes[Tensor]):
         values = torch.zeros_like(self._root_reaches)
         for group in self.batch:
             for player in (0, 1):
-                count = int(self.space.tables.players[player].num_roots[group.public_class])
-                likely = self._root_likelihood(player, group)
-                likely = likely.where(likely > 1e-9, torch.nan)[:, :count]
-                first = int(self._root_offset[player][group.number])
-                sums = totals[player][first : first + count * group.size].view(count, group.size)
-                values[group.games, player, :count] = sums.T / (weight * likely)
+                sums = self.batch.view(totals[player], self._root_offset[player], group)
+                likely = self._root_likelihood(player, group)[:, : len(sums)]
+                values[group.games, player, : len(sums)] = sums.T / (weight * likely.where(likely > 1e-9, torch.nan))
         return self.batch.by_game(values)
 
     def root_cfvs(self, player: int, values: Tensor) -> Tensor:

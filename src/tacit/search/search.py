@@ -55,7 +55,8 @@ class SearchResult:
 
     def leaf_values(self) -> Tensor:
         """Returns `[H, leaves]` what the search promised `values_leaves` at its leaves: mean infostate values."""
-        values: Tensor = self._driver.leaf_values()
+        cfv, likelihood = self._driver.leaf_sum
+        values: Tensor = cfv / likelihood.clip(1e-30)
         return values
 
     def to_play(self, safe: bool) -> tuple[Tensor, Tensor]:
@@ -108,10 +109,6 @@ class BatchSearch:
         """The iterations that its policy stands for."""
         return WARM_ITERATIONS if self.policy is not None and isinstance(self._schedule, RegretSchedule) else 0
 
-    def average_weights(self) -> np.ndarray:
-        """Returns `[T]` the weight of each iteration in the average strategy."""
-        return iteration_weights(self._schedule, self.config.iterations)
-
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
         """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
         return draw_iterations(self._schedule, self.config.iterations, quantiles)
@@ -156,7 +153,8 @@ class BatchSearch:
             warm_start(driver, passes, self._schedule, self.decisions, self.policy)
         driver.run(config.iterations - driver.iteration)
         if driver.root_sum is not None:
-            return SearchResult(driver, passes, passes.root_values(driver.root_sum, float(self.average_weights().sum())))
+            weight = float(iteration_weights(self._schedule, config.iterations).sum())
+            return SearchResult(driver, passes, passes.root_values(driver.root_sum, weight))
         return SearchResult(driver, passes, self._values_of_averages(driver, passes))
 
     def _values_of_averages(self, driver: Driver, passes: GroupPasses) -> Tensor:

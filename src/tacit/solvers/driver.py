@@ -181,11 +181,6 @@ class Driver:
             entering = gadget.answer(self.passes.root_cfv(player), self.clock.weights())
             self.passes.set_roots(player, self.reaches[player], entering)
 
-    def leaf_values(self) -> Any:
-        """Returns `[H, L]` the mean infostate values of `values_leaves`, weighted by how likely its private states were."""
-        cfv, likelihood = self.leaf_sum
-        return cfv / likelihood.clip(1e-30)
-
     def _sum_leaves(self, player: int, values: Any) -> None:
         """Adds an evaluator's infostate values of a player to the sums."""
         likelihood = self.passes.leaf_likelihood(player, self.reaches[1 - player]).to(values)

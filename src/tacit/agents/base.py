@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from tacit.agents.view import View
 from tacit.tree.navigate import PlayerNavigator, PlayerPlace
 from tacit.tree.public_tree import NO_ACTION, Floats, PublicTree
@@ -61,9 +59,8 @@ def follow(navigator: PlayerNavigator, player: int, spot: PlayerPlace, sight: Si
     return navigator.follow_player(player, spot, action, sight.actor, sight.public, sight.private)
 
 
-def draw_action(tree: PublicTree, strategy: Floats, player: int, row: int, generator: np.random.Generator) -> int:
-    """Returns an action for the infostate at a row, drawn from a strategy `[E]`."""
+def action_weights(tree: PublicTree, strategy: Floats, player: int, row: int) -> tuple[list[int], Floats]:
+    """Returns the legal actions of the infostate at a row, and how often a strategy `[E]` takes each."""
     infostate = int(tree.rows[player].infostate[row])
     chosen = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
-    weights = strategy[chosen]
-    return int(generator.choice(tree.entry_action[chosen], p=weights / weights.sum()))
+    return tree.entry_action[chosen].tolist(), strategy[chosen]

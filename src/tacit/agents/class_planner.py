@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.agents.base import Sight
+from tacit.agents.base import Sight, action_weights
 from tacit.agents.options import RE_SOLVING, SAMPLED
 from tacit.agents.view import View, make_view
 from tacit.agents.walks import SearchRoot, make_walk
@@ -74,10 +74,7 @@ class ClassPlanner:
 
     def weights(self) -> tuple[list[int], Floats]:
         plan = self.plan()
-        tree = plan.pbs.tree
-        infostate = int(tree.rows[self._player].infostate[self.walk.row])
-        chosen = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
-        return tree.entry_action[chosen].tolist(), plan.strategy[chosen]
+        return action_weights(plan.pbs.tree, plan.strategy, self._player, self.walk.row)
 
     def view(self) -> View | None:
         if not self.walk.roots:

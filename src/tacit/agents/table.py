@@ -51,10 +51,8 @@ class Table:
     def _arrive(self, state: Any) -> None:
         arrival = draw_chance(self.game, state, self._draws)
         self._state, self.actor = arrival.state, arrival.actor
-        self.sights = (
-            self._look(0, arrival.public, arrival.private[0]),
-            self._look(1, arrival.public, arrival.private[1]),
-        )
+        first, second = (self._look(player, arrival.public, arrival.private[player]) for player in (0, 1))
+        self.sights = first, second
 
     def _look(self, player: int, public: tuple[str, ...], private: tuple[str, ...]) -> Sight | None:
         acting = self.actor == player

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.agents.base import Sight, draw_action, follow
+from tacit.agents.base import Sight, action_weights, follow
 from tacit.agents.view import View, make_view
 from tacit.evaluation.exact import infostate_values
 from tacit.games.base import TERMINAL
@@ -35,7 +35,8 @@ class TabularAgent:
             self._spot = follow(self._navigator, self._player, self._spot, sight)
 
     def act(self) -> int:
-        return draw_action(self._tree, self._strategy, self._player, self._spot.row, self._generator)
+        actions, weights = action_weights(self._tree, self._strategy, self._player, self._spot.row)
+        return int(self._generator.choice(actions, p=weights / weights.sum()))
 
     def view(self) -> View | None:
         """Returns its beliefs by Bayes' rule; after a move that the strategy never makes, anything may be held."""

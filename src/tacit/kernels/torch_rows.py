@@ -42,16 +42,15 @@ class _Level(NamedTuple):
 class TorchPasses(PublicTreePasses[Tensor]):
     """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
 
-    backend = "torch"
+    backend, dtype = "torch", torch.float64
 
-    def __init__(self, tree: PublicTree, device: str = "cpu", dtype: torch.dtype = torch.float64) -> None:
+    def __init__(self, tree: PublicTree, device: str = "cpu") -> None:
         super().__init__(tree)
         self.device = device
-        self.dtype = dtype
         self._levels = tuple(_levels(tree, player, device) for player in (0, 1))
         self._pairs = torch.from_numpy(tree.payoff_rows.astype(np.int64)).to(device)
-        self._payoff = torch.from_numpy(tree.payoff).to(device, dtype)
-        self._num_actions = torch.from_numpy(np.diff(tree.entry_start)[tree.entry_infostate]).to(device, dtype)
+        self._payoff = torch.from_numpy(tree.payoff).to(device, self.dtype)
+        self._num_actions = torch.from_numpy(np.diff(tree.entry_start)[tree.entry_infostate]).to(device, self.dtype)
 
     def entries(self, values: Floats) -> Tensor:
         return torch.cat([torch.from_numpy(np.asarray(values)), torch.ones(1, dtype=torch.float64)]).to(self.device, self.dtype)

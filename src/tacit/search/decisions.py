@@ -21,16 +21,16 @@ class Decisions:
     Attributes:
       level: `[D]` actions from the root.
       public_class: `[D]` the class of the public state.
-      rows: for both players `[D, H]` their rows there, 0 beyond a player's private states, and
-      real: for both players `[D, H]` False beyond them.
+      rows: `[2, D, H]` both players' rows there, 0 beyond a player's private states.
+      real: `[2, D, H]` False beyond a player's private states.
       entries: `[D, H, A]` the entries of the acting player's private states and actions, and
       legal: `[D, H, A]` which of them exist.
     """
 
     level: Tensor
     public_class: Tensor
-    rows: tuple[Tensor, Tensor]
-    real: tuple[Tensor, Tensor]
+    rows: Tensor
+    real: Tensor
     entries: Tensor
     legal: Tensor
 
@@ -69,15 +69,11 @@ def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: 
     subgame, H = space.subgames[public_class], space.tables.num_private_states
     tree, nodes = subgame.tree, subgame.tree.require_nodes()
     at = np.flatnonzero((nodes.actor != LEAF) & (nodes.actor != TERMINAL))
-    states = np.arange(H)
-    rows, real = [], []
-    for player in (0, 1):
-        first, count = nodes.row_start[player][at], np.diff(nodes.row_start[player])[at]
-        exists = states < count[:, None]
-        rows.append(np.where(exists, first[:, None] + states, 0))
-        real.append(exists)
-    acting = np.where(nodes.actor[at, None] == 0, rows[0], rows[1])
-    acts = np.where(nodes.actor[at, None] == 0, real[0], real[1])
+    starts, states = np.stack(nodes.row_start, axis=0)[..., None], np.arange(H)
+    real = states < starts[:, at + 1] - starts[:, at]
+    rows = np.where(real, starts[:, at] + states, 0)
+    first = nodes.actor[at, None] == 0
+    acting, acts = np.where(first, rows[0], rows[1]), np.where(first, real[0], real[1])
     infostate = np.zeros_like(acting)
     for player in (0, 1):
         mine = acts & (nodes.actor[at, None] == player)
@@ -92,8 +88,8 @@ def _decisions(space: SearchSpace, public_class: int, num_actions: int, device: 
     return Decisions(
         level=put(level),
         public_class=put(subgame.node_class[at]),
-        rows=(put(rows[0]), put(rows[1])),
-        real=(put(real[0]), put(real[1])),
+        rows=put(rows),
+        real=put(real),
         entries=put(entries),
         legal=put(legal),
     )

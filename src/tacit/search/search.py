@@ -54,7 +54,10 @@ class SearchResult:
         return self._passes.normalise(self._driver.average)
 
     def leaf_values(self) -> Tensor:
-        """Returns `[H, leaves]` what the search promised `values_leaves` at its leaves: mean infostate values."""
+        """Returns `[H, leaves]` what the search promised `values_leaves` at its leaves: mean infostate values.
+
+        They are weighted by how likely its private states were.
+        """
         cfv, likelihood = self._driver.leaf_sum
         values: Tensor = cfv / likelihood.clip(1e-30)
         return values

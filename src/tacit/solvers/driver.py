@@ -143,11 +143,11 @@ class Driver:
         windows, left = divmod(iterations - first, period)
         if windows and self._graph is None:
             torch.cuda.synchronize()
-            self._graph, before = torch.cuda.CUDAGraph(), self.clock.iteration
-            with torch.cuda.graph(self._graph):  # capturing runs nothing
+            graph, before = torch.cuda.CUDAGraph(), self.clock.iteration
+            with torch.cuda.graph(graph):  # capturing runs nothing
                 for _ in range(period):
                     self.step()
-            self.clock.iteration = before
+            self._graph, self.clock.iteration = graph, before
         for _ in range(windows):
             self._graph.replay()
         self.clock.iteration += windows * period

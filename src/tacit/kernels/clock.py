@@ -134,17 +134,19 @@ class OneStep(NamedTuple):
 
     Attributes:
       weights: Of the regret update.
+      mean_share: Of the strategy in the mean.
     """
 
     weights: RegretStep = RegretStep()
+    mean_share: float = 1.0
 
     def step(self, _t: int) -> RegretStep:
         """Returns the weights of the only iteration."""
         return self.weights
 
     def share(self, _t: int) -> float:
-        """Returns 1: there is nothing else in the mean."""
-        return 1.0
+        """Returns the share of the only iteration."""
+        return self.mean_share
 
     def optimism(self, _t: int) -> float:
         """Returns 0."""

@@ -141,7 +141,8 @@ class HandTreePasses(TreePasses[Array]):
         """Returns `[H]` by lane; for nodes on full boards only where these do not share their room."""
         start = int(self._value_offset[node])
         end = start + self.tree.blocks.width(int(self.tree.block[node]))
-        return np.array(torch.as_tensor(self._values[start:end]).cpu(), np.float64)  # type: ignore[index]
+        values: Floats = torch.as_tensor(self._values[start:end]).cpu().numpy().astype(np.float64)  # type: ignore[index]
+        return values
 
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         block, reach = int(self.tree.block[node]), torch.as_tensor(opponent_reach).cpu().numpy()

@@ -110,7 +110,7 @@ MUTANTS = (
         "solvers/valuation.py",
         "play.reaches if self._decomposition == CFR_D else play.mean_reaches",
         "play.mean_reaches",
-        "test_search.py test_theory.py",
+        "test_core_steps.py",
     ),
     Mutant(
         "the strategy after the sampled iteration is taken",
@@ -130,8 +130,8 @@ MUTANTS = (
     Mutant(
         "the range that enters a gadget lags behind",
         "solvers/gadget.py",
-        "            return self.entering\n",
-        "            return mean * 0.0 + 1.0\n",
+        "        return self.entering\n",
+        "        return mean * 0.0 + 1.0\n",
         "test_gadget.py",
     ),
     Mutant(
@@ -171,7 +171,7 @@ MUTANTS = (
     Mutant(
         "root values are learnt as they come, not divided by likelihood",
         "search/groups.py",
-        "sums.T / (weight * likely)",
+        "sums.T / (weight * likely.where(likely > 1e-9, torch.nan))",
         "sums.T / weight",
         "test_search.py test_rebel.py",
     ),

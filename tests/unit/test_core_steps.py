@@ -145,3 +145,55 @@ def test_playthroughs_are_what_the_agent_mixes(name: str, depth: int, iterations
     assert often.sum() > 10
     np.testing.assert_allclose(found[often], tree.normalise(plan)[often], atol=0.06)
     assert np.abs(found - tree.normalise(plan))[often].mean() < 0.01
+
+
+def values_of_rows(tree: PublicTree, player: int, strategy: Floats, opponent: Floats, leaf_values: Floats) -> Floats:
+    """Returns `[E]` the counterfactual values of a player's actions less those of its infostates, row by row."""
+    nodes, rows = tree.require_nodes(), tree.rows[player]
+    worth, action_worth = np.zeros(len(rows)), np.zeros(tree.num_entries)
+    sign = 1.0 if player == 0 else -1.0
+    np.add.at(worth, tree.payoff_rows[player], sign * tree.payoff * opponent[tree.payoff_rows[1 - player]])
+    for number, leaf in enumerate(np.flatnonzero(nodes.actor == LEAF)):
+        mine, theirs = (slice(nodes.row_start[p][leaf], nodes.row_start[p][leaf + 1]) for p in (player, 1 - player))
+        deals = nodes.joint(int(leaf)) if player == 0 else nodes.joint(int(leaf)).T
+        worth[mine] = leaf_values[: mine.stop - mine.start, number] * (deals @ opponent[theirs])
+    regret = np.zeros(tree.num_entries)
+    for row in range(len(rows) - 1, -1, -1):
+        infostate = int(rows.infostate[row])
+        if infostate >= 0:
+            here = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
+            worth[row] += strategy[here] @ action_worth[here]
+            regret[here] = action_worth[here] - worth[row]
+        if rows.parent[row] >= 0:
+            if rows.entry[row] < tree.num_entries:
+                action_worth[rows.entry[row]] += worth[row]
+            else:
+                worth[rows.parent[row]] += worth[row]
+    return regret
+
+
+@pytest.mark.parametrize(("name", "depth"), [("leduc_poker", 2), ("goofspiel(cards=4)", 2), ("liars_dice(dice=1,faces=3)", 2)])
+def test_regret_matching_values_leaves_at_the_beliefs_of_each_iteration(name: str, depth: int) -> None:
+    """CFR-D written out: leaves are valued anew after every answer, at the present strategies."""
+    search = search_of(name, depth, 6)
+    public_class = int(search.space.root_class[0])
+    subgame = search.space.subgames[public_class]
+    tree, states = subgame.tree, search.space.tables.num_private_states
+    counts = [int(rows.level_start[1]) for rows in tree.rows]
+    start = [np.full(count, 1.0 / count) for count in counts]
+    strategy, regret, classes = tree.uniform_strategy(), np.zeros(tree.num_entries), subgame.node_class
+    for iteration in range(1, 7):
+        played, _ = searched(search, public_class, start, iteration)
+        np.testing.assert_allclose(played, strategy, atol=2e-4)
+        for player in (0, 1):
+            reaches = [down(tree, p, strategy, start[p]) for p in (0, 1)]
+            leaves = at_leaves(tree, reaches)
+            beliefs = np.zeros((2 * states, len(leaves)))
+            for number, parts in enumerate(leaves.values()):
+                for p in (0, 1):
+                    beliefs[p * states : p * states + len(parts[p]), number] = scaled(parts[p])
+            asked = torch.from_numpy(classes[list(leaves)].astype(np.int64)), torch.from_numpy(beliefs).float()
+            found = search.evaluator.evaluate(*asked).double().numpy()[player * states : (player + 1) * states]
+            mine = tree.entry_player == player
+            regret += values_of_rows(tree, player, strategy, reaches[1 - player], found) * mine
+            strategy = np.where(mine, tree.normalise(np.maximum(regret, 0.0)), strategy)

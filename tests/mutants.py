@@ -106,10 +106,10 @@ MUTANTS = (
         "test_search.py",
     ),
     Mutant(
-        "CFR-D values leaves at the averages",
+        "leaves keep the values of the first iteration",
         "solvers/valuation.py",
-        "play.reaches if self._decomposition == CFR_D else play.mean_reaches",
-        "play.mean_reaches",
+        "(self._asks_once or (self._asked - 1) % self._period)",
+        "True",
         "test_core_steps.py",
     ),
     Mutant(

@@ -27,6 +27,7 @@ from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.solvers import solve
+from tacit.solvers.schedules import find_schedule, iteration_weights
 from tacit.tree.beliefs import PublicBeliefState, belief_state
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats, PublicTree
@@ -137,7 +138,7 @@ def rps_one_ply(space: SearchSpace, evaluator: LeafEvaluator, iterations: int = 
     reaches[:, :, 0] = 1.0
     result = search.run(np.zeros(iterations, np.int64), reaches, np.arange(1, iterations + 1))
     current = result.sampled_strategy.view(3, iterations).T.double().numpy()
-    weights = search.average_weights()[:, None]
+    weights = iteration_weights(find_schedule(SOLVER), iterations)[:, None]
     return OnePly(current, np.cumsum(weights * current, axis=0) / np.cumsum(weights, axis=0))
 
 

@@ -114,14 +114,14 @@ def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: py
 
 def test_every_cell_of_the_table_has_a_run_of_its_own(tmp_path: Path) -> None:
     for scale, how in learned.SCALES.items():
-        cells = learned.jobs(scale, learned.ROWS, None, tmp_path, seed=5)
+        cells = learned.jobs(scale, ("cfr-d", "fp"), None, tmp_path, seed=5)
         assert len({cell.folder.path for cell in cells}) == len(cells) == 2 * len(how.epochs)
         assert {cell.config.seed for cell in cells} == {5}
         for cell in cells:
             kept = cell.config.epochs // cell.config.evaluate_every
             assert kept >= 3, "three checkpoints are needed"
     with pytest.raises(TacitError, match="unknown variant '3x3f'"):
-        learned.jobs("cpu", learned.ROWS, ("3x3f",), tmp_path, seed=0)
+        learned.jobs("cpu", ("cfr-d", "fp"), ("3x3f",), tmp_path, seed=0)
 
 
 def test_published_figures_belong_to_their_search() -> None:

@@ -222,7 +222,7 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
         expected = torch.nn.functional.one_hot(scores.argmax(), 3) if suffix else scores.softmax(0)
         np.testing.assert_allclose(found[:, hand], expected.numpy(), atol=1e-5)
         agent = load_agent(name, game, np.random.default_rng(0))
-        np.testing.assert_allclose(agent._networks.probabilities(public, hand)[:, 0], found[:, hand], atol=1e-6)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(agent.policy.probabilities(public, hand)[:, 0], found[:, hand], atol=1e-6)  # type: ignore[attr-defined]
     with pytest.raises(TacitError, match=r"was trained on limit_holdem.*, not on no_limit_holdem"):
         load_agent(str(run.path), load_game("no_limit_holdem"), np.random.default_rng(0))
 

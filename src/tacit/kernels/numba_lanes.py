@@ -63,11 +63,11 @@ class LanePasses(PublicTreePasses[Rows]):
         own_reach, strategy, regret, average = numbers
         ends = self._ends(player, faced, leaves)
         if mode == FOLLOW:
-            _values(self._shape, player, ends, strategy, self._cfv)
+            _values(*self._shape, player, *ends, strategy, self._cfv)
         elif mode == RESPOND:
-            _best_response(self._shape, player, ends, regret, strategy, self._cfv)
+            _best_response(*self._shape, player, *ends, regret, strategy, self._cfv)
         else:
-            _update_regrets(self._shape, player, ends, own_reach, strategy, regret, average, self._cfv, clock.step)
+            _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step)
 
     def root_cfv(self, player: int) -> Rows:
         return self._cfv.ravel()[self._root_position(player)]
@@ -86,19 +86,20 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def _ends(self, player: int, opponent_reach: Rows, leaves: LeafValues | None) -> tuple[Any, ...]:
         """Returns what terminal nodes are valued with, after the values of leaves were written."""
-        self._cfv[self._leaf_nodes] = 0.0
+        if len(self._leaf_nodes):
+            self._cfv[self._leaf_nodes] = 0.0
         if leaves is not None:
             at_leaves = self._layout.row_position[player][self._leaf_rows[player]]
             self._cfv.ravel()[at_leaves] = self._leaf_cfvs(player, opponent_reach, leaves)
         return self._layout.payoff_index, self._payoffs[player], opponent_reach
 
 
-# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`.
+# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments come one
+# by one, because numba takes microseconds to unpack a tuple.
 
 
 @compiled()
-def _terminal_value(lanes, node, ends):  # type: ignore[no-untyped-def]
-    payoff_index, payoffs, opponent_reach = ends
+def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     first = payoff_index[node] * len(lanes)
     for lane in range(len(lanes)):
@@ -157,11 +158,12 @@ def _reach_and_average(lanes, edge_start, child_start, actor, player, strategy, 
 
 
 @compiled()
-def _values(shape, player, ends, strategy, cfv):  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor = shape
+def _values(  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, strategy, cfv
+):
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, ends))
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
         elif actor[node] == player:
             store(cfv, node, _strategy_value(lanes, node, edge_start, child_start, strategy, cfv))
         elif actor[node] != _LEAF:
@@ -177,12 +179,13 @@ def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _best_response(shape, player, ends, bonus, response, cfv):  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor = shape
+def _best_response(  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, bonus, response, cfv
+):
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, ends))
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
         elif actor[node] == player:
             first = edge_start[node]
             best, choice = _edge_value(lanes, first, child_start, cfv), zero
@@ -203,15 +206,16 @@ def _best_response(shape, player, ends, bonus, response, cfv):  # type: ignore[n
 
 
 @compiled(error_model="numpy")
-def _update_regrets(shape, player, ends, own_reach, strategy, regret, average, cfv, step):  # type: ignore[no-untyped-def]
-    lanes, edge_start, child_start, actor = shape
-    positive_discount, negative_discount, floor, prediction, average_weight = step
+def _update_regrets(  # type: ignore[no-untyped-def]
+    lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, own_reach, strategy, regret, average,
+    cfv, positive_discount, negative_discount, floor, prediction, average_weight,
+):  # fmt: skip
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
     lowest, predicted = splat(floor, lanes), splat(prediction, lanes)
     for node in range(len(actor) - 1, -1, -1):
         if actor[node] == _TERMINAL:
-            store(cfv, node, _terminal_value(lanes, node, ends))
+            store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
         elif actor[node] == player:
             first, last = edge_start[node], edge_start[node + 1]
             value = _strategy_value(lanes, node, edge_start, child_start, strategy, cfv)

@@ -61,7 +61,7 @@ class RowPasses(PublicTreePasses[Vector]):
         elif mode == RESPOND:
             _best_response(*links, regret, strategy, self._edge_value, cfv)
         else:
-            _update_regrets(*links, own_reach, strategy, regret, average, self._edge_value, cfv, clock.step)
+            _update_regrets(*links, own_reach, strategy, regret, average, self._edge_value, cfv, *clock.step)
 
     def root_cfv(self, player: int) -> Vector:
         return self._cfv[player][: self.tree.rows[player].level_start[1]].copy()
@@ -155,9 +155,9 @@ def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_
 
 @compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
-    parent, entry, infostate, entry_start, own_reach, strategy, regret, average, edge_value, cfv, step
-):
-    positive_discount, negative_discount, floor, prediction, average_weight = step
+    parent, entry, infostate, entry_start, own_reach, strategy, regret, average, edge_value, cfv,
+    positive_discount, negative_discount, floor, prediction, average_weight,
+):  # fmt: skip
     edge_value[:] = 0
     for row in range(len(parent) - 1, -1, -1):
         if infostate[row] != _NOT_ACTING:

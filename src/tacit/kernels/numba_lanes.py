@@ -94,8 +94,8 @@ class LanePasses(PublicTreePasses[Rows]):
         return self._layout.payoff_index, self._payoffs[player], opponent_reach
 
 
-# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments come one
-# by one, because numba takes microseconds to unpack a tuple.
+# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments come
+# one by one, because numba takes microseconds to unpack a tuple.
 
 
 @compiled()

@@ -47,7 +47,7 @@ def probe(name: str, games: int) -> None:
     leaves = np.diff(space.tables.leaf_start)
     flops_a_leaf = 2 * (2 * H * 256 + 256 * 256 + 256 * 2 * H)
     for what, own in (("in self-play", -(-games // 32)), (f"with {openings / games:.0%} openings", openings)):
-        classes = np.concatenate([np.repeat(play._root_class[:1], own), play.game_class[own:]])
+        classes = np.concatenate([np.repeat(space.root_class[:1], own), play.game_class[own:]])
         reaches = torch.cat([play._root_reaches[:1].repeat(own, 1, 1), play.reaches[own:]])
         seconds = best(lambda c=classes, r=reaches: timed.run(c, r, np.ones(games, int))) * 512 / TIMED
         flops = leaves[classes].sum() * 1024 * flops_a_leaf

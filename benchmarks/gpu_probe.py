@@ -49,7 +49,7 @@ def speed(name: str, games: int, iterations: int) -> None:
     torch.cuda.synchronize()
     report("in self-play", examples.public_class.cpu().numpy(), time.perf_counter() - start)
     openings = int(share * games)
-    classes = np.concatenate([np.repeat(play._root_class[:1], openings), play.game_class[openings:]])
+    classes = np.concatenate([np.repeat(space.root_class[:1], openings), play.game_class[openings:]])
     reaches = torch.cat([play._root_reaches[:1].repeat(openings, 1, 1), play.reaches[openings:]])
     seconds = []
     for _ in range(2):

@@ -93,26 +93,33 @@ def solve(
         checks.refuse("cannot be used with --solver lp: it solves for both players in one go", simultaneous=simultaneous)
     if depth is None:
         checks.refuse("can only be used with --depth", leaf=leaf, decomposition=decomposition, recycle=recycle)
+        goal = None if target is None else checks.parse_target(target, rules)
+        limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
-            rules, save, resume, at if at or grid else None, solver=solver, iterations=iterations, simultaneous=simultaneous,
-            target=None if target is None else checks.parse_target(target, rules),
-            time_limit=None if time_limit is None else checks.parse_seconds(time_limit),
-            backend=backend or "numba", device=device, seed=seed,
+            rules, save, resume, at if at or grid else None, solver=solver, iterations=iterations, target=goal,
+            time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, seed=seed,
         )  # fmt: skip
     else:
-        why = "cannot be used with --depth: a search runs its --iterations at every public state"
-        checks.refuse(why, save=save, resume=resume, target=target, time_limit=time_limit)
-        checks.refuse("cannot be used with --depth: a search has its own, on the --device", backend=backend)
-        checks.refuse("cannot be used with --depth: hands are shown where the whole game is solved", at=at, grid=grid)
-        if depth != "round" and not depth.lstrip("-").isdecimal():
-            raise TacitError(f"cannot read the depth {depth!r}: write a number of actions, or round")
-        config = SearchConfig(
-            solver, SEARCH_ITERATIONS if iterations is None else iterations, depth if depth == "round" else int(depth),
-            decomposition or CFR_D, not simultaneous, recycle or 1,
-        )  # fmt: skip
-        result = _search(rules, config, leaf or "oracle", device, seed)
+        whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit}
+        _refuse_for_search(whole, {"backend": backend}, {"at": at, "grid": grid})
+        length = SEARCH_ITERATIONS if iterations is None else iterations
+        ways = decomposition or CFR_D, not simultaneous, recycle or 1
+        result = _search(rules, SearchConfig(solver, length, _parse_depth(depth), *ways), leaf or "oracle", device, seed)
     _write(result, save, export, plot, grid, at)
     print_json(result.summary()) if as_json else _print(result, show, at, files)
+
+
+def _refuse_for_search(whole: dict[str, Any], computing: dict[str, Any], shown: dict[str, Any]) -> None:
+    """Refuses options of solving a whole game, of how that is computed, and of what is shown of it."""
+    checks.refuse("cannot be used with --depth: a search runs its --iterations at every public state", **whole)
+    checks.refuse("cannot be used with --depth: a search has its own, on the --device", **computing)
+    checks.refuse("cannot be used with --depth: hands are shown where the whole game is solved", **shown)
+
+
+def _parse_depth(text: str) -> int | str:
+    if text != "round" and not text.lstrip("-").isdecimal():
+        raise TacitError(f"cannot read the depth {text!r}: write a number of actions, or round")
+    return text if text == "round" else int(text)
 
 
 def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | None, **options: Any) -> SolveResult:

@@ -8,6 +8,7 @@ value is the sum over the cards that can come: *links* say where hands go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,6 @@ def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
     decisions = np.flatnonzero(t.kind == DECIDES)
     decisions = decisions[np.lexsort((-decisions, piece_of[decisions]))]
     edges = _children(t, decisions)
-    terminals = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
-    loses = np.where(t.kind[terminals] == FOLDS, -1.0, 1.0)  # what one wins where somebody folded the other loses
     deals = np.flatnonzero(t.kind == DEALS)
     deals = deals[np.argsort(block_stage[t.block[deals]], kind="stable")]
     after = _children(t, deals)
@@ -80,14 +79,7 @@ def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
         # Edges: where the values and both players' reaches of the node below lie.
         "edge_value": value[edges],
         "edge_row": rows(edges),
-        # Folds and showdowns: the board and its hands, whether they are shown, where values and reaches lie, what both win.
-        "terminal_block": t.block[terminals],
-        "terminal_lane": blocks.lane_start[t.block[terminals]],
-        "terminal_width": widths[t.block[terminals]],
-        "terminal_shows": t.kind[terminals] == SHOWS,
-        "terminal_value": value[terminals],
-        "terminal_row": rows(terminals),
-        "terminal_amount": np.stack([t.amount[terminals], loses * t.amount[terminals]]),
+        **_terminal_tables(t, value, rows),
         # Deals: where their values lie, the hands of their board, and the first of their links, one for each card.
         "deal_value": value[deals],
         "deal_width": widths[t.block[deals]],
@@ -107,6 +99,22 @@ def cut_into_pieces(tree: HandTree) -> dict[str, Array]:
         "past_tie": past_tie,
         # `[N]` where each node's values lie.
         "node_value": value,
+    }
+
+
+def _terminal_tables(t: HandTree, value: Array, rows: Callable[[Array], Array]) -> dict[str, Array]:
+    """Returns the tables of folds and showdowns, by where all nodes' values lie and where some nodes' reaches do."""
+    blocks, terminals = t.blocks, np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
+    loses = np.where(t.kind[terminals] == FOLDS, -1.0, 1.0)  # what one wins where somebody folded the other loses
+    return {
+        # Folds and showdowns: the board and its hands, whether they are shown, where values and reaches lie, what both win.
+        "terminal_block": t.block[terminals],
+        "terminal_lane": blocks.lane_start[t.block[terminals]],
+        "terminal_width": np.diff(blocks.lane_start)[t.block[terminals]],
+        "terminal_shows": t.kind[terminals] == SHOWS,
+        "terminal_value": value[terminals],
+        "terminal_row": rows(terminals),
+        "terminal_amount": np.stack([t.amount[terminals], loses * t.amount[terminals]]),
     }
 
 

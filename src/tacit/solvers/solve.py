@@ -72,11 +72,7 @@ def solve(
       TacitError: something asked for does not exist or does not fit together.
     """
     game = load_game(game) if isinstance(game, str) else game
-    for name, limit in (("iterations", iterations), ("target", target), ("time limit", time_limit)):
-        if limit is not None and not 0 < limit < math.inf:
-            raise TacitError(f"the {name} must be positive and finite, not {limit}")
-        if limit is not None and solver == "lp":
-            raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
+    _check_limits(solver, iterations, target, time_limit)
     schedule = None if solver == "lp" else find_schedule(solver)
     check_backend(backend, device)
     if resume is not None:
@@ -88,30 +84,16 @@ def solve(
         return _solve_exactly(tree, passes, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
     driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
-    curve: list[Point] = []
-    spent = 0.0
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
-        curve, spent = list(resume.curve), resume.seconds
+    curve, spent = ([], 0.0) if resume is None else (list(resume.curve), resume.seconds)
     if iterations is None and target is None and time_limit is None:
         iterations = 1_000
     start = clock()
 
     def result() -> SolveResult:
-        strategy = driver.average_strategy()
-        return SolveResult(
-            strategy=tree.strategy(strategy),
-            solver=solver,
-            simultaneous=simultaneous,
-            iterations=driver.iteration,
-            quality=evaluate(passes, strategy),
-            seconds=spent + clock() - start,
-            curve=list(curve),
-            state=driver.state(),
-            backend=passes.backend,
-            device=passes.device,
-            interrupted=interrupted(),
-        )
+        seconds = spent + clock() - start
+        return replace(_result_of(driver, solver, simultaneous, seconds, curve), interrupted=interrupted())
 
     with _held_interrupt(keep_when_interrupted) as interrupted:
         check_at = driver.iteration + 1
@@ -127,6 +109,31 @@ def solve(
                 break
             check_at = max(driver.iteration + 1, int(driver.iteration * CHECK_GROWTH))
         return result()
+
+
+def _result_of(driver: TabularDriver, solver: str, simultaneous: bool, seconds: float, curve: list[Point]) -> SolveResult:
+    """Returns what a driver has reached."""
+    passes, strategy = driver.passes, driver.average_strategy()
+    return SolveResult(
+        strategy=passes.tree.strategy(strategy),
+        solver=solver,
+        simultaneous=simultaneous,
+        iterations=driver.iteration,
+        quality=evaluate(passes, strategy),
+        seconds=seconds,
+        curve=list(curve),
+        state=driver.state(),
+        backend=passes.backend,
+        device=passes.device,
+    )
+
+
+def _check_limits(solver: str, iterations: int | None, target: float | None, time_limit: float | None) -> None:
+    for name, limit in (("iterations", iterations), ("target", target), ("time limit", time_limit)):
+        if limit is not None and not 0 < limit < math.inf:
+            raise TacitError(f"the {name} must be positive and finite, not {limit}")
+        if limit is not None and solver == "lp":
+            raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
 
 
 def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:

@@ -204,8 +204,7 @@ class Driver:
         """Makes a strategy the whole average, whatever it was before.
 
         Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised. The
-        average is such a mean as well, not a sum: steps of a constant size would let the weights in a sum grow beyond all
-          bounds.
+        average is such a mean as well, not a sum: steps of a constant size would let the weights in a sum grow without bound.
         """
         clock = OneStep().clock(self.passes.device if self.passes.capturable else "cpu")
         for player in (0, 1):

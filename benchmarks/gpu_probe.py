@@ -1,4 +1,4 @@
-"""Searches per second on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS" ...`.
+"""Searches per second on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS[;HIDDEN]" ...`.
 
 Twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening, as other
 programs do: then the share of openings is that of the games that start.
@@ -21,10 +21,10 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.search_space import search_space
 
 
-def speed(name: str, games: int, iterations: int) -> None:
+def speed(name: str, games: int, iterations: int, hidden: int = 256) -> None:
     space = search_space(compile_game(load_game(name)), 2)
     H = space.tables.num_private_states
-    fused = FusedValueNet(ValueNet(ClassEncoder(space.num_classes), H).cuda())
+    fused = FusedValueNet(ValueNet(ClassEncoder(space.num_classes, hidden), H).cuda())
     short, full = (BatchSearch(space, fused, SearchConfig("linear-cfr", n, 2), "cuda") for n in (16, iterations))
     play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
     started = 0
@@ -36,7 +36,7 @@ def speed(name: str, games: int, iterations: int) -> None:
     leaves = np.diff(space.tables.leaf_start)
 
     def report(what: str, classes: np.ndarray, seconds: float) -> None:
-        flops = leaves[classes].sum() * 2 * iterations * 2 * (2 * H * 256 + 256 * 256 + 256 * 2 * H)
+        flops = leaves[classes].sum() * 2 * iterations * 2 * hidden * (2 * H + hidden + 2 * H)
         print(
             f"{name} {what}: {len(classes) / seconds:,.0f} searches/s, {leaves[classes].mean():.1f} leaves each, "
             f"{flops / seconds / 1e12:.1f} TFLOP/s ({games} games, {iterations} iterations)",
@@ -67,5 +67,5 @@ def speed(name: str, games: int, iterations: int) -> None:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
-        game, games, iterations = argument.split(";")
-        speed(game, int(games), int(iterations))
+        game, *numbers = argument.split(";")
+        speed(game, *map(int, numbers))

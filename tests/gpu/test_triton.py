@@ -74,17 +74,19 @@ def test_values_and_policies_are_learnt_on_the_gpu() -> None:
     assert trainer.evaluate(256) < 0.05  # uniform play: 0.458
 
 
-@pytest.mark.parametrize(("name", "hidden"), [("liars_dice(dice=1,faces=6)", 256), ("leduc_poker", 64)])
-def test_the_fused_network_is_the_network(name: str, hidden: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "hidden", "layers"), [("liars_dice(dice=1,faces=6)", 256, 2), ("leduc_poker", 64, 3), (DICE, 512, 2)]
+)
+def test_the_fused_network_is_the_network(name: str, hidden: int, layers: int) -> None:
     from tacit.nets.triton_mlp import FusedValueNet
 
     space = search_space(compile_game(load_game(name)), 2)
     H, C = space.tables.num_private_states, space.num_classes
-    net = ValueNet(ClassEncoder(C, hidden), H, scale=3.0).cuda()
+    net = ValueNet(ClassEncoder(C, hidden), H, layers, scale=3.0).cuda()
     beliefs = torch.rand(2 * H, 1_024, device="cuda")
     classes = torch.randint(0, C, (16,), device="cuda").repeat_interleave(64)
     exact, fused = net.evaluate(classes, beliefs), FusedValueNet(net).evaluate(classes, beliefs)
-    assert float((exact - fused).norm() / exact.norm()) < 0.02  # bf16
+    assert float((exact - fused).norm() / exact.norm()) < 0.003  # float16
 
 
 def test_a_best_responder_wins_as_much_on_the_gpu() -> None:

@@ -8,8 +8,8 @@ from tacit.kernels.base import LeafEvaluator
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 
-FUSED_WIDTHS = (16, 32, 64, 128, 256)
-"""Hidden units that the fused GPU kernel takes, in two layers."""
+FUSED_WIDTHS = (16, 32, 64, 128, 256, 512)
+"""Hidden units that the GPU kernels take, in two layers or more."""
 
 
 class ForwardPass(LeafEvaluator, Protocol):
@@ -24,7 +24,7 @@ def forward_pass(net: ValueNet) -> ForwardPass:
     """Returns the forward pass of a network, on the device of its weights."""
     if net.out.weight.device.type == "cpu":
         return NumbaValueNet(net)
-    if len(net.rest) == 1 and net.out.in_features in FUSED_WIDTHS:
+    if len(net.rest) and net.out.in_features in FUSED_WIDTHS:
         from tacit.nets.triton_mlp import FusedValueNet
 
         return FusedValueNet(net)

@@ -1,7 +1,9 @@
-"""The value network's forward pass as one GPU kernel: beliefs in, values out, nothing in between touches memory.
+"""The value network's forward pass on a GPU: a kernel in, matrix products, a kernel out.
 
-A program keeps all weights and takes block after block of leaves through the layers: matrix products in bf16 with float32
-sums, LayerNorm and GeLU in float32. Two hidden layers of a power-of-two width, at least 16 and at most 256.
+The products of hidden layers, nearly all of the arithmetic, are cuBLAS's. One kernel goes from beliefs to the first layer, one
+stands between products, and one goes from the last product to values, so that LayerNorm and GeLU never cost a pass over memory
+of their own. Numbers between kernels are float16, which rounds eight times finer than bfloat16 and is wide enough after a
+LayerNorm; sums, LayerNorm and GeLU are float32.
 
 What can be computed once is: weights are centred, so that LayerNorm finds means of zero, and the leaves of a block share
 their public state, so that its embedding is one row, added like a bias.
@@ -17,10 +19,12 @@ from torch import Tensor
 from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
-BLOCK, WARPS, PROGRAMS_PER_PROCESSOR = 64, 4, 1
-"""The fastest of those measured on an H200."""
-WIDE_FEATURES, WIDE_BLOCK = 64, 32
+BLOCK = 64
+"""Leaves of the same class that come together."""
+NARROW_FEATURES, NARROW_BLOCK = 64, 32
 """With so many features, weights leave room for only so many leaves in shared memory."""
+UNITS_A_WARP, FEWEST_WARPS = 64, 4
+"""A row of hidden units stays in registers: wider ones take more warps."""
 
 
 @triton.jit
@@ -37,59 +41,65 @@ def _norm_gelu(x, scale, shift, WIDTH: tl.constexpr):  # type: ignore[no-untyped
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _mlp_kernel(  # type: ignore[no-untyped-def]
-    beliefs, leaf_class, num_leaves, public, w1, scale1, shift1, w2, b2, scale2, shift2, w3, b3, values,
+def _enter_kernel(  # type: ignore[no-untyped-def]
+    beliefs, leaf_class, num_leaves, public, weight, scale, shift, hidden,
     FEATURES: tl.constexpr, PADDED: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
+    """From beliefs `[FEATURES, L]` to the first hidden layer `[L, WIDTH]`."""
+    feature, unit, first = tl.arange(0, PADDED), tl.arange(0, WIDTH), tl.program_id(0) * BLOCK
+    leaf = first + tl.arange(0, BLOCK)[:, None]
+    place = feature[None, :] * tl.multiple_of(num_leaves, BLOCK) + leaf
+    x = tl.load(beliefs + place, mask=(feature < FEATURES)[None, :] & (leaf >= 0), other=0.0).to(tl.float16)
+    kind = tl.load(leaf_class + first)
+    h = tl.dot(x, tl.load(weight + feature[:, None] * WIDTH + unit[None, :])) + tl.load(public + kind * WIDTH + unit)[None, :]
+    h = _norm_gelu(h, tl.load(scale + unit), tl.load(shift + unit), WIDTH)
+    tl.store(hidden + leaf.to(tl.int64) * WIDTH + unit[None, :], h.to(tl.float16))
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _between_kernel(hidden, bias, scale, shift, WIDTH: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+    """A product `[L, WIDTH]` to the next hidden layer, in place."""
+    unit = tl.arange(0, WIDTH)
+    place = (tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[:, None]) * WIDTH + unit[None, :]
+    h = tl.load(hidden + place).to(tl.float32) + tl.load(bias + unit)[None, :]
+    tl.store(hidden + place, _norm_gelu(h, tl.load(scale + unit), tl.load(shift + unit), WIDTH).to(tl.float16))
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _leave_kernel(  # type: ignore[no-untyped-def]
+    hidden, num_leaves, bias, scale, shift, weight, last_bias, values,
+    FEATURES: tl.constexpr, PADDED: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """From the last product `[L, WIDTH]` to values `[FEATURES, L]`."""
     feature, unit = tl.arange(0, PADDED), tl.arange(0, WIDTH)
-    # Weights are loaded once; a program then takes block after block of leaves through them.
-    first = tl.load(w1 + feature[:, None] * WIDTH + unit[None, :])
-    second = tl.load(w2 + unit[:, None] * WIDTH + unit[None, :])
-    third = tl.load(w3 + unit[:, None] * PADDED + feature[None, :])
-    s1, t1, s2, t2 = tl.load(scale1 + unit), tl.load(shift1 + unit), tl.load(scale2 + unit), tl.load(shift2 + unit)
-    c2, c3 = tl.load(b2 + unit), tl.load(b3 + feature)
-    inside = (feature < FEATURES)[None, :]
-    for block in range(tl.program_id(0), num_leaves // BLOCK, tl.num_programs(0)):
-        leaf = block * BLOCK + tl.arange(0, BLOCK)[:, None]
-        place = feature[None, :] * tl.multiple_of(num_leaves, BLOCK) + leaf
-        x = tl.load(beliefs + place, mask=inside & (leaf >= 0), other=0.0).to(tl.bfloat16)
-        kind = tl.load(leaf_class + block * BLOCK)
-        hidden = tl.dot(x, first) + tl.load(public + kind * WIDTH + unit)[None, :]
-        hidden = _norm_gelu(hidden, s1, t1, WIDTH)
-        hidden = tl.dot(hidden.to(tl.bfloat16), second) + c2[None, :]
-        hidden = _norm_gelu(hidden, s2, t2, WIDTH)
-        out = tl.dot(hidden.to(tl.bfloat16), third) + c3[None, :]
-        tl.store(values + place, out, mask=inside & (leaf >= 0))
+    leaf = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
+    h = tl.load(hidden + leaf.to(tl.int64) * WIDTH + unit[None, :]).to(tl.float32) + tl.load(bias + unit)[None, :]
+    h = _norm_gelu(h, tl.load(scale + unit), tl.load(shift + unit), WIDTH).to(tl.float16)
+    out = tl.dot(h, tl.load(weight + unit[:, None] * PADDED + feature[None, :])) + tl.load(last_bias + feature)[None, :]
+    place = feature[None, :] * tl.multiple_of(num_leaves, BLOCK) + leaf
+    tl.store(values + place, out, mask=(feature < FEATURES)[None, :] & (leaf >= 0))
 
 
 class FusedValueNet:
-    """A `ValueNet` with its weights laid out for the kernel; `refresh` after training steps."""
+    """A `ValueNet` of two hidden layers or more, its weights laid out for the kernels; `refresh` after training steps."""
 
     counterfactual = False
 
     def __init__(self, net: ValueNet) -> None:
         self.net = net
-        self.features = 2 * net.num_private_states
+        self.features, self.width = 2 * net.num_private_states, net.out.in_features
         self.padded = max(16, triton.next_power_of_2(self.features))
         self._weights: list[Tensor] = []
-        self._processors = torch.cuda.get_device_properties(net.out.weight.device).multi_processor_count
         self.refresh()
 
     @torch.no_grad()
     def refresh(self) -> None:
         """Takes over the network's present weights, in place so that captured graphs see them."""
         w, pad = fold(self.net), self.padded - self.features
-        (middle, bias), (first_norm, second_norm) = w.hidden[0], w.norms
-        new = (
-            w.public,
-            torch.nn.functional.pad(w.first, (0, 0, 0, pad)).bfloat16(),
-            *first_norm,
-            middle.bfloat16(),
-            bias,
-            *second_norm,
-            torch.nn.functional.pad(w.last, (0, pad)).bfloat16(),
-            torch.nn.functional.pad(w.bias, (0, pad)),
-        )  # as `_mlp_kernel` takes them
+        new = [w.public, torch.nn.functional.pad(w.first, (0, 0, 0, pad)).half(), *w.norms[0]]
+        for (product, bias), norm in zip(w.hidden, w.norms[1:], strict=True):
+            new += [product.half(), bias, *norm]
+        new += [torch.nn.functional.pad(w.last, (0, pad)).half(), torch.nn.functional.pad(w.bias, (0, pad))]
         if self._weights:
             for kept, tensor in zip(self._weights, new, strict=True):
                 kept.copy_(tensor)
@@ -98,12 +108,16 @@ class FusedValueNet:
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`), which come in blocks of 64 of the same class."""
-        count = beliefs.shape[1]
-        values = torch.empty_like(beliefs)
-        block = BLOCK if self.padded < WIDE_FEATURES else WIDE_BLOCK
-        programs = min(triton.cdiv(count, block), PROGRAMS_PER_PROCESSOR * self._processors)
-        _mlp_kernel[(programs,)](
-            beliefs, public_class, count, *self._weights, values, FEATURES=self.features, PADDED=self.padded,
-            WIDTH=self.net.out.in_features, BLOCK=block, num_warps=WARPS,
-        )  # fmt: skip
+        count, values = beliefs.shape[1], torch.empty_like(beliefs)
+        block = BLOCK if self.padded < NARROW_FEATURES else NARROW_BLOCK
+        grid, rows = (count // block,), {"WIDTH": self.width, "BLOCK": block}
+        rows["num_warps"] = max(FEWEST_WARPS, self.width // UNITS_A_WARP)
+        sides = {"FEATURES": self.features, "PADDED": self.padded, **rows}
+        hidden = torch.empty(count, self.width, dtype=torch.float16, device=beliefs.device)
+        _enter_kernel[grid](beliefs, public_class, count, *self._weights[:4], hidden, **sides)
+        *middle, product, bias, scale, shift, last, last_bias = self._weights[4:]
+        for layer in range(0, len(middle), 4):
+            hidden = hidden @ middle[layer]
+            _between_kernel[grid](hidden, *middle[layer + 1 : layer + 4], **rows)
+        _leave_kernel[grid](hidden @ product, count, bias, scale, shift, last, last_bias, values, **sides)
         return values

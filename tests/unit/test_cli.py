@@ -281,8 +281,10 @@ def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
     data = json.loads(result.stdout)
     (cell,) = data["learned"]
     assert [point["epoch"] for point in cell["checkpoints"]] == [4, 8, 12]
-    mean = sum(point["exploitability"] for point in cell["checkpoints"]) / 3
+    mean = sum(sum(point["exploitability"]) for point in cell["checkpoints"]) / 9
     assert cell["exploitability"] == pytest.approx(mean)
+    assert cell["solver"] == "linear-cfr"
+    assert cell["better"]["solver"] == "dcfr"
     assert cell["exploitability"] < 0.35  # uniform play: 0.655
     assert cell["paper_exploitability"] == 0.017
     assert len(data["results"]) == 12

@@ -99,17 +99,22 @@ def test_a_shipped_network_is_close_to_the_truth() -> None:
 def test_figures_of_a_run_are_not_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = learned.jobs("smoke", ("cfr-d",), ("1x4f",), tmp_path, seed=3)[0]
     config = replace(job.config, epochs=3, evaluate_every=1, games=32, epoch_examples=32, iterations=2, playthroughs=1)
-    protocol = {"solver": "dcfr", "iterations": 2, "playthroughs": 2, "seed": 3}
-    job = replace(job, config=config, protocol=protocol)
+    paper, better = learned.Protocol("linear-cfr", 2, 2), learned.Protocol("dcfr", 2, 2)
+    job = replace(job, config=config, protocols=(paper, better))
     train(open_run(job.folder, job.game, job.config), job.folder)
     first = learned.judge_run(job)
-    assert list(first.exploitability) == [1, 2, 3]
-    assert first.mean == pytest.approx(np.mean(list(first.exploitability.values())))
+    figures = first.paper.exploitability
+    assert list(figures) == [1, 2, 3]
+    assert len(set(figures[3])) == len(job.seeds) == 3, "every seed gives another figure"
+    assert first.paper.by_seed[1] == pytest.approx(np.mean([found[1] for found in figures.values()]))
+    assert first.paper.mean == pytest.approx(np.mean(list(figures.values())))
+    assert first.better.exploitability != figures
     with monkeypatch.context() as patch:
         patch.setattr(RebelArtifact, "exploitability", lambda *_, **__: pytest.fail("computed again"))
         assert learned.judge_run(job) == first
-    other = learned.judge_run(replace(job, protocol={**protocol, "iterations": 3}))
-    assert other.exploitability != first.exploitability
+    other = learned.judge_run(replace(job, protocols=(replace(paper, iterations=3), better)))
+    assert other.paper != first.paper
+    assert other.better == first.better
 
 
 def test_every_cell_of_the_table_has_a_run_of_its_own(tmp_path: Path) -> None:
@@ -117,6 +122,8 @@ def test_every_cell_of_the_table_has_a_run_of_its_own(tmp_path: Path) -> None:
         cells = learned.jobs(scale, ("cfr-d", "fp"), None, tmp_path, seed=5)
         assert len({cell.folder.path for cell in cells}) == len(cells) == 2 * len(how.epochs)
         assert {cell.config.seed for cell in cells} == {5}
+        assert all(5 not in cell.seeds for cell in cells), "judged with seeds that training did not use"
+        assert {cell.protocols[0].solver for cell in cells} == {"linear-cfr", "flop"}, "the paper's"
         for cell in cells:
             kept = cell.config.epochs // cell.config.evaluate_every
             assert kept >= 3, "three checkpoints are needed"

@@ -32,7 +32,7 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
             cells.append(judge_run(job, monitor))
     panels: dict[str, list[LearningCurve]] = {}
     for cell in cells:
-        curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.mean)
+        curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.better.mean)
         panels.setdefault(f"Liar's Dice {cell.job.variant}", []).append(curve)
     learning_panels(panels, "", picture)
     return cells
@@ -49,13 +49,19 @@ def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]
         def line(name: str, values: dict[str, str], style: str | None = "dim") -> None:
             table.add_row(name, *(values.get(variant, "-") for variant in variants), style=style)
 
-        line(f"ReBeL {row}: exploitability at most", {v: f"{cell.mean:.4f}" for v, cell in here.items()}, None)
+        line(f"ReBeL {row}: exploitability at most", {v: f"{cell.paper.mean:.4f}" for v, cell in here.items()}, None)
         line("  published (ReBeL, Table 2)", {v: f"{PAPER_LEARNED[row][v]:.3f}" for v in variants})
-        line("  its three checkpoints", {v: " ".join(f"{x:.4f}" for x in c.exploitability.values()) for v, c in here.items()})
+        line("  its evaluation seeds", {v: _row_of(cell.paper.by_seed) for v, cell in here.items()})
+        line("  by a better search", {v: f"{cell.better.mean:.4f}" for v, cell in here.items()}, None)
+        line("  its evaluation seeds", {v: _row_of(cell.better.by_seed) for v, cell in here.items()})
         line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in here.items()})
-        protocol = next(iter(here.values())).job.protocol
+        paper, better = next(iter(here.values())).job.protocols
         notes.append(
-            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of {protocol['playthroughs']:,} "
-            f"playthroughs (an upper bound), searched with {protocol['solver']}, {protocol['iterations']} iterations each"
+            f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of playthroughs (an upper bound); "
+            f"as in the paper: {paper}; better: {better}"
         )
     return notes
+
+
+def _row_of(figures: list[float]) -> str:
+    return " ".join(f"{figure:.4f}" for figure in figures)

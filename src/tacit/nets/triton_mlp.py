@@ -19,12 +19,9 @@ from torch import Tensor
 from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
-BLOCK = 64
-"""Leaves of the same class that come together."""
-NARROW_FEATURES, NARROW_BLOCK = 64, 32
-"""With so many features, weights leave room for only so many leaves in shared memory."""
-UNITS_A_WARP, FEWEST_WARPS = 64, 4
-"""A row of hidden units stays in registers: wider ones take more warps."""
+MOST_LEAVES, UNITS, WARPS = 64, 8_192, 4
+"""Leaves of the same class come in blocks of 64. A program takes as many of them as make so many hidden units, which stay in
+registers: the fastest of those measured on an H200."""
 
 
 @triton.jit
@@ -109,9 +106,8 @@ class FusedValueNet:
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`), which come in blocks of 64 of the same class."""
         count, values = beliefs.shape[1], torch.empty_like(beliefs)
-        block = BLOCK if self.padded < NARROW_FEATURES else NARROW_BLOCK
-        grid, rows = (count // block,), {"WIDTH": self.width, "BLOCK": block}
-        rows["num_warps"] = max(FEWEST_WARPS, self.width // UNITS_A_WARP)
+        block = min(MOST_LEAVES, UNITS // self.width)
+        grid, rows = (count // block,), {"WIDTH": self.width, "BLOCK": block, "num_warps": WARPS}
         sides = {"FEATURES": self.features, "PADDED": self.padded, **rows}
         hidden = torch.empty(count, self.width, dtype=torch.float16, device=beliefs.device)
         _enter_kernel[grid](beliefs, public_class, count, *self._weights[:4], hidden, **sides)

@@ -3,16 +3,22 @@
 The paper trains 1,000 epochs with 1,024 alternating search iterations on a GPU and 60 CPU threads, and reports the mean over
 the last three checkpoints, each judged by 1,024 playthroughs. Where we differ: training is shorter, searches less (DCFR, which
 needs fewer iterations, in the place of Linear CFR) and decays the learning rate by a cosine; playthroughs spread their sampled
-iterations evenly. The evaluation is as long as the paper's at scale `gpu`: 1,024 alternating iterations (512 here) of DCFR or
-FLOP, 1,024 playthroughs. Scale `cpu` averages 512 playthroughs, which makes its bounds looser; `smoke` searches less, too.
+iterations evenly.
+
+Checkpoints are judged twice. First as in the paper: 1,024 alternating iterations (512 here) of Linear CFR or FLOP, at scale
+`gpu` with 1,024 playthroughs. Then by a better search. Each is repeated with seeds that training never used: sampled iterations
+move a figure by a third. Scale `cpu` averages fewer playthroughs, which makes its bounds looser; `smoke` searches less, too.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tacit import artifacts
 from tacit.artifacts.base import Monitor
@@ -24,8 +30,30 @@ from tacit.rebel.train import RebelProgress as Progress
 from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
 from tacit.training.folder import RunFolder
 
-SOLVERS = {"cfr-d": "dcfr", "fp": "flop"}
-"""The search algorithm of each row, in training and evaluation."""
+TRAINED_WITH = {"cfr-d": "dcfr", "fp": "flop"}
+"""The search algorithm of each row in training."""
+PAPER_SEARCH = {"cfr-d": "linear-cfr", "fp": "flop"}
+"""And in the paper, training and evaluation."""
+EVALUATIONS = 3
+"""How often a checkpoint is judged by a protocol, each time with another seed."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a checkpoint is judged.
+
+    Attributes:
+      solver: of its search.
+      iterations: of its search; each updates both players.
+      playthroughs: averaged.
+    """
+
+    solver: str
+    iterations: int
+    playthroughs: int
+
+    def __str__(self) -> str:
+        return f"{self.solver}, {self.iterations:,} iterations, {self.playthroughs:,} playthroughs"
 
 
 @dataclass(frozen=True)
@@ -35,36 +63,40 @@ class LearnedScale:
     Attributes:
       epochs: of training for each variant; the variants that are trained unless others are asked for.
       settings: changes to the preset of the same name, for the training.
-      iterations: search iterations of the evaluation.
-      playthroughs: of the evaluation.
+      paper: search iterations and playthroughs of the paper's protocol.
+      better: the same of our own.
       device: where it runs.
     """
 
     epochs: dict[str, int]
     settings: dict[str, str]
-    iterations: int
-    playthroughs: int
+    paper: tuple[int, int]
+    better: tuple[int, int]
     device: str = "cpu"
+
+    def protocols(self, row: str) -> tuple[Protocol, Protocol]:
+        """Returns how a row is judged: first as in the paper, then better."""
+        return Protocol(PAPER_SEARCH[row], *self.paper), Protocol(TRAINED_WITH[row], *self.better)
 
 
 SCALES = {
     "smoke": LearnedScale(
         {"1x4f": 12},
         {"iterations": "16", "games": "256", "epoch_examples": "1024", "hidden": "64", "evaluate_every": "4"},
-        32,
-        16,
+        (32, 16),
+        (64, 16),
     ),
     "cpu": LearnedScale(
         {"1x4f": 100, "1x5f": 100},  # about four minutes on two cores for 1x4f, with the evaluation
         {},
-        512,
-        512,
+        (512, 128),
+        (512, 128),
     ),
     "gpu": LearnedScale(
-        {"1x4f": 110, "1x5f": 100, "1x6f": 75, "2x3f": 90},  # on one H200 within five minutes of training each
-        {},
-        512,
-        1_024,
+        {"1x4f": 160, "1x5f": 300, "1x6f": 200, "2x3f": 200},  # on one H200 within ten minutes of training each
+        {"hidden": "512", "iterations": "512", "learning_rate": "1e-3", "epoch_examples": "65536", "evaluate_every": "10"},
+        (512, 1_024),
+        (2_048, 8_192),
         "cuda",
     ),
 }  # fmt: skip
@@ -79,7 +111,8 @@ class Job:
     game: str
     folder: RunFolder[RebelConfig, Progress]
     config: RebelConfig
-    protocol: dict[str, Any]
+    protocols: tuple[Protocol, Protocol]
+    seeds: tuple[int, ...]
     device: str
     paper: float
 
@@ -89,10 +122,10 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
 
     Args:
       scale: of `SCALES`.
-      rows: of `SOLVERS`.
+      rows: of `PAPER_SEARCH`.
       variants: of the games; None takes those of the scale.
       out: the folder that holds a folder for each run.
-      seed: of training and evaluation.
+      seed: of training; evaluations use others.
 
     Raises:
       TacitError: a variant is unknown.
@@ -103,12 +136,40 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
             raise TacitError(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
         epochs = how.epochs.get(variant, max(how.epochs.values()))
         for row in rows:
-            solver, folder = SOLVERS[row], RunFolder(out / f"{variant}-{row}", REBEL)
-            settings = {**how.settings, "solver": solver, "epochs": str(epochs), "seed": str(seed)}
-            protocol = {"solver": solver, "iterations": how.iterations, "playthroughs": how.playthroughs, "seed": seed}
+            folder = RunFolder(out / f"{variant}-{row}", REBEL)
+            settings = {**how.settings, "solver": TRAINED_WITH[row], "epochs": str(epochs), "seed": str(seed)}
             config, paper = preset(scale).with_settings(settings), PAPER_LEARNED[row][variant]
-            found.append(Job(variant, row, VARIANTS[variant], folder, config, protocol, how.device, paper))
+            seeds = tuple(seed + 1 + number for number in range(EVALUATIONS))
+            found.append(Job(variant, row, VARIANTS[variant], folder, config, how.protocols(row), seeds, how.device, paper))
     return found
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a protocol found.
+
+    Attributes:
+      protocol: the protocol.
+      exploitability: of each of the last checkpoints, by epoch, with each seed: upper bounds.
+    """
+
+    protocol: Protocol
+    exploitability: dict[int, list[float]]
+
+    @property
+    def by_seed(self) -> list[float]:
+        """For each seed the mean over the checkpoints, which the paper reports."""
+        return [float(np.mean(figures)) for figures in zip(*self.exploitability.values(), strict=True)]
+
+    @property
+    def mean(self) -> float:
+        """The mean over seeds."""
+        return float(np.mean(self.by_seed))
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the figures, ready for JSON."""
+        checkpoints = [{"epoch": epoch, "exploitability": found} for epoch, found in self.exploitability.items()]
+        return {"exploitability": self.mean, "by_seed": self.by_seed, "checkpoints": checkpoints, **vars(self.protocol)}
 
 
 @dataclass(frozen=True)
@@ -117,51 +178,49 @@ class LearnedCell:
 
     Attributes:
       job: what was run.
-      exploitability: of each of the last checkpoints, by epoch: upper bounds.
+      paper, better: by the paper's protocol, and by our own.
       seconds: of training.
       examples: trained on.
       curve: (seconds, exploitability) on the way, by the run's own quick evaluations.
     """
 
     job: Job
-    exploitability: dict[int, float]
+    paper: Judgement
+    better: Judgement
     seconds: float
     examples: int
     curve: list[tuple[float, float]]
 
-    @property
-    def mean(self) -> float:
-        """The mean over the checkpoints, which the paper reports."""
-        return sum(self.exploitability.values()) / len(self.exploitability)
-
     def summary(self) -> dict[str, Any]:
         """Returns the result, ready for JSON."""
-        checkpoints = [{"epoch": epoch, "exploitability": found} for epoch, found in self.exploitability.items()]
         return {
             "game": self.job.game, "variant": self.job.variant, "row": self.job.row, "run": str(self.job.folder.path),
-            "exploitability": self.mean, "kind": "upper bound", "checkpoints": checkpoints, **self.job.protocol,
+            "kind": "upper bound", **self.paper.summary(), "better": self.better.summary(), "evaluation_seeds": self.job.seeds,
             "training_seconds": self.seconds, "examples": self.examples, "paper_exploitability": self.job.paper,
         }  # fmt: skip
 
 
 def judge_run(job: Job, monitor: Monitor | None = None) -> LearnedCell:
-    """Returns what a trained run reached. Each checkpoint's figure is kept in the run's folder and not computed twice."""
+    """Returns what a trained run reached. Each figure is kept in the run's folder and not computed twice."""
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
-    known, networks = _read(kept, job.protocol), job.folder.kept_networks()
-    for epoch, network in networks.items():
-        if epoch not in known:
-            known[epoch] = artifacts.open(str(network), job.game, monitor).evaluate(**job.protocol, device=job.device).figure
-            write_whole(kept, json.dumps({**job.protocol, "exploitability": known}, indent=1).encode())
+    known, networks = _read(kept), job.folder.kept_networks()
+
+    def judge(protocol: Protocol) -> Judgement:
+        for (epoch, network), seed in product(networks.items(), job.seeds):
+            if (key := f"{protocol}, seed {seed}, epoch {epoch}") not in known:
+                network_file = artifacts.open(str(network), job.game, monitor)
+                known[key] = network_file.evaluate(**vars(protocol), seed=seed, device=job.device).figure
+                write_whole(kept, json.dumps(known, indent=1).encode())
+        return Judgement(protocol, {e: [known[f"{protocol}, seed {seed}, epoch {e}"] for seed in job.seeds] for e in networks})
+
+    paper, better = map(judge, job.protocols)
     curve = [(epoch.seconds, epoch.exploitability) for epoch in history if epoch.exploitability is not None]
-    found = {epoch: known[epoch] for epoch in networks}
-    return LearnedCell(job, found, history[-1].seconds, history[-1].examples, curve)
+    return LearnedCell(job, paper, better, history[-1].seconds, history[-1].examples, curve)
 
 
-def _read(path: Path, protocol: dict[str, Any]) -> dict[int, float]:
-    """Returns the figures that were found before by the same protocol, by epoch."""
+def _read(path: Path) -> dict[str, float]:
+    """Returns the figures that were found before, by protocol, seed and epoch."""
     try:
-        content = json.loads(path.read_text())
-        found = {int(epoch): float(value) for epoch, value in content.pop("exploitability").items()}
-    except (OSError, ValueError, KeyError, AttributeError):
+        return {str(key): float(value) for key, value in json.loads(path.read_text()).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
         return {}
-    return found if content == protocol else {}

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.cards.hands import possible_hands
 from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
 from tacit.solvers import load_result
-from tacit.tree.compiler import compile_game
+from tacit.tree.compiler import compile_for_solving, compile_game, solving_cost
+from tacit.tree.hand_builder import BYTES_PER_NUMBER
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START
 from tests.unit.test_cli import tacit as command
@@ -123,7 +125,7 @@ def test_ranges_that_cannot_be_are_refused(name: str, message: str) -> None:
 
 
 def test_what_does_not_fit_is_refused_before_it_is_built() -> None:
-    with pytest.raises(TacitError, match="offer fewer bets, or start with more cards"):
+    with pytest.raises(TacitError, match="offer fewer bets, narrow the ranges, or start with more"):
         tacit.solve("no_limit_holdem(board=3s7hTd,pot=200)", iterations=1)
     with pytest.raises(TacitError, match="lp solves games of small size"):
         tacit.solve(RIVER, solver="lp")
@@ -131,6 +133,16 @@ def test_what_does_not_fit_is_refused_before_it_is_built() -> None:
         tacit.solve(RIVER, backend="torch", iterations=1)
     with pytest.raises(TacitError):
         compile_game(tacit.load_game("no_limit_holdem"))
+
+
+@pytest.mark.parametrize("hands", ["", ",range0=AA|QJs|7c6c,range1=KK-99|AQo"])
+@pytest.mark.parametrize("board", ["3s7hTdKs2c", "3s7hTdKs"])
+def test_what_a_tree_will_take_is_known_before_it_is_built(board: str, hands: str) -> None:
+    game = tacit.load_game(f"no_limit_holdem(board={board},pot=2000,stack=3000,bets=0.5|1|allin,raises=1{hands})")
+    tree = compile_for_solving(game)
+    assert solving_cost(game).num_bytes == tree.num_entries * BYTES_PER_NUMBER
+    held = (game.ranges[0] > 0) | (game.ranges[1] > 0)
+    assert set(tree.blocks.hands(0)) == set(np.flatnonzero(held & possible_hands(game.known_board)))
 
 
 def test_the_command_shows_the_grid_and_says_how_far_it_got(tmp_path: Path) -> None:

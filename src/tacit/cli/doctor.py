@@ -64,11 +64,11 @@ def doctor(
 
 def _cost(name: str) -> dict[str, Any]:
     from tacit.games import load_game
-    from tacit.tree.compiler import has_direct_builder
-    from tacit.tree.estimate import estimate, memory_limit
+    from tacit.tree.compiler import solving_cost
+    from tacit.tree.estimate import memory_limit
 
     game = load_game(name)
-    cost = estimate(game, has_direct_builder(game))
+    cost = solving_cost(game)
     return {
         "game": str(game),
         "histories": cost.size.histories,

@@ -29,8 +29,16 @@ def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore
       target: flat, with
       ends: `[LANES]` and
       stride: likewise.
-      num_hands: at least `LANES`; the last square overlaps the one before.
+      num_hands: if they are no squares, the last one overlaps the one before.
     """
+    if num_hands < LANES:
+        for node in range(LANES):
+            for hand in range(num_hands):
+                if step == 1:
+                    target[ends[hand] + node] = source[starts[node] + hand]
+                else:
+                    target[ends[node] + hand] = source[starts[hand] + node]
+        return
     for first in range(0, num_hands, LANES):
         hand = min(first, num_hands - LANES)
         transpose(source, starts, hand * step, target, ends, hand * stride, VECTOR)

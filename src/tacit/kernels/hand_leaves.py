@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.cards.hands import HANDS, NUM_HANDS, meetings
+from tacit.cards.hands import HANDS, NUM_HANDS, meetings, possible_hands
 from tacit.cards.run_outs import run_out_margins
 from tacit.compiled import compiled
 from tacit.games.betting import Betting
@@ -18,10 +18,12 @@ from tacit.kernels.base import Array, LeafValues, TreePasses
 from tacit.kernels.card_removal import LANES, VECTOR
 from tacit.kernels.simd import load, splat, store
 from tacit.tree.base import Floats
-from tacit.tree.hand_tree import LEAF, RUNS_OUT, HandTree
+from tacit.tree.hand_tree import LEAF, RUNS_OUT, Blocks, HandTree
 
 NO_REACH = 1e-20
 """A total reach that counts as none: anything may be held then."""
+FEWEST_ROWS = 4
+"""Rows of a matrix that are multiplied together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class HandStates:
 class RunOuts:
     """Values the nodes where both are all-in and only cards are missing: the operator of such terminals, on the CPU."""
 
-    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64]) -> None:
+    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: str) -> None:
         self._groups = []
         widths = np.diff(tree.blocks.lane_start)[tree.block]
         nodes = np.flatnonzero(tree.kind == RUNS_OUT)
@@ -56,12 +58,12 @@ class RunOuts:
             lanes = np.arange(widths[here[0]])
             rows = [tree.row_offset[p][tree.reach_row[p][here]][:, None] + lanes for p in (0, 1)]
             places = value_offset[here][:, None] + lanes
-            self._groups.append((tree.blocks.board[block], rows, places, tree.amount[here][:, None]))
+            self._groups.append((block_margins(tree.blocks, int(block), dtype), rows, places, tree.amount[here][:, None]))
 
     def fill(self, player: int, opponent_reach: NDArray[Any], values: NDArray[Any]) -> None:
         """Writes the player's counterfactual values into `values`."""
-        for board, rows, places, amount in self._groups:
-            found = margins_times(board, opponent_reach[rows[1 - player]].T)
+        for margins, rows, places, amount in self._groups:
+            found = margins_times(margins, opponent_reach[rows[1 - player]].T)
             values[places] = found.T * amount.astype(values.dtype)
 
 
@@ -80,8 +82,8 @@ class DeviceRunOuts:
         margins = torch.zeros(len(blocks), widest, widest)
         rows, places, amount = np.zeros((2, *shape), np.int64), np.full(shape, -1), np.zeros(shape, np.float32)
         for number, (block, at) in enumerate(zip(blocks, here, strict=True)):
-            width, board = tree.blocks.width(int(block)), tree.blocks.board[block]
-            margins[number, :width, :width] = torch.from_numpy(run_out_margins(board, "float32"))
+            width = tree.blocks.width(int(block))
+            margins[number, :width, :width] = torch.from_numpy(block_margins(tree.blocks, int(block), "float32"))
             lanes, cell = np.arange(width)[:, None], (number, slice(width), slice(len(at)))
             for player in (0, 1):
                 rows[(player, *cell)] = tree.row_offset[player][tree.reach_row[player][at]] + lanes
@@ -199,10 +201,21 @@ class HandTreePasses(TreePasses[Array]):
         return spread.index_copy_(0, self._leaf_cell, numbers).view(NUM_HANDS, -1)
 
 
-def margins_times(board: tuple[int, ...], columns: NDArray[Any]) -> NDArray[Any]:
-    """Returns `[H, n]`: the margins of all hands that a board allows (`run_out_margins`) times `columns` `[H, n]`."""
-    margins = run_out_margins(board, columns.dtype.name)
+def block_margins(blocks: Blocks, block: int, dtype: str) -> NDArray[Any]:
+    """Returns `[H, H]` the margins of a block's hands (`run_out_margins`)."""
+    board, hands = blocks.board[block], blocks.hands(block)
+    margins: NDArray[Any] = run_out_margins(board, dtype)
+    if len(hands) == len(margins):
+        return margins
+    places = np.searchsorted(np.flatnonzero(possible_hands(board)), hands)
+    return margins[np.ix_(places, places)]
+
+
+def margins_times(margins: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+    """Returns `[H, n]`: margins `[H, H]` times `columns` `[H, n]`."""
     found: NDArray[Any] = np.empty((len(columns), columns.shape[1]), columns.dtype)
+    if len(columns) < FEWEST_ROWS:
+        return np.matmul(margins, columns, out=found)
     for first in range(0, columns.shape[1], LANES):
         part = np.zeros((len(columns), LANES), columns.dtype)
         size = min(LANES, columns.shape[1] - first)
@@ -218,7 +231,7 @@ def _multiply(matrix, columns, found):  # type: ignore[no-untyped-def]
     """Sets `found` to `matrix @ columns` on the calling thread: BLAS wakes all of them, which costs more than the product.
 
     Args:
-      matrix: `[H, H]`, H at least 4.
+      matrix: `[H, H]`, H at least `FEWEST_ROWS`.
       columns: `[H, LANES]`.
       found: `[H, LANES]`.
     """

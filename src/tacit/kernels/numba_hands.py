@@ -225,7 +225,7 @@ class HandPasses(HandTreePasses[Array]):
             np.zeros((room, LANES), dtype), np.zeros((room, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
             np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
-        self._run_outs = RunOuts(tree, self._value_offset)
+        self._run_outs = RunOuts(tree, self._value_offset, self._none.dtype.name)
 
     def entries(self, values: Floats) -> Array:
         return values.astype(self.dtype)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from tacit.cards.hands import NUM_HANDS, possible_hands
+from tacit.cards.run_outs import run_out_margins
 from tacit.kernels.hand_leaves import HandStates, margins_times
 
 
@@ -41,5 +42,5 @@ def _against(states: HandStates, theirs: Tensor) -> Tensor:
         hands = np.flatnonzero(possible_hands(board))
         stakes = np.array([states.betting[leaf].facing for leaf in here])
         cells = np.ix_(hands, np.array(here))
-        values[cells] = margins_times(board, beliefs[cells]) * stakes
+        values[cells] = margins_times(run_out_margins(board, beliefs.dtype.name), beliefs[cells]) * stakes
     return torch.from_numpy(values)

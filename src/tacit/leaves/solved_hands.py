@@ -40,11 +40,12 @@ class SolvedHandLeaves:
     def _solve(self, board: tuple[int, ...], betting: Betting, ranges: tuple[Floats, Floats]) -> Floats:
         """Returns `[2, 1326]` both players' counterfactual values at one leaf."""
         values = np.zeros((2, NUM_HANDS))
-        hands = np.flatnonzero(possible_hands(board))
+        possible = possible_hands(board)  # beside those of the ranges: what a hand would be worth is asked of all
+        hands = np.flatnonzero(possible)
         weight = meeting_weight(ranges[0][hands], ranges[1][hands], hands)
         if weight <= 0.0:
             return values
-        passes = HandPasses(build_hand_tree(None, self._rules, board, ranges, betting))
+        passes = HandPasses(build_hand_tree(None, self._rules, board, ranges, betting, held=possible))
         driver = TabularDriver(passes, self._schedule)
         driver.run(self._iterations)
         average = passes.entries(driver.average_strategy())

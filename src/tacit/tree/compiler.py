@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tacit.games.base import Game, InfostateGame
@@ -11,7 +12,7 @@ from tacit.games.one_card_poker import OneCardPoker
 from tacit.tree.base import Tree
 from tacit.tree.builders import build_liars_dice, build_one_card_poker
 from tacit.tree.closure import compile_closure
-from tacit.tree.estimate import MemoryWatch, Progress, memory_budget
+from tacit.tree.estimate import Estimate, MemoryWatch, Progress, estimate, memory_budget
 from tacit.tree.growing import compile_observations
 from tacit.tree.public_tree import PublicTree
 
@@ -32,6 +33,16 @@ def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None)
 
         return build_endgame(game)
     return compile_game(game, progress=progress)
+
+
+def solving_cost(game: Game[Any]) -> Estimate:
+    """Returns what `compile_for_solving` and a solve take."""
+    whole = estimate(game, has_direct_builder(game))
+    if game.tree_layout == "hands":
+        from tacit.tree.hand_builder import endgame_bytes
+
+        return replace(whole, num_bytes=endgame_bytes(game) or whole.num_bytes)
+    return whole
 
 
 def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = lambda _: None) -> PublicTree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tacit.cards.hands import HANDS, possible_hands
 from tacit.cards.suits import INVERSE, RENAMED_HANDS, orbits, stabiliser, symmetries
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
-from tacit.tree.estimate import memory_budget, memory_limit
+from tacit.tree.estimate import memory_budget, memory_limit, readable_bytes
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
@@ -95,6 +96,7 @@ def build_hand_tree(
     extra: Extra = NOTHING_EXTRA,
     depth: Depth = None,
     group: tuple[int, ...] | None = None,
+    held: NDArray[np.bool_] | None = None,
 ) -> HandTree:
     """Returns the tree of a hand from a board on.
 
@@ -108,13 +110,15 @@ def build_hand_tree(
       depth: None for the rest of the game, `round` to cut the tree where the next card would come.
       group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
         do not notice.
+      held: `[1326]` hands that the board allows, to which the tree gives lanes; None for those of either range.
 
     Raises:
       TacitError: no two hands of the ranges can be held at once, or the depth is none of these.
     """
     streets = _streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
-    blocks = _blocks(board, [len(street.kind) for street in streets], group)
+    held = held_hands(board, ranges, group) if held is None else held
+    blocks = _blocks(board, [len(street.kind) for street in streets], group, held)
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
     root = blocks.hands(0)
     reaches = ranges[0][root].astype(np.float64), ranges[1][root].astype(np.float64)
@@ -172,10 +176,18 @@ def build_endgame(game: Any) -> HandTree:
     Raises:
       TacitError: it does not fit into memory.
     """
-    if not game.known_board:
+    needed, limit = endgame_bytes(game), memory_limit()
+    if needed is None:
         memory_budget(game, direct=False)  # refuses: no hold'em fits from the deal on
-    require_room(game, game.rules, game.known_board, game.ranges)
+    elif needed > limit:
+        room = f"needs about {readable_bytes(needed)} and {readable_bytes(limit)} can be used"
+        raise TacitError(f"{game} {room}: offer fewer bets, narrow the ranges, or start with more cards on the board")
     return build_hand_tree(game, game.rules, game.known_board, game.ranges)
+
+
+def endgame_bytes(game: Any) -> int | None:
+    """Returns the memory that solving a game of hold'em takes, None where no cards lie yet."""
+    return num_hand_entries(game.rules, game.known_board, game.ranges) * BYTES_PER_NUMBER if game.known_board else None
 
 
 def num_hand_entries(
@@ -186,25 +198,33 @@ def num_hand_entries(
     depth: Depth = None,
 ) -> int:
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
-    numbers, boards = 0, [(board, symmetries(board, ranges))]
-    for number, street in enumerate(_streets(rules, len(board), start, depth=depth)):
-        if number:
+    group = symmetries(board, ranges)
+    held, boards, lanes = held_hands(board, ranges, group), [(board, group)], []
+    entries = _entries_by_street(rules, start or rules.start(), depth == ROUND, {})
+    for street in range(len(entries)):
+        if street:
             boards = [((*cards, card), stabiliser(group, card)) for cards, group in boards for card in orbits(cards, group)]
-        left = NUM_CARDS - len(board) - number
-        numbers += len(boards) * left * (left - 1) // 2 * len(street.entry_action)
-    return numbers
+        lanes.append(sum(int((held & possible_hands(cards)).sum()) for cards, _ in boards))
+    return sum(number * width for number, width in zip(entries, lanes, strict=True))
 
 
-def require_room(game: Any, rules: BettingRules, board: tuple[int, ...], ranges: tuple[Floats, Floats]) -> None:
-    """Refuses a tree that would not fit into memory, before anything is built.
+def _entries_by_street(rules: BettingRules, betting: Betting, is_last: bool, known: dict[Betting, list[int]]) -> list[int]:
+    """Returns how many actions a tree of the betting has on this street and on each that follows.
 
-    Raises:
-      TacitError: with what it would take.
+    Many sequences lead to equal states, which are counted once (`known`): a tree that would take minutes to build is counted
+    in a moment.
     """
-    needed = num_hand_entries(rules, board, ranges) * BYTES_PER_NUMBER
-    if needed > memory_limit():
-        room = f"needs about {needed / 1e9:.1f} GB and {memory_limit() / 1e9:.1f} GB can be used"
-        raise TacitError(f"{game} {room}: offer fewer bets, or start with more cards on the board")
+    if betting not in known:
+        kind, _ = _kind_and_amount(betting, is_last)
+        below: list[list[int]] = []
+        if kind == DECIDES:
+            actions = rules.actions(betting)
+            below = [_entries_by_street(rules, rules.apply(betting, action), is_last, known) for action in actions]
+            below.append([len(actions)])
+        elif kind == DEALS:
+            below = [[0, *_entries_by_street(rules, _next_street(rules, betting), is_last, known)]]
+        known[betting] = [sum(part) for part in zip_longest(*below, fillvalue=0)] or [0]
+    return known[betting]
 
 
 def meeting_weight(first: Floats, second: Floats, hands: NDArray[Any]) -> float:
@@ -254,10 +274,17 @@ def _next_street(rules: BettingRules, betting: Betting) -> Betting:
     return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)
 
 
-def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...]) -> Blocks:
-    """Returns the boards that can come up to a group of suit permutations, street by street, and the hands on each."""
+def held_hands(board: tuple[int, ...], ranges: tuple[Floats, Floats], group: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Returns `[1326]` which hands somebody may hold on a board, or would after suits are renamed as in a group."""
+    held = possible_hands(board) & ((ranges[0] > 0) | (ranges[1] > 0))
+    kept: NDArray[np.bool_] = np.logical_or.reduce(held[RENAMED_HANDS[list(group)]])
+    return kept
+
+
+def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...], held: NDArray[np.bool_]) -> Blocks:
+    """Returns the boards that can come up to a group of suit permutations, street by street, and the `held` hands on each."""
     boards, parents, groups = [board], [-1], [group]
-    root, tie = lanes_of(board, np.flatnonzero(possible_hands(board)).astype(np.int16))
+    root, tie = lanes_of(board, np.flatnonzero(held).astype(np.int16))
     hands, ties, above, first = [root], [tie], [np.zeros(len(root), np.int16)], 0
     copies: list[list[NDArray[np.int16]]] = [[]]
     deals: list[tuple[int, int, int, int]] = []  # a block, a card, the block after it, how suits are renamed
@@ -267,11 +294,13 @@ def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...]) ->
             place = np.full(len(HANDS), -1, np.int16)
             place[hands[parent]] = np.arange(len(hands[parent]))
             for card, members in orbits(boards[parent], groups[parent]).items():
+                found, tie = lanes_of((*boards[parent], card), hands[parent])
+                if not len(found):  # somebody holds the card
+                    continue
                 deals += [(parent, member, len(boards), renaming) for member, renaming in members.items()]
                 boards.append((*boards[parent], card))
                 parents.append(parent)
                 groups.append(stabiliser(groups[parent], card))
-                found, tie = lanes_of(boards[-1], hands[parent])
                 hands.append(found)
                 ties.append(tie)
                 before = place[RENAMED_HANDS[INVERSE[list(members.values())]][:, found]]

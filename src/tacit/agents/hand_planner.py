@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.agents.base import Sight
-from tacit.agents.hand_policy import HandWalk
+from tacit.agents.base import Agent, Sight
+from tacit.agents.hand_policy import HandPolicy, HandWalk, policy_of
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.options import SAMPLED
+from tacit.agents.search import SearchAgent
 from tacit.agents.situation import Situation
 from tacit.agents.view import View
 from tacit.cards.grid import CELLS, reach_grid
@@ -51,6 +52,13 @@ class HandPlanner:
         if public.betting.actor < 0 or len(public.board) < BOARD_CARDS[public.betting.street]:
             return None
         return hand_view(self.search.situation(public, self._player))
+
+
+def drawn_policy(agent: Agent) -> HandPolicy | None:
+    """Returns what an agent does with every hand of hold'em, given what it draws in one game; None where that is not known."""
+    if isinstance(agent, SearchAgent) and isinstance(agent.planner, HandPlanner):
+        return agent.planner.search
+    return policy_of(agent)
 
 
 def hand_view(now: Situation) -> View:

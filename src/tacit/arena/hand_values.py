@@ -112,12 +112,7 @@ def tabulate_game(policy: HandPolicy, game: Holdem) -> tuple[HandTree, Floats]:
     """Returns the tree of an endgame and the strategy `[E]` that a policy plays in it.
 
     A policy need not treat suits alike, so the tree has all boards. A solve of the same game comes with its own tree.
-
-    Raises:
-      TacitError: The game is no turn or river endgame, or too large.
     """
-    if not fits_tree(game):
-        raise TacitError(f"exact figures of a bot need a turn or river endgame that fits, not {game}: try lbr")
     if isinstance(policy, SolvedPolicy) and str(policy.strategy.tree.game) == str(game):
         tree = policy.strategy.tree
         return tree, tree.normalise(policy.strategy.probabilities.astype(np.float64))

@@ -18,6 +18,7 @@ from tacit.games import AnyGame, load_game
 
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
+    from tacit.evaluation import Quality
     from tacit.kernels.base import LeafEvaluator
     from tacit.tree.base import Strategy
     from tacit.tree.search_space import SearchSpace
@@ -163,6 +164,15 @@ class Artifact(ABC):
     ) -> Evaluation:
         """Returns a result about it."""
         return Evaluation(str(self.game), self.name, metric, figure, kind, details, interval, playthroughs)
+
+
+def quality_figures(game: AnyGame, quality: Quality) -> dict[str, Any]:
+    """Returns what is told beside an exploitability, ready for JSON."""
+    known, figure = game.known_value(), quality.exploitability
+    return {
+        **{f"exploitability_{unit}": part for unit, part in game.in_units(figure).items()}, "nash_conv": quality.nash_conv,
+        "value": quality.value, "known_value": known and known.value, "best_response_values": quality.best_response_values,
+    }  # fmt: skip
 
 
 def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -12,18 +11,16 @@ from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
 from tacit.agents.options import SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
-from tacit.artifacts.holdem import hand_measures
-from tacit.artifacts.table import exact_exploitability
+from tacit.artifacts.holdem import endgame_measures
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem
-from tacit.tree.hand_strategy import HandStrategy
 
 POT_ODDS, SEARCHING = "pot-odds", "holdem-search"
 BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING)
 
 
 class BotArtifact(Artifact):
-    """A bot. In hold'em it says what it does with every hand, and what that is worth in a turn or river endgame."""
+    """A bot. In hold'em it says what it does with every hand, and how exploitable that is in an endgame."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
@@ -51,14 +48,8 @@ class BotArtifact(Artifact):
 
         return HandSearch(rules)
 
-    def strategy(self) -> HandStrategy:
-        from tacit.arena.hand_values import tabulate_game
-
-        return HandStrategy(*tabulate_game(self.policy(), require_holdem(self.game, self.name)))
-
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        exact = {"exploitability": partial(exact_exploitability, self)} if self.name in HAND_POLICIES else {}
-        by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {"rows": {}, "hands": {**exact, **hand_measures(self)}}
+        by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {"rows": {}, "hands": endgame_measures(self)}
         return by_layout["hands" if self.given is None else self.given.tree_layout]
 
 

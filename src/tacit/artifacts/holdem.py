@@ -1,4 +1,7 @@
-"""Metrics of whatever says what it does with every hand of hold'em: local best response, and AIVAT of played hands."""
+"""Metrics of whatever says what it does with every hand of hold'em.
+
+They are exploitability in an endgame, local best response, and AIVAT of hands that were played.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.artifacts.base import quality_figures
 from tacit.errors import TacitError
 from tacit.games.holdem import require_holdem
 from tacit.tally import Tally
@@ -17,10 +21,70 @@ from tacit.tally import Tally
 if TYPE_CHECKING:
     from tacit.artifacts.base import Artifact, Evaluation
 
+PLAYTHROUGHS = 16
+"""Policies of an agent that draws what it plays that are averaged, unless the user says otherwise."""
+
 
 def hand_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:
     """Returns the metrics of an artifact that has a policy over hands."""
     return {"lbr": partial(local_best_response, artifact), "aivat": partial(aivat, artifact)}
+
+
+def endgame_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:
+    """Returns the metrics of an artifact that plays any hold'em, that of endgames first where the game is one."""
+    exact = {"exploitability": partial(endgame_exploitability, artifact)}
+    whole = artifact.given is not None and not getattr(artifact.given, "known_board", ())
+    return {**hand_measures(artifact), **exact} if whole else {**exact, **hand_measures(artifact)}
+
+
+def endgame_exploitability(
+    artifact: Artifact,
+    *,
+    solver: str | None = None,
+    iterations: int | None = None,
+    safety: str | None = None,
+    playthroughs: int | None = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Returns the exploitability of what an artifact's agent plays in an endgame.
+
+    It is exact for an agent whose play is a function of the public state. Of one that draws iterations of its searches, it is
+    exact for the average of some playthroughs, each of which draws once at every search: an upper bound on the agent's own.
+
+    Args:
+      artifact: who plays.
+      solver: the search algorithm; None takes the agent's own. So do the next two.
+      iterations: search iterations.
+      safety: what a search does about those below it.
+      playthroughs: policies averaged, for an agent that draws; None takes `PLAYTHROUGHS`.
+      seed: of what is drawn.
+    """
+    from tacit.agents.hand_planner import drawn_policy
+    from tacit.agents.hand_policy import policy_of
+    from tacit.agents.options import SearchOptions
+    from tacit.arena.endgames import endgame_quality
+
+    rules, options = require_holdem(artifact.game, "exploitability"), SearchOptions(solver, iterations, safety)
+    agents = [artifact.agent(np.random.default_rng([seed, 0]), options)]
+    draws = policy_of(agents[0]) is None
+    if playthroughs is not None and not draws:
+        raise TacitError(f"--playthroughs has no effect on {artifact.name} here: it draws nothing, so one tells all")
+    for number in range(1, playthroughs or PLAYTHROUGHS if draws else 1):
+        agents.append(artifact.agent(np.random.default_rng([seed, number]), options))
+    policies = [policy for policy in map(drawn_policy, agents) if policy is not None]
+
+    def show(done: int, total: int) -> None:
+        if done == 0 and total > 1:
+            again = f", in each of {len(agents)} playthroughs" if draws else ""
+            artifact.monitor.say(f"the endgame has {total:,} parts: an agent that searches does so in each of them{again}")
+        artifact.monitor.step(f"exploitability of {artifact.name}", done, total, "parts")
+
+    quality = endgame_quality(rules, policies, show)
+    return artifact.evaluation(
+        "exploitability", quality.exploitability, "upper bound" if draws else "exact",
+        playthroughs=len(agents) if draws else None, **quality_figures(rules, quality),
+        safety=getattr(agents[0], "safety", None), searches=sum(getattr(policy, "searches", 0) for policy in policies) or None,
+    )  # fmt: skip
 
 
 def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "rebel", seed: int = 0) -> Evaluation:

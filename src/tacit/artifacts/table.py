@@ -13,10 +13,10 @@ from tacit.agents.base import Agent
 from tacit.agents.hand_policy import HandAgent, HandPolicy, SolvedPolicy
 from tacit.agents.options import SearchOptions
 from tacit.agents.tabular import TabularAgent
-from tacit.artifacts.base import Artifact, Evaluation, Monitor
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, quality_figures
 from tacit.artifacts.holdem import hand_measures
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate_exactly
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.solvers import SolveResult, load_result
@@ -66,13 +66,8 @@ class SolveArtifact(TableArtifact):
 def exact_exploitability(artifact: Artifact) -> Evaluation:
     """Returns the exploitability of an artifact's strategy, by best responses."""
     strategy = artifact.strategy()
-    game, quality = strategy.tree.game, evaluate(make_passes(strategy.tree), strategy.probabilities)
-    known, figure = game.known_value(), quality.exploitability
-    return artifact.evaluation(
-        "exploitability", figure, "exact", **{f"exploitability_{unit}": part for unit, part in game.in_units(figure).items()},
-        nash_conv=quality.nash_conv, value=quality.value, known_value=known and known.value,
-        best_response_values=quality.best_response_values,
-    )  # fmt: skip
+    game, quality = strategy.tree.game, evaluate_exactly(make_passes(strategy.tree), strategy.probabilities)
+    return artifact.evaluation("exploitability", quality.exploitability, "exact", **quality_figures(game, quality))
 
 
 def _hand_agent(strategy: HandStrategy, generator: np.random.Generator, name: str) -> HandAgent:

@@ -34,6 +34,9 @@ SearchSolverOption = Annotated[
 SearchIterationsOption = Annotated[
     int | None, typer.Option("--iterations", min=1, help="Search iterations of agents that search. [512; in hold'em 100]")
 ]
+SearchSafetyOption = Annotated[
+    str | None, typer.Option("--safety", help="How an agent searches again below a search: sampled, re-solving or unsafe.")
+]
 
 
 WIDE = 110

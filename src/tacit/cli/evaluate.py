@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, number_option, print_json, print_report, progress_monitor, start
+from tacit.cli.common import (
+    JsonOption,
+    SearchSafetyOption,
+    SeedOption,
+    number_option,
+    print_json,
+    print_report,
+    progress_monitor,
+    start,
+)
 
 
 def evaluate(
@@ -21,9 +30,14 @@ def evaluate(
             "[default: exploitability; win-rates there]"
         ),
     ] = None,
-    playthroughs: Annotated[int | None, number_option("Policies averaged: more give a tighter bound. [default: 64]")] = None,
+    playthroughs: Annotated[
+        int | None, number_option("Policies averaged: more give a tighter bound. [default: 64; in hold'em 16]")
+    ] = None,
     solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
-    iterations: Annotated[int | None, number_option("Search iterations; each updates both players. [default: 128]")] = None,
+    iterations: Annotated[
+        int | None, number_option("Search iterations; each updates both players. [default: 128; of a bot 100]")
+    ] = None,
+    safety: SearchSafetyOption = None,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int | None, number_option("Public belief states that network-error compares. [default: 200]", 2)] = None,
     game: Annotated[
@@ -56,6 +70,8 @@ def evaluate(
 
       tacit evaluate pot-odds --game "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)"
 
+      tacit evaluate holdem-search --game "no_limit_holdem(board=3s7hTdKs,pot=500,stack=2000,bets=1|allin)" --safety re-solving
+
       tacit evaluate pot-odds --metric lbr --game no_limit_holdem --lbr deepstack-56bets --hands 2000
 
       tacit evaluate pot-odds --metric aivat --results slumbot.jsonl
@@ -71,8 +87,8 @@ def evaluate(
         check_backend("torch", device)
     start(seed)
     options: dict[str, Any] = {
-        "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "last": last, "samples": samples,
-        "hands": hands, "lbr": lbr, "results": results, "player": player, "device": device, "seed": seed,
+        "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
+        "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player, "device": device, "seed": seed,
     }  # fmt: skip
     with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}

@@ -14,6 +14,7 @@ import typer
 from tacit.cli.common import (
     JsonOption,
     SearchIterationsOption,
+    SearchSafetyOption,
     SearchSolverOption,
     SeedOption,
     logger,
@@ -39,6 +40,7 @@ def match(
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
+    safety: SearchSafetyOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -68,7 +70,7 @@ def match(
     from tacit.tally import Tally
 
     start(seed)
-    rules, options = load_game(game), SearchOptions(solver, iterations)
+    rules, options = load_game(game), SearchOptions(solver, iterations, safety)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
     with progress_monitor() as monitor:
         found = [artifacts.open(name, rules, monitor) for name in (first, second)]

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SearchIterationsOption, SearchSolverOption, print_json, progress_monitor, start
+from tacit.cli.common import (
+    JsonOption,
+    SearchIterationsOption,
+    SearchSafetyOption,
+    SearchSolverOption,
+    print_json,
+    progress_monitor,
+    start,
+)
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -38,7 +46,7 @@ def play(
     show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
-    safety: Annotated[str | None, typer.Option(help="How it searches again: sampled, re-solving or unsafe.")] = None,
+    safety: SearchSafetyOption = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")

@@ -1,5 +1,5 @@
 """How good a strategy is: values, best responses and exploitability, all exact, on the passes that also solve."""
 
-from tacit.evaluation.exact import BestResponse, Quality, best_response, evaluate, infostate_values
+from tacit.evaluation.exact import BestResponse, Quality, best_response, evaluate, evaluate_exactly, infostate_values
 
-__all__ = ["BestResponse", "Quality", "best_response", "evaluate", "infostate_values"]
+__all__ = ["BestResponse", "Quality", "best_response", "evaluate", "evaluate_exactly", "infostate_values"]

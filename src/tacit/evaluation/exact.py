@@ -65,6 +65,17 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
     return Quality(value, (responses[0], responses[1]))
 
 
+def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
+    """Returns the same as `evaluate` in float64, whatever the passes and the strategy are in.
+
+    In float32 the probabilities at an infostate sum to 1 only roughly. So what is evaluated is the strategy in the same
+    proportions whose probabilities do.
+    """
+    if strategy.dtype != np.float64:
+        strategy = passes.tree.normalise(strategy.astype(np.float64))
+    return evaluate(passes.exact(), strategy)
+
+
 def leaf_values(passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any], player: int) -> LeafValues | None:
     """Returns what the leaves are worth to a player when both come there with the given reaches."""
     if evaluator is None or passes.leaf_states is None:

@@ -279,6 +279,10 @@ class TreePasses(Passes[Array]):
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         """Returns `[H]` how likely chance and the opponent make each of the player's private states at a node."""
 
+    def exact(self) -> TreePasses[Any]:
+        """Returns passes over the same tree in float64: for figures that are told to more digits than searches need."""
+        return self
+
     def zeros(self) -> Array:
         return self.entries(np.zeros(self.tree.num_entries))
 

@@ -139,6 +139,11 @@ class HandTreePasses(TreePasses[Array]):
         cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
         self._cards = cards.to(self.device)
 
+    def exact(self) -> TreePasses[Any]:
+        from tacit.kernels.numba_hands import HandPasses
+
+        return self if self._number == torch.float64 else HandPasses(self.tree, np.float64)
+
     def node_values(self, player: int, node: int) -> Floats:
         """Returns `[H]` by lane; for nodes on full boards only where these do not share their room."""
         start = int(self._value_offset[node])

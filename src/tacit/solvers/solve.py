@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate, evaluate_exactly
 from tacit.games import AnyGame, load_game
 from tacit.kernels import AnyTreePasses, check_backend, make_passes
 from tacit.solvers.driver import DriverOptions
@@ -102,7 +102,10 @@ def solve(
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if driver.iteration < check_at and not done:
                 continue
-            exploitability = evaluate(passes, driver.average_strategy()).exploitability
+            strategy = driver.average_strategy()
+            exploitability = evaluate(passes, strategy).exploitability
+            if done or (target is not None and exploitability <= target):  # on the way float32 will do
+                exploitability = evaluate_exactly(passes, strategy).exploitability
             curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
             on_check(curve[-1], result)
             if done or (target is not None and exploitability <= target):
@@ -119,7 +122,7 @@ def _result_of(driver: TabularDriver, solver: str, simultaneous: bool, seconds: 
         solver=solver,
         simultaneous=simultaneous,
         iterations=driver.iteration,
-        quality=evaluate(passes, strategy),
+        quality=evaluate_exactly(passes, strategy),
         seconds=seconds,
         curve=list(curve),
         state=driver.state(),

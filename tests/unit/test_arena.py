@@ -251,7 +251,7 @@ def test_tallies_and_verdicts() -> None:
         tally.add(number)
     assert tally.mean == pytest.approx(numbers.mean())
     assert tally.deviation == pytest.approx(numbers.std(ddof=1))
-    half = 1.959964 * numbers.std(ddof=1) / np.sqrt(500)
+    half = 1.964729 * numbers.std(ddof=1) / np.sqrt(500)  # Student's t with 499 degrees of freedom
     assert tally.interval == pytest.approx((numbers.mean() - half, numbers.mean() + half))
     assert tally.verdict(1) == "A wins"
     lost, close, level = Tally(), Tally(), Tally()
@@ -266,6 +266,19 @@ def test_tallies_and_verdicts() -> None:
     for _ in range(5):
         few.add(1.0)
     assert few.verdict(2) == "too few hands to tell: about 50 more needed"  # five equal results prove nothing
+
+
+@pytest.mark.parametrize("count", [2, 4, 12])
+def test_intervals_of_few_numbers_hold_the_mean_as_often_as_they_say(count: int) -> None:
+    """By the normal distribution 70, 85 and 92 % would."""
+    generator, held, tries = rng(2), 0, 4_000
+    for _ in range(tries):
+        tally = Tally()
+        for number in generator.normal(3.0, 2.0, count):
+            tally.add(number)
+        assert tally.interval is not None
+        held += tally.interval[0] <= 3.0 <= tally.interval[1]
+    assert held / tries == pytest.approx(0.95, abs=0.014)  # four standard errors
 
 
 def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -19,7 +19,7 @@ import torch
 
 from tacit.agents.hand_policy import HandPolicy, played
 from tacit.cards.deck import NUM_CARDS
-from tacit.cards.hands import NUM_HANDS, meetings, possible_hands
+from tacit.cards.hands import NUM_HANDS, meetings
 from tacit.cards.suits import IDENTITY
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
@@ -99,10 +99,10 @@ class _Judge:
                     walk(tree.after(spot, action), state.after(action), after)
             elif tree.kind[node] == DEALS:
                 for card in _cards_left(state):
-                    walk(tree.after(spot, card), *_dealt(state, arrived, card))
+                    walk(tree.after(spot, card), state.dealt((card,)), arrived)  # a board's lanes leave out what it blocks
             elif tree.kind[node] == LEAF:
                 chance = deal_chance(len(state.board), len(state.board) + 1)
-                parts = [self.worth(*_dealt(state, arrived, card)) for card in _cards_left(state)]
+                parts = [self.worth(state.dealt((card,)), arrived) for card in _cards_left(state)]
                 below[np.searchsorted(leaves, node)] = chance * np.sum(parts, axis=0)
 
         walk(START, state, arrived)
@@ -151,10 +151,3 @@ def _with(pair: tuple[Floats, Floats], player: int, own: Floats) -> tuple[Floats
 
 def _cards_left(state: PublicHand) -> list[int]:
     return [card for card in range(NUM_CARDS) if card not in state.board]
-
-
-def _dealt(state: PublicHand, arrived: Arrivals, card: int) -> tuple[PublicHand, Arrivals]:
-    """Returns a public state and the arrivals there after a card."""
-    after = state.dealt((card,))
-    possible = possible_hands(after.board)
-    return after, [(first * possible, second * possible) for first, second in arrived]

@@ -73,10 +73,14 @@ def endgame_exploitability(
         agents.append(artifact.agent(np.random.default_rng([seed, number]), options))
     policies = [policy for policy in map(drawn_policy, agents) if policy is not None]
 
+    told = False
+
     def show(done: int, total: int) -> None:
-        if done == 0 and total > 1:
+        nonlocal told
+        if total > 1 and not told:
             again = f", in each of {len(agents)} playthroughs" if draws else ""
             artifact.monitor.say(f"the endgame has {total:,} parts: an agent that searches does so in each of them{again}")
+            told = True
         artifact.monitor.step(f"exploitability of {artifact.name}", done, total, "parts")
 
     quality = endgame_quality(rules, policies, show)

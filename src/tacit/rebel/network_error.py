@@ -19,7 +19,7 @@ from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.train import typical_return
 from tacit.search.search import BatchSearch
-from tacit.tally import NORMAL_95
+from tacit.tally import errors_95
 from tacit.tree.public_tree import Floats
 from tacit.tree.search_space import SearchSpace
 
@@ -81,7 +81,7 @@ def network_error(
             if player == 0:
                 value[sample] = abs(weight @ error)
         on_sample(sample + 1)
-    mean, spread = float(absolute.mean()), float(NORMAL_95 * absolute.std(ddof=1) / np.sqrt(samples))
+    mean, spread = float(absolute.mean()), float(errors_95(samples) * absolute.std(ddof=1) / np.sqrt(samples))
     return NetworkError(
         absolute=mean,
         interval=(max(0.0, mean - spread), mean + spread),

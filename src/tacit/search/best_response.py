@@ -28,7 +28,7 @@ from tacit.search.playthroughs import MAX_SEARCHES
 from tacit.search.responder import NOT_OPENED, ResponseStage, meeting_sums, plan_response
 from tacit.search.search import BatchSearch
 from tacit.search.walk import GAME_OVER, leaf_states, reaches_below, sample_leaves
-from tacit.tally import NORMAL_95
+from tacit.tally import errors_95
 from tacit.tree.search_space import SearchSpace
 
 LEAST_GAMES = 2
@@ -96,8 +96,8 @@ def best_response_bound(
     first, second = (np.concatenate(parts) for parts in payoffs)
     means = float(first.mean()), float(second.mean())
     error = 0.5 * float(np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / games))
-    middle = sum(means) / 2
-    return ResponseBound(middle, (middle - NORMAL_95 * error, middle + NORMAL_95 * error), means, 2 * games)
+    middle, half = sum(means) / 2, errors_95(games) * error
+    return ResponseBound(middle, (middle - half, middle + half), means, 2 * games)
 
 
 def max_bound_searches(space: SearchSpace, games: int) -> int:

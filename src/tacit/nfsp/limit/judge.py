@@ -20,7 +20,7 @@ from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, Lim
 from tacit.nfsp.limit.encoding import Encoder
 from tacit.nfsp.limit.networks import Layers, strategy_probabilities
 from tacit.nfsp.limit.selfplay import sample
-from tacit.tally import NORMAL_95
+from tacit.tally import errors_95
 
 Bot = Callable[[LimitHands, Tensor], Tensor]
 """Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
@@ -71,7 +71,7 @@ class Judge:
             won += payoff * running
             running &= ~over
         by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) * (1_000.0 / rules.big_blind)
-        return WinRate(float(by_deal.mean()), NORMAL_95 * float(by_deal.std()) / math.sqrt(len(by_deal)))
+        return WinRate(float(by_deal.mean()), errors_95(len(by_deal)) * float(by_deal.std()) / math.sqrt(len(by_deal)))
 
     def _pot_odds(self, hands: LimitHands, legal: Tensor) -> Tensor:
         if self._equity is None:

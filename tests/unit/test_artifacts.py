@@ -13,7 +13,7 @@ from tacit.agents.table import Table
 from tacit.artifacts.base import Artifact, Monitor
 from tacit.cli.main import main
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate_exactly
 from tacit.games import load_game
 from tacit.games.base import TERMINAL
 from tacit.games.public_hand import PublicHand
@@ -85,7 +85,8 @@ def move_of(artifact: Artifact) -> int:
     [
         ("random", "leduc_poker", "leduc_poker", ()),
         ("always-call", RIVER, RIVER, ("exploitability", "lbr", "aivat")),
-        ("holdem-search", RIVER, RIVER, ("lbr", "aivat")),
+        ("holdem-search", RIVER, RIVER, ("exploitability", "lbr", "aivat")),
+        ("holdem-search", "limit_holdem", "limit_holdem", ("lbr", "aivat", "exploitability")),
         ("kuhn", None, "kuhn_poker", ("exploitability",)),
         ("river", None, RIVER, ("exploitability", "lbr", "aivat")),
         ("rebel", None, "kuhn_poker", ("exploitability", "best-response", "network-error")),
@@ -96,7 +97,7 @@ def move_of(artifact: Artifact) -> int:
         ("limit", None, "limit_holdem", ("win-rates", "lbr", "aivat")),
         ("default", "kuhn_poker", "kuhn_poker", ("exploitability",)),
         ("default", DICE, DICE, ("exploitability", "best-response", "network-error")),
-        ("default", RIVER, RIVER, ("lbr", "aivat")),
+        ("default", RIVER, RIVER, ("exploitability", "lbr", "aivat")),
     ],
 )
 def test_every_kind_is_opened_by_name_and_plays(
@@ -116,7 +117,7 @@ def test_tables_play_and_are_measured_as_what_they_hold(named: dict[str, str]) -
         artifact = tacit.open(named[name])
         strategy = artifact.strategy()
         found = artifact.evaluate(clock=iter((1.0, 3.5)).__next__)
-        expected = evaluate(make_passes(strategy.tree), strategy.probabilities)
+        expected = evaluate_exactly(make_passes(strategy.tree), strategy.probabilities)
         assert (found.figure, found.kind, found.interval, found.seconds) == (expected.exploitability, "exact", None, 2.5)
         assert found.as_dict()["exploitability"] == expected.exploitability
         assert found.details["nash_conv"] == pytest.approx(2 * expected.exploitability)
@@ -139,11 +140,9 @@ def test_policies_say_what_agents_do_with_every_hand(named: dict[str, str]) -> N
     np.testing.assert_allclose(tacit.open(named["limit"]).policy().probabilities(preflop).sum(axis=0), 1.0, rtol=1e-5)
 
 
-def test_a_bot_in_an_endgame_is_measured_like_its_table() -> None:
+def test_a_bot_is_measured_in_an_endgame() -> None:
     """Who always folds loses the whole pot to any bet; checking down would share it."""
     found = tacit.open("always-fold", RIVER).evaluate("exploitability")
-    strategy = tacit.open("always-fold", RIVER).strategy()
-    assert found.figure == evaluate(make_passes(strategy.tree), strategy.probabilities).exploitability
     assert found.figure == pytest.approx(1_000.0)  # half of the pot of 2,000, in either seat
     assert found.details["exploitability_mbb"] == pytest.approx(10_000.0)
     bound = tacit.open("always-fold", RIVER).evaluate("lbr", hands=40, lbr="all-rounds")
@@ -223,6 +222,15 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
         lambda named: tacit.open(named["rebel"]).evaluate("network-error", last=3),
         "--last has no effect on the network-error of",
     ),
+    (lambda named: tacit.open(named["kuhn"]).evaluate(playthroughs=9), "--playthroughs has no effect on the exploitability of"),
+    (lambda named: tacit.open(named["rebel"]).evaluate(hands=9), "--hands has no effect on the exploitability of"),
+    (
+        lambda named: tacit.open(named["rebel"]).evaluate("network-error", device="cuda"),
+        "--device has no effect on the network",
+    ),
+    (lambda _: tacit.open("pot-odds", RIVER).evaluate("lbr", samples=9), "--samples has no effect on the lbr of pot-odds"),
+    (lambda _: tacit.SearchOptions(solver="lp"), "unknown solver 'lp': choose one of cfr, .*, xfp$"),
+    (lambda _: tacit.SearchOptions(iterations=0), "at least one iteration, not 0"),
     (lambda _: tacit.open("pot-odds", RIVER).evaluate("aivat"), "aivat needs the hands: --results FILE"),
     (lambda named: tacit.open(named["kuhn"]).policy(), "is no solve of hold'em over hands"),
     (lambda named: tacit.open(named["rebel"]).policy(), "what .* does with every hand is not known"),
@@ -251,6 +259,15 @@ def test_commands_refuse_options_that_nobody_uses(named: dict[str, str], capsys:
         ["match", "random", "random", "--game", "kuhn_poker", "--iterations", "9"], f"--iterations {refused}", capsys
     )
     assert_refused(["evaluate", named["nfsp"], "--solver", "cfr"], "--solver has no effect on the exploitability", capsys)
+    assert_refused(["evaluate", named["nfsp"], "--samples", "9"], "--samples has no effect on the exploitability", capsys)
+    assert_refused(
+        ["evaluate", "pot-odds", "--game", RIVER, "--safety", "unsafe"], "--safety cannot be used with pot-odds", capsys
+    )
+    for unknown in (["--solver", "nonsense"], ["--safety", "nonsense"]):
+        message = f"unknown {unknown[0][2:]} 'nonsense': choose one of"
+        assert_refused(["play", "no_limit_holdem", *unknown], message, capsys)
+        assert_refused(["match", "holdem-search", "random", "--game", "no_limit_holdem", *unknown], message, capsys)
+        assert_refused(["evaluate", "holdem-search", "--game", RIVER, *unknown], message, capsys)
     assert_refused(["solve", "kuhn_poker", "--depth", "2", "--leaf", named["kuhn"]], "has no value network", capsys)
     with pytest.raises(SystemExit) as done:  # one of the two uses it
         main(["match", named["rebel"], "random", "--game", "kuhn_poker", "--iterations", "4", "--hands", "4", "--json"])

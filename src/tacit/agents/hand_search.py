@@ -25,7 +25,7 @@ from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.solvers.driver import DriverOptions
 from tacit.solvers.gadget import Gadget
-from tacit.solvers.schedules import draw_iterations, find_schedule
+from tacit.solvers.schedules import draw_iterations, plain_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
@@ -75,7 +75,7 @@ class HandSearch:
           generator: picks the iterations that are played, if it samples.
         """
         self.game, self.safety, self.searches = game, safety, 0
-        self._schedule, self._iterations = find_schedule(solver), iterations
+        self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
         self._solutions: OrderedDict[Hashable, HandStrategy] = OrderedDict()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tacit.errors import TacitError
+from tacit.solvers.schedules import plain_schedule
 
 SAMPLED, RE_SOLVING, UNSAFE = "sampled", "re-solving", "unsafe"
 SAFETY = (SAMPLED, RE_SOLVING, UNSAFE)
@@ -15,10 +16,10 @@ SAFETY = (SAMPLED, RE_SOLVING, UNSAFE)
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How an agent searches.
+    """How an agent searches; values that no agent knows raise a `TacitError`.
 
     Attributes:
-      solver: The search algorithm; None takes the agent's own.
+      solver: The search algorithm, one of `schedules.SCHEDULES`; None takes the agent's own.
       iterations: Search iterations, each of which updates both players; None takes the agent's own number.
       safety: One of `SAFETY`; None takes the agent's own.
     """
@@ -28,6 +29,10 @@ class SearchOptions:
     safety: str | None = None
 
     def __post_init__(self) -> None:
+        if self.solver is not None:
+            plain_schedule(self.solver)
+        if self.iterations is not None and self.iterations < 1:
+            raise TacitError(f"a search takes at least one iteration, not {self.iterations}")
         if self.safety is not None and self.safety not in SAFETY:
             raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tacit.tree.base import Strategy
     from tacit.tree.search_space import SearchSpace
 
-ANYWHERE = ("seed", "device", "playthroughs", "samples", "hands")
-"""Options of `evaluate` that say where and how long to work: metrics that do not need them ignore them and refuse others."""
+ANYWHERE = ("seed",)
+"""Options of `evaluate` that every metric takes: where nothing is random, any seed gives the same."""
 
 
 @dataclass(frozen=True)

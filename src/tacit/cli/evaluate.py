@@ -88,7 +88,8 @@ def evaluate(
     start(seed)
     options: dict[str, Any] = {
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
-        "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player, "device": device, "seed": seed,
+        "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
+        "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
     }  # fmt: skip
     with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}

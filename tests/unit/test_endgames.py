@@ -22,6 +22,7 @@ from tacit.cli.main import main
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.betting import RIVER as RIVER_STREET
 from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
 from tests.unit.test_arena import assert_refused
 
 TURN = "no_limit_holdem(board=3s7hTdKs,pot=400,stack=600,bets=1,range0=QsQh|8c6c:0.5|Ad5d,range1=KdJd|9h9c|Ac4c)"
@@ -214,6 +215,18 @@ def test_draws_of_a_sampling_search_are_averaged_into_an_upper_bound() -> None:
     policies = [HandSearch(game, iterations=20, safety="sampled", generator=np.random.default_rng([3, n])) for n in range(24)]
     assert many.figure == pytest.approx(endgame_quality(game, policies).exploitability, rel=1e-12)
     assert many.figure < 0.5 * few.figure  # one iteration by itself is far worse than the average
+
+
+def test_a_playthrough_draws_once_at_every_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that is cut, and searched again on the 48 rivers where both check."""
+    monkeypatch.setattr("tacit.agents.hand_search.TURN", RIVER_STREET)
+    game = endgame(TURN)
+    search, start = HandSearch(game, iterations=6, safety="sampled"), PublicHand.start(game).dealt(game.known_board)
+    drawn = search.probabilities(start)
+    endgame_quality(game, [search])
+    assert search.searches == 1 + 48
+    np.testing.assert_array_equal(search.probabilities(start), drawn)
+    assert len(search._solutions) == 2  # the turn and the last river: what is kept does not grow
 
 
 def test_the_command_says_how_much_there_is_to_do(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ actions). Solutions are kept for when the same situation comes up again, as the 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +43,9 @@ SMALLER_MENUS = (
 )
 """Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
+
+_Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], int | None]
+"""How a situation was reached, the bets that were added there, and who searches where that matters."""
 
 
 class HandSearch:
@@ -77,7 +80,7 @@ class HandSearch:
         self.game, self.safety, self.searches = game, safety, 0
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._solutions: OrderedDict[Hashable, HandStrategy] = OrderedDict()
+        self._solutions: OrderedDict[_Key, HandStrategy] = OrderedDict()
 
     def start_hand(self) -> None:
         """Forgets what was drawn for one hand only."""
@@ -120,6 +123,9 @@ class HandSearch:
             return now
         key = now.path, extra, player if self.safety == RE_SOLVING else None
         if key not in self._solutions:
+            if self.safety == SAMPLED:  # what was drawn beside the path is another hand's
+                for other in [kept for kept in self._solutions if now.path[: len(kept[0])] != kept[0]]:
+                    del self._solutions[other]
             self._solutions[key] = self._search(now, player, extra)
             while len(self._solutions) > KEPT_SOLUTIONS:
                 self._solutions.popitem(last=False)

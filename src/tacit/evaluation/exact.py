@@ -57,11 +57,12 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
       evaluator: values the leaves of a tree that a depth limit cut, at the beliefs of the strategy; they stay the same for
         those who deviate. None: leaves are worth nothing.
     """
-    layout = passes.entries(strategy)
-    reaches = [passes.reach(player, layout) for player in (0, 1)]
+    strategy = passes.entries(strategy)
+    reaches = [passes.reach(player, strategy) for player in (0, 1)]
     leaves = [leaf_values(passes, evaluator, reaches, player) for player in (0, 1)]
+    value = passes.root_value(0, passes.values(0, strategy, reaches[1], leaves[0]))
+    del strategy  # a large one need not lie beside the responses
     responses = [passes.root_value(p, passes.best_response(p, reaches[1 - p], leaves=leaves[p])[0]) for p in (0, 1)]
-    value = passes.root_value(0, passes.values(0, layout, reaches[1], leaves[0]))
     return Quality(value, (responses[0], responses[1]))
 
 
@@ -71,9 +72,9 @@ def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
     In float32 the probabilities at an infostate sum to 1 only roughly. So what is evaluated is the strategy in the same
     proportions whose probabilities do.
     """
-    if strategy.dtype != np.float64:
-        strategy = passes.tree.normalise(strategy.astype(np.float64))
-    return evaluate(passes.exact(), strategy)
+    if strategy.dtype == np.float64:
+        return evaluate(passes.exact(), strategy)
+    return evaluate(passes.exact(), passes.tree.normalise(strategy.astype(np.float64)))  # no name keeps the copy alive
 
 
 def leaf_values(passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any], player: int) -> LeafValues | None:

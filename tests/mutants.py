@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant(
         "rows: averages without own reach",
         "kernels/numba_rows.py",
-        "average_weight * own_reach[row] * strategy[e]",
-        "average_weight * strategy[e]",
+        "gather(own_reach, above, block, _LANES) * splat(average_weight, _LANES)",
+        "splat(average_weight, _LANES)",
         "test_solvers.py",
     ),
     Mutant(
@@ -78,8 +78,8 @@ MUTANTS = (
     Mutant(
         "responses pick the worst action",
         "kernels/numba_rows.py",
-        "_ranked(e, bonus, edge_value) > _ranked(",
-        "_ranked(e, bonus, edge_value) < _ranked(",
+        "where_greater(ranked, top, splat(",
+        "where_greater(top, ranked, splat(",
         "test_solvers.py test_fictitious_play.py",
     ),
     Mutant(

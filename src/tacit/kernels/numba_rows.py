@@ -1,7 +1,6 @@
-"""Passes over any tree in numba: one row at a time along the links between rows.
+"""Passes over any tree in numba, along each player's own sequences of actions (`tree/sequences.py`).
 
-Slower than lanes (index maps instead of vectors), but it needs nothing of a game except perfect recall: hidden
-actions, private draws during play and phantom games all come here.
+It needs nothing of a game except perfect recall: hidden actions, private draws during play and phantom games all come here.
 """
 
 from __future__ import annotations
@@ -13,165 +12,202 @@ from tacit.compiled import compiled
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
 from tacit.kernels.leaf_rows import PublicTreePasses
-from tacit.tree.public_tree import NO_PARENT, NOT_ACTING, Floats, PublicTree
+from tacit.kernels.simd import gather, load, scatter_add, splat, store, where_greater, width
+from tacit.tree.public_tree import Floats, PublicTree
+from tacit.tree.sequences import LANES, sequence_layout
 
-_NO_PARENT, _NOT_ACTING = NO_PARENT, NOT_ACTING
-Vector = NDArray[np.float64]
+_LANES = width(LANES)
+Blocks = NDArray[np.float64]
 
 
-class RowPasses(PublicTreePasses[Vector]):
-    """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
+class RowPasses(PublicTreePasses[Blocks]):
+    """Reach and values are `[Q, LANES]` over a player's sequences, entries are `[M, LANES]` over blocks of infostates."""
 
     backend = "numba"
     device = "cpu"
 
     def __init__(self, tree: PublicTree) -> None:
         super().__init__(tree)
-        self._payoff = tree.payoff, -tree.payoff
-        self._edge_value = np.empty(tree.num_entries + 1)
-        self._cfv = [np.zeros(len(rows)) for rows in tree.rows]
+        self._layout = layout = sequence_layout(tree)
+        self._shape = [(layout.block_start, layout.above, *player.blocks, player.shift) for player in layout.players]
+        self._pairs = [(p.pairs.own, p.pairs.start, p.pairs.other, p.pairs.payoff) for p in layout.players]
+        self._values = [np.zeros((player.num_rows, LANES)) for player in layout.players]
+        self._decided = np.zeros(layout.above.shape)  # the value of each infostate
 
-    def entries(self, values: Floats) -> Vector:
-        return np.concatenate([values, [1.0]])
+    def entries(self, values: Floats) -> Blocks:
+        entries = np.zeros((int(self._layout.block_start[-1]), LANES))
+        entries.ravel()[self._layout.entry_position] = values
+        return entries
 
-    def to_numpy(self, entries: Vector) -> Floats:
-        return entries[:-1].copy()
+    def to_numpy(self, entries: Blocks) -> Floats:
+        return entries.ravel()[self._layout.entry_position]
 
-    def rows_to_numpy(self, player: int, rows: Vector) -> Floats:
-        return rows
+    def rows_to_numpy(self, player: int, rows: Blocks) -> Floats:
+        return rows.ravel()[self._layout.players[player].of_row]
 
-    def new_reach(self, player: int) -> Vector:
-        rows = self.tree.rows[player]
-        reach = np.empty(len(rows))
-        reach[: rows.level_start[1]] = rows.root_reach
+    def new_reach(self, player: int) -> Blocks:
+        reach = np.zeros_like(self._values[player])  # nobody reaches empty lanes
+        self.set_roots(player, reach, self.tree.rows[player].root_reach)
         return reach
 
-    def walk_down(self, player: int, strategy: Vector, reach: Vector, average: Vector | None, clock: Clock | None) -> None:
-        rows = self.tree.rows[player]
-        _reach(rows.level_start[1], rows.parent, rows.entry, strategy, reach)
-        if average is not None and clock is not None:
-            _average(rows.infostate, self.tree.entry_start, strategy, reach, average, clock.share())
-
-    def walk_up(self, mode: int, player: int, faced: Vector, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
-        own_reach, strategy, regret, average = numbers
-        cfv, rows = self._ends(player, faced, leaves), self.tree.rows[player]
-        links = rows.parent, rows.entry, rows.infostate, self.tree.entry_start
-        if mode == FOLLOW:
-            _values(*links, strategy, self._edge_value, cfv)
-        elif mode == RESPOND:
-            _best_response(*links, regret, strategy, self._edge_value, cfv)
+    def walk_down(self, player: int, strategy: Blocks, reach: Blocks, average: Blocks | None, clock: Clock | None) -> None:
+        if average is None or clock is None:
+            _reach(*self._shape[player], strategy, reach)
         else:
-            _update_regrets(*links, own_reach, strategy, regret, average, self._edge_value, cfv, *clock.step)
+            _reach_and_average(*self._shape[player], strategy, reach, average, clock.share())
 
-    def root_cfv(self, player: int) -> Vector:
-        return self._cfv[player][: self.tree.rows[player].level_start[1]].copy()
+    def walk_up(self, mode: int, player: int, faced: Blocks, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        own_reach, strategy, regret, average = numbers
+        values = self._values[player]
+        values.fill(0.0)
+        self._faced, self._leaves = faced, leaves
+        if leaves is not None:
+            at_leaves = self._layout.players[player].of_row[self._leaf_rows[player]]
+            values.ravel()[:] = np.bincount(at_leaves, self._leaf_cfvs(player, faced, leaves), values.size)
+        ends = *self._shape[player], *self._pairs[player], faced
+        if mode == FOLLOW:
+            _follow(*ends, strategy, values, self._decided)
+        elif mode == RESPOND:
+            _best_response(*ends, regret, strategy, values, self._decided)
+        else:
+            _update_regrets(*ends, own_reach, strategy, regret, average, values, self._decided, *clock.step)
+
+    def root_cfv(self, player: int) -> Blocks:
+        return self.get_roots(player, self._values[player])
 
     def row_values(self, player: int) -> Floats:
-        return self._cfv[player].copy()
-
-    def set_roots(self, player: int, reach: Vector, roots: Vector) -> None:
-        reach[: len(roots)] = roots
-
-    def get_roots(self, player: int, reach: Vector) -> Vector:
-        return reach[: self.tree.rows[player].level_start[1]].copy()
-
-    def _ends(self, player: int, opponent_reach: Vector, leaves: LeafValues | None) -> Vector:
-        """Returns the player's values, set at terminal rows and leaves, zero elsewhere."""
-        cfv = self._cfv[player]
-        cfv[:] = 0.0
-        own, other = self.tree.payoff_rows[player], self.tree.payoff_rows[1 - player]
-        _meet(own, other, self._payoff[player], opponent_reach, cfv)
-        if leaves is not None:
-            cfv[self._leaf_rows[player]] = self._leaf_cfvs(player, opponent_reach, leaves)
+        tree, rows = self.tree, self.tree.rows[player]
+        own, other = tree.payoff_rows[player], tree.payoff_rows[1 - player]
+        paid = (1 - 2 * player) * tree.payoff * self.rows_to_numpy(1 - player, self._faced)[other]
+        cfv: Floats = np.bincount(own, paid, len(rows)).astype(np.float64)
+        if self._leaves is not None:
+            cfv[self._leaf_rows[player]] = self._leaf_cfvs(player, self._faced, self._leaves)
+        mine = np.flatnonzero(tree.infostate_player == player)
+        cfv[tree.infostate_row[mine]] = self._decided.ravel()[self._layout.infostate_position[mine]]
+        for start, end in zip(rows.level_start[-2:0:-1], rows.level_start[:1:-1], strict=True):
+            waited = np.flatnonzero(rows.entry[start:end] == tree.num_entries) + start  # another moved
+            np.add.at(cfv, rows.parent[waited], cfv[waited])
         return cfv
 
+    def set_roots(self, player: int, reach: Blocks, roots: Blocks) -> None:
+        reach.ravel()[: len(roots)] = roots
 
-# The kernels. Rows are in breadth-first order: forwards for what flows down, backwards for what flows up.
-
-
-@compiled()
-def _meet(own, other, payoff, opponent_reach, cfv):  # type: ignore[no-untyped-def]
-    for pair in range(len(payoff)):
-        cfv[own[pair]] += payoff[pair] * opponent_reach[other[pair]]
+    def get_roots(self, player: int, reach: Blocks) -> Blocks:
+        return reach.ravel()[: self.tree.rows[player].level_start[1]].copy()
 
 
-@compiled()
-def _reach(num_roots, parent, entry, strategy, reach):  # type: ignore[no-untyped-def]
-    for row in range(num_roots, len(parent)):
-        reach[row] = reach[parent[row]] * strategy[entry[row]]
+# The kernels. Blocks come in the order of decisions: forwards for what flows down, backwards for what flows up. `values` are
+# of sequences and hold those of leaves when a pass upwards begins. Arguments come one by one, because numba takes
+# microseconds to unpack a tuple.
 
 
 @compiled()
-def _average(infostate, entry_start, strategy, reach, average, share):  # type: ignore[no-untyped-def]
-    for row in range(len(infostate)):
-        if infostate[row] != _NOT_ACTING:
-            for entry in range(entry_start[infostate[row]], entry_start[infostate[row] + 1]):
-                average[entry] = (1.0 - share) * average[entry] + share * reach[row] * strategy[entry]
+def _add_ends(own, pair_start, other, payoff, faced, values):  # type: ignore[no-untyped-def]
+    for block in range(len(own)):
+        total = splat(0.0, _LANES)
+        for pair in range(pair_start[block], pair_start[block + 1]):
+            total += load(payoff, pair, _LANES) * gather(faced, other, pair, _LANES)
+        scatter_add(values, own, block, total)
 
 
 @compiled()
-def _pass_up(row, parent, entry, edge_value, cfv):  # type: ignore[no-untyped-def]
-    """Adds a row's value to the own action that led to it, or to the row above where another moved."""
-    if parent[row] == _NO_PARENT:
-        return
-    if entry[row] < len(edge_value) - 1:
-        edge_value[entry[row]] += cfv[row]
-    else:
-        cfv[parent[row]] += cfv[row]
+def _strategy_value(first, last, shift, strategy, values):  # type: ignore[no-untyped-def]
+    value = splat(0.0, _LANES)
+    for row in range(first, last):
+        value += load(strategy, row, _LANES) * load(values, row + shift, _LANES)
+    return value
 
 
 @compiled()
-def _values(parent, entry, infostate, entry_start, strategy, edge_value, cfv):  # type: ignore[no-untyped-def]
-    edge_value[:] = 0
-    for row in range(len(parent) - 1, -1, -1):
-        if infostate[row] != _NOT_ACTING:
-            for e in range(entry_start[infostate[row]], entry_start[infostate[row] + 1]):
-                cfv[row] += strategy[e] * edge_value[e]
-        _pass_up(row, parent, entry, edge_value, cfv)
+def _reach(block_start, above, first_block, end_block, shift, strategy, reach):  # type: ignore[no-untyped-def]
+    for block in range(first_block, end_block):
+        here = gather(reach, above, block, _LANES)
+        for row in range(block_start[block], block_start[block + 1]):
+            store(reach, row + shift, here * load(strategy, row, _LANES))
 
 
 @compiled()
-def _ranked(entry, bonus, edge_value):  # type: ignore[no-untyped-def]
-    """Returns what an action counts for where actions are compared; without a bonus this compiles to its value."""
+def _reach_and_average(block_start, above, first_block, end_block, shift, strategy, reach, average, share):  # type: ignore[no-untyped-def]
+    keep, take = splat(1.0 - share, _LANES), splat(share, _LANES)
+    for block in range(first_block, end_block):
+        here = gather(reach, above, block, _LANES)
+        for row in range(block_start[block], block_start[block + 1]):
+            below = here * load(strategy, row, _LANES)
+            store(reach, row + shift, below)
+            store(average, row, keep * load(average, row, _LANES) + take * below)
+
+
+@compiled()
+def _follow(  # type: ignore[no-untyped-def]
+    block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, strategy, values, decided
+):
+    _add_ends(own, pair_start, other, payoff, faced, values)
+    for block in range(end_block - 1, first_block - 1, -1):
+        value = _strategy_value(block_start[block], block_start[block + 1], shift, strategy, values)
+        store(decided, block, value)
+        scatter_add(values, above, block, value)
+
+
+@compiled()
+def _ranked(row, bonus, value):  # type: ignore[no-untyped-def]
+    """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
     if bonus is None:
-        return edge_value[entry]
-    return edge_value[entry] + bonus[entry]
+        return value
+    return value + load(bonus, row, _LANES)
 
 
 @compiled()
-def _best_response(parent, entry, infostate, entry_start, bonus, response, edge_value, cfv):  # type: ignore[no-untyped-def]
-    edge_value[:] = 0
-    for row in range(len(parent) - 1, -1, -1):
-        if infostate[row] != _NOT_ACTING:
-            best = first = entry_start[infostate[row]]
-            for e in range(first + 1, entry_start[infostate[row] + 1]):
-                if _ranked(e, bonus, edge_value) > _ranked(best, bonus, edge_value):
-                    best = e
-            response[first : entry_start[infostate[row] + 1]] = 0
-            response[best] = 1
-            cfv[row] += edge_value[best]
-        _pass_up(row, parent, entry, edge_value, cfv)
+def _best_response(  # type: ignore[no-untyped-def]
+    block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, bonus, response, values, decided
+):
+    zero, one = splat(0.0, _LANES), splat(1.0, _LANES)
+    _add_ends(own, pair_start, other, payoff, faced, values)
+    for block in range(end_block - 1, first_block - 1, -1):
+        first = block_start[block]
+        best, choice = load(values, first + shift, _LANES), zero
+        top = _ranked(first, bonus, best)
+        for row in range(first + 1, block_start[block + 1]):
+            value = load(values, row + shift, _LANES)
+            ranked = _ranked(row, bonus, value)
+            choice = where_greater(ranked, top, splat(float(row - first), _LANES), choice)
+            best = where_greater(ranked, top, value, best)
+            top = where_greater(ranked, top, ranked, top)
+        for row in range(first, block_start[block + 1]):
+            index = splat(float(row - first), _LANES)
+            not_above = where_greater(index, choice, zero, one)
+            store(response, row, where_greater(choice, index, zero, not_above))
+        store(decided, block, best)
+        scatter_add(values, above, block, best)
 
 
 @compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
-    parent, entry, infostate, entry_start, own_reach, strategy, regret, average, edge_value, cfv,
-    positive_discount, negative_discount, floor, prediction, average_weight,
+    block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, own_reach, strategy, regret,
+    average, values, decided, positive_discount, negative_discount, floor, prediction, average_weight,
 ):  # fmt: skip
-    edge_value[:] = 0
-    for row in range(len(parent) - 1, -1, -1):
-        if infostate[row] != _NOT_ACTING:
-            first, last = entry_start[infostate[row]], entry_start[infostate[row] + 1]
-            for e in range(first, last):
-                cfv[row] += strategy[e] * edge_value[e]
-            total = 0.0
-            for e in range(first, last):
-                average[e] += average_weight * own_reach[row] * strategy[e]
-                instant = edge_value[e] - cfv[row]
-                discount = positive_discount if regret[e] > 0 else negative_discount
-                regret[e] = max(regret[e] * discount + instant, floor)
-                strategy[e] = max(regret[e] + prediction * instant, 0.0)
-                total += strategy[e]
-            for e in range(first, last):
-                strategy[e] = strategy[e] / total if total > 0 else 1.0 / (last - first)
-        _pass_up(row, parent, entry, edge_value, cfv)
+    zero, one = splat(0.0, _LANES), splat(1.0, _LANES)
+    keep_positive, keep_negative = splat(positive_discount, _LANES), splat(negative_discount, _LANES)
+    lowest, predicted = splat(floor, _LANES), splat(prediction, _LANES)
+    _add_ends(own, pair_start, other, payoff, faced, values)
+    for block in range(end_block - 1, first_block - 1, -1):
+        first, last = block_start[block], block_start[block + 1]
+        value = _strategy_value(first, last, shift, strategy, values)
+        weight = gather(own_reach, above, block, _LANES) * splat(average_weight, _LANES)
+        total = zero
+        for row in range(first, last):
+            instant = load(values, row + shift, _LANES) - value
+            old = load(regret, row, _LANES)
+            new = old * where_greater(old, zero, keep_positive, keep_negative) + instant
+            new = where_greater(new, lowest, new, lowest)
+            store(regret, row, new)
+            store(average, row, load(average, row, _LANES) + weight * load(strategy, row, _LANES))
+            wanted = new + predicted * instant
+            wanted = where_greater(wanted, zero, wanted, zero)
+            store(strategy, row, wanted)
+            total += wanted
+        scale = one / where_greater(total, zero, total, one)
+        uniform = splat(1.0 / (last - first), _LANES)
+        for row in range(first, last):
+            store(strategy, row, where_greater(total, zero, load(strategy, row, _LANES) * scale, uniform))
+        store(decided, block, value)
+        scatter_add(values, above, block, value)

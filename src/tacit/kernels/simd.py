@@ -90,6 +90,49 @@ def where_greater(_context: Any, left: Any, right: Any, then: Any, otherwise: An
     return then(left, right, then, otherwise), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def gather(_context: Any, array: Any, index: Any, row: Any, lanes: Any) -> Any:
+    """`gather(array, index, row, width(H))` has the numbers of a flat array at the places in row `row` of `[N, H]` indices."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, index, row, _ = arguments
+        vector = context.get_data_type(signature.return_type)
+        value = ir.Constant(vector, ir.Undefined)
+        for lane, place in enumerate(_places(context, builder, signature, (array, index, row), vector.count)):
+            value = builder.insert_element(value, builder.load(place), ir.Constant(_INT, lane))
+        return value
+
+    return Lanes(len(lanes), array.dtype)(array, index, types.intp, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scatter_add(_context: Any, array: Any, index: Any, row: Any, lanes: Any) -> Any:
+    """`scatter_add(array, index, row, lanes)` adds each lane to the place that `gather` reads; a place may occur twice."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, index, row, value = arguments
+        for lane, place in enumerate(_places(context, builder, signature, (array, index, row), value.type.count)):
+            added = builder.extract_element(value, ir.Constant(_INT, lane))
+            builder.store(builder.fadd(builder.load(place), added), place)
+        return context.get_dummy_value()
+
+    return types.void(array, index, types.intp, lanes), generate
+
+
+def _places(context: Any, builder: Any, signature: Any, arguments: tuple[Any, Any, Any], count: int) -> list[Any]:
+    """Returns pointers to what row `row` of `[N, H]` indices names in a flat array."""
+    array_type, index_type = signature.args[:2]
+    array, index, row = arguments
+    numbers = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    named = cgutils.create_struct_proxy(index_type)(context, builder, index).data
+    first = builder.mul(row, ir.Constant(row.type, count))
+    places = []
+    for lane in range(count):
+        cell = builder.gep(named, [builder.add(first, ir.Constant(first.type, lane))], inbounds=True)
+        places.append(builder.gep(numbers, [builder.sext(builder.load(cell), first.type)], inbounds=True))
+    return places
+
+
 @njit(inline="always")
 def larger(x, y):  # type: ignore[no-untyped-def]
     """`larger(x, y)` is lane by lane the larger of two rows."""

@@ -1,0 +1,175 @@
+"""The sequence layout: any public tree by what each player did itself, several infostates to a vector.
+
+A player's reach changes only where it acts itself, so all of its rows since its last action share one number. A *sequence* is
+such a number: an own action with everything that led to it (an entry), or a root row. Reach and values of a player are over
+its sequences, which are far fewer than its rows where the opponent's moves or chance are observed.
+
+Infostates with as many own decisions before them and as many actions never depend on each other, so `LANES` of them make a
+*block* that a CPU updates as one vector. Terminal pairs lie in blocks as well: `LANES` sequences side by side, the pairs of
+each one below the other (sliced ELLPACK, Kreutzer et al. 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.tree.opening import sum_pairs
+from tacit.tree.public_tree import Floats, Ints, PublicTree
+
+LANES = 4
+"""Infostates to a block: one AVX2 register of float64."""
+_SORT_WINDOW = 4_096
+"""Sequences with as many pairs are put side by side within so many, lest neighbours in memory end up far apart."""
+
+
+@dataclass(frozen=True)
+class PairBlocks:
+    """What one player's sequences get when the game ends, as a sparse matrix times the opponent's reach.
+
+    Attributes:
+      own: `[C, LANES]` the sequences of each block of pairs; the unused one where a lane is empty.
+      start: `[C + 1]` the pairs of block c are rows `start[c]:start[c + 1]`.
+      other: `[P, LANES]` the opponent's sequence of each pair.
+      payoff: `[P, LANES]` the player's return times chance, 0 in empty lanes.
+    """
+
+    own: Ints
+    start: Ints
+    other: Ints
+    payoff: Floats
+
+
+@dataclass(frozen=True)
+class PlayerSequences:
+    """One player's sequences, as positions in a flattened `[Q, LANES]`: root rows, an unused one, then the entries.
+
+    Attributes:
+      num_rows: `Q`.
+      blocks: the player's blocks of infostates are `blocks[0]:blocks[1]`.
+      shift: row m of the entries `[M, LANES]` is row `m + shift` of the sequences.
+      of_row: `[R]` the sequence of each of the tree's rows.
+      pairs: what the sequences get when the game ends.
+    """
+
+    num_rows: int
+    blocks: tuple[int, int]
+    shift: int
+    of_row: NDArray[np.int64]
+    pairs: PairBlocks
+
+
+@dataclass(frozen=True)
+class SequenceLayout:
+    """The arrays of a public tree in sequences.
+
+    Attributes:
+      block_start: `[B + 1]` the actions of block b are rows `block_start[b]:block_start[b + 1]` of the entries `[M, LANES]`.
+      above: `[B, LANES]` the sequence (of its player) that each infostate follows; the unused one where a lane is empty.
+      entry_position: `[E]` where each entry of the tree lies in a flattened `[M, LANES]`.
+      infostate_position: `[S]` where each infostate lies in a flattened `[B, LANES]`.
+      players: the sequences of each player.
+    """
+
+    block_start: Ints
+    above: Ints
+    entry_position: NDArray[np.int64]
+    infostate_position: NDArray[np.int64]
+    players: tuple[PlayerSequences, PlayerSequences]
+
+
+def sequence_layout(tree: PublicTree) -> SequenceLayout:
+    """Returns the tree in sequences. A player's blocks are in the order of its decisions, player 0's before player 1's."""
+    num_actions = np.diff(tree.entry_start).astype(np.int64)
+    last_entry, depth = zip(*(_last_own_actions(tree, player) for player in (0, 1)), strict=True)
+    decisions = np.zeros(tree.num_infostates, np.int64)
+    for player in (0, 1):
+        mine = tree.infostate_player == player
+        decisions[mine] = depth[player][tree.infostate_row[mine]]
+    order = np.lexsort((num_actions, decisions, tree.infostate_player))
+    same = np.stack([tree.infostate_player, decisions, num_actions])[:, order]
+    block, lane = _side_by_side(np.append(True, (same[:, 1:] != same[:, :-1]).any(axis=0)))
+    position = np.empty(tree.num_infostates, np.int64)
+    position[order] = block * LANES + lane
+    per_block = np.zeros(position.max(initial=-1) // LANES + 1, np.int64)
+    per_block[position // LANES] = num_actions
+    block_start = np.append(0, np.cumsum(per_block))
+    slot = np.arange(tree.num_entries) - tree.entry_start[tree.entry_infostate]
+    at = position[tree.entry_infostate]
+    entry_position = (block_start[at // LANES] + slot) * LANES + at % LANES
+
+    split = int((position[tree.infostate_player == 0] // LANES).max(initial=-1)) + 1
+    blocks = (0, split), (split, len(per_block))
+    roots = [int(rows.level_start[1]) for rows in tree.rows]
+    shifts = [-(-(roots[player] + 1) // LANES) - int(block_start[blocks[player][0]]) for player in (0, 1)]
+    of_row, above = [], np.empty((len(per_block), LANES), np.int32)
+    for player in (0, 1):
+        places = np.concatenate([entry_position + shifts[player] * LANES, np.arange(roots[player])])
+        of_row.append(places[last_entry[player]])
+        above[slice(*blocks[player])] = roots[player]
+        mine = tree.infostate_player == player
+        above.ravel()[position[mine]] = of_row[player][tree.infostate_row[mine]]
+    (first, second), (payoff,) = sum_pairs(of_row[0][tree.payoff_rows[0]], of_row[1][tree.payoff_rows[1]], [tree.payoff])
+    first, second, payoff = (part[payoff != 0.0] for part in (first, second, payoff))
+    pairs = _pair_blocks(first, second, payoff, roots), _pair_blocks(second, first, -payoff, roots[::-1])
+    players = [
+        PlayerSequences(shifts[p] + int(block_start[blocks[p][1]]), blocks[p], shifts[p], of_row[p], pairs[p]) for p in (0, 1)
+    ]
+    return SequenceLayout(block_start.astype(np.int32), above, entry_position, position, (players[0], players[1]))
+
+
+def _last_own_actions(tree: PublicTree, player: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns `[R]` the last own entry on the way to each row, `E` plus the root's number if none, and how many there were."""
+    rows = tree.rows[player]
+    last, depth = np.arange(len(rows)) + tree.num_entries, np.zeros(len(rows), np.int64)
+    for start, end in zip(rows.level_start[1:-1], rows.level_start[2:], strict=True):
+        entry, parent = rows.entry[start:end], rows.parent[start:end]
+        moved = entry < tree.num_entries
+        last[start:end] = np.where(moved, entry, last[parent])
+        depth[start:end] = depth[parent] + moved
+    return last, depth
+
+
+def _side_by_side(begins: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns the block and lane of each item of a list in which True begins a group; no block has items of two groups."""
+    group = np.cumsum(begins) - 1
+    sizes = np.bincount(group)
+    place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    per_group = -(-sizes // LANES)
+    return (np.cumsum(per_group) - per_group)[group] + place // LANES, place % LANES
+
+
+def _pair_blocks(own: NDArray[Any], other: NDArray[Any], payoff: Floats, unused: list[int]) -> PairBlocks:
+    """Returns pairs in blocks: each own sequence takes a lane, beside others with about as many pairs.
+
+    Args:
+      own: `[Z]` sequences of the player who is paid.
+      other: `[Z]` sequences of the opponent.
+      payoff: `[Z]`.
+      unused: each one's unused sequence, the player's first.
+    """
+    sequences, index, counts = np.unique(own, return_inverse=True, return_counts=True)
+    order = np.lexsort((-counts, sequences // _SORT_WINDOW))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    num_blocks = -(-len(order) // LANES)
+    longest = np.zeros(num_blocks * LANES, np.int64)
+    longest[: len(order)] = counts[order]
+    start = np.append(0, np.cumsum(longest.reshape(-1, LANES).max(axis=1)))
+    by_own = np.argsort(index, kind="stable")
+    place = np.empty(len(own), np.int64)
+    place[by_own] = np.arange(len(own)) - np.repeat(np.cumsum(counts) - counts, counts)
+    cell = (start[rank[index] // LANES] + place) * LANES + rank[index] % LANES
+    table = PairBlocks(
+        own=np.full((num_blocks, LANES), unused[0], np.int32),
+        start=start.astype(np.int32),
+        other=np.full((int(start[-1]), LANES), unused[1], np.int32),
+        payoff=np.zeros((int(start[-1]), LANES)),
+    )
+    table.own.ravel()[: len(order)] = sequences[order]
+    table.other.ravel()[cell] = other
+    table.payoff.ravel()[cell] = payoff
+    return table

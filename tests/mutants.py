@@ -83,6 +83,20 @@ MUTANTS = (
         "test_solvers.py test_fictitious_play.py",
     ),
     Mutant(
+        "many iterations in one call always alternate",
+        "kernels/numba_rows.py",
+        "        if alternating:",
+        "        if True:",
+        "test_sequences.py",
+    ),
+    Mutant(
+        "rows: player 1 is paid what player 0 gets",
+        "tree/sequences.py",
+        "first, -payoff,",
+        "first, payoff,",
+        "test_sequences.py",
+    ),
+    Mutant(
         "fictitious play answers the latest strategy alone",
         "solvers/driver.py",
         "faced = self.mean_reaches[1 - player]",

@@ -1,9 +1,11 @@
 """Solvers against known values, published curves and each other; saving, continuing and exporting."""
 
+import itertools
 import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,10 @@ from safetensors import safe_open
 from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.games import load_game
+from tacit.kernels.numba_lanes import LanePasses
 from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
 from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 from tacit.solvers import SCHEDULES, load_result, solve
-from tacit.solvers.driver import Driver
 from tacit.solvers.export import check_export, export
 
 # First player's values: Kuhn 1950, OpenSpiel's LP for Leduc, independent solvers for the rest.
@@ -232,17 +234,19 @@ def test_interrupting_keeps_what_was_reached_if_asked_to() -> None:
 
 
 def test_an_interrupt_waits_for_the_end_of_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    settle = Driver.settle
+    repeat, calls = LanePasses.repeat, itertools.count()
 
-    def interrupted_settle(self: Driver, player: int) -> None:
-        if self.iteration == 20 and player == 0:
+    def interrupted_repeat(self: LanePasses, *arguments: Any) -> None:
+        if next(calls) == 3:
             _press_ctrl_c(None, None)
-        settle(self, player)
+        repeat(self, *arguments)
 
     straight = solve("leduc_poker", solver="cfr", iterations=40)
-    monkeypatch.setattr(Driver, "settle", interrupted_settle)
+    monkeypatch.setattr(LanePasses, "repeat", interrupted_repeat)
     half = solve("leduc_poker", solver="cfr", iterations=40, keep_when_interrupted=True)
-    assert half.iterations == 20
+    assert half.interrupted
+    assert next(calls) == 4
+    assert half.iterations == 4
     continued = solve("leduc_poker", solver="cfr", iterations=40, resume=half)
     np.testing.assert_allclose(continued.strategy.probabilities, straight.strategy.probabilities, atol=1e-9)
 

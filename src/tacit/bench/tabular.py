@@ -1,7 +1,8 @@
 """`tacit bench tabular`: full CFR iterations and exact exploitability against OpenSpiel (C++) and LiteEFG (C++).
 
 An iteration updates both players once. OpenSpiel runs its C++ `CFRSolver`, LiteEFG its CFR+ with averaging; we run `cfr`
-and, beside LiteEFG, `cfr+`. All use one thread.
+and, beside LiteEFG, `cfr+`. All use one thread. Each is called as its own interface has it: the peers once an iteration, ours
+for as many iterations at a time as `tacit solve` (`Passes.span`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,10 @@ from tacit.bench.timing import best_seconds
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
-from tacit.kernels import make_passes
+from tacit.kernels import AnyTreePasses, make_passes
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_game
-from tacit.tree.public_tree import PublicTree
 
 GAMES = (
     "kuhn_poker",
@@ -35,6 +35,7 @@ GAMES = (
     "liars_dice(dice=1,faces=5)",
     "liars_dice(dice=1,faces=6)",
     "goofspiel(cards=4)",
+    "goofspiel(cards=5)",
 )
 
 PEERS = {"openspiel": "pyspiel", "liteefg": "LiteEFG"}
@@ -87,16 +88,15 @@ def measure(game_name: str, window: float, peers: tuple[str, ...]) -> Measuremen
     game = load_game(game_name)
     tree = compile_game(game)
     passes = make_passes(tree)
-    iterate = {name: TabularDriver(passes, find_schedule(name)).step for name in ("cfr", "cfr+")}
     twin = game.openspiel_twin()
     if peers and twin is None:
         raise TacitError(f"{game} has no counterpart in OpenSpiel to compare with")
     uniform = tree.uniform_strategy()
-    needed = minimal_bytes(tree)
+    needed = minimal_bytes(passes)
     return Measurement(
         game=str(game),
-        iteration=best_seconds(iterate["cfr"], window),
-        plus_iteration=best_seconds(iterate["cfr+"], window),
+        iteration=_time_ours(passes, "cfr", window),
+        plus_iteration=_time_ours(passes, "cfr+", window),
         openspiel_iteration=best_seconds(_openspiel(twin), window) if "openspiel" in peers else None,
         liteefg_iteration=_time_liteefg(twin, window) if "liteefg" in peers else None,
         exploitability=best_seconds(lambda: evaluate(passes, uniform), window),
@@ -111,13 +111,17 @@ def missing_peers() -> list[str]:
     return [name for name, module in PEERS.items() if find_spec(module) is None]
 
 
-def minimal_bytes(tree: PublicTree) -> int:
-    """Returns the bytes an iteration has to move.
+def minimal_bytes(passes: AnyTreePasses) -> int:
+    """Returns the bytes an iteration has to move, payoffs aside.
 
     Regrets, strategy and average are read and written once, both players' reaches and values written once and read once.
     """
-    rows = sum(len(table) for table in tree.rows)
-    return 8 * (6 * tree.num_entries + 4 * rows)
+    return 6 * passes.zeros().nbytes + 4 * sum(passes.new_reach(player).nbytes for player in (0, 1))  # type: ignore[no-any-return]
+
+
+def _time_ours(passes: AnyTreePasses, solver: str, window: float) -> float:
+    driver = TabularDriver(passes, find_schedule(solver))
+    return best_seconds(lambda: driver.run(passes.span), window) / passes.span
 
 
 def _openspiel(twin: Any) -> Callable[[], object]:

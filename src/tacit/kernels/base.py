@@ -83,11 +83,13 @@ class Passes(ABC, Generic[Array]):
       backend: `numba` or `torch`.
       device: Where the arrays lie.
       capturable: Whether an iteration can be captured as a CUDA graph: no pass reads anything from the host.
+      span: How many iterations `repeat` should run in one call, about a millisecond's worth; 1 where there is no `repeat`.
     """
 
     backend: str
     device: str
     capturable = False
+    span = 1
 
     @abstractmethod
     def zeros(self) -> Array:
@@ -186,6 +188,21 @@ class Passes(ABC, Generic[Array]):
           leaves: what leaves are worth.
         """
         self.walk_up(MATCH, player, reaches[1 - player], leaves, (reaches[player], strategy, regret, average), clock)
+
+    def repeat(
+        self, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], steps: Floats, alternating: bool
+    ) -> None:
+        """Runs whole iterations of regret matching in one call: for both players `update_regrets`, then `reach`.
+
+        Args:
+          strategy: both players' current strategies.
+          regret: cumulative regrets.
+          average: sum of weight times own reach times strategy.
+          reaches: each player's reach under the current strategies.
+          steps: `[T, 5]` the `RegretStep` of each iteration.
+          alternating: whether player 1 answers player 0's new strategy within an iteration.
+        """
+        raise NotImplementedError
 
     @cached_property
     def any_clock(self) -> Clock:

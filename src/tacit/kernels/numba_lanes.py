@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses
+from tacit.kernels.leaf_rows import PublicTreePasses, span_of
 from tacit.kernels.simd import load, splat, store, where_greater, width
 from tacit.tree.lanes import LaneLayout
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
@@ -28,6 +29,7 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def __init__(self, tree: PublicTree, layout: LaneLayout) -> None:
         super().__init__(tree)
+        self.span = span_of(tree)
         self._layout = layout
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
         self._cfv = np.zeros((len(layout.actor), layout.num_lanes))
@@ -69,6 +71,13 @@ class LanePasses(PublicTreePasses[Rows]):
         else:
             _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step)
 
+    def repeat(
+        self, strategy: Rows, regret: Rows, average: Rows, reaches: Sequence[Rows], steps: Floats, alternating: bool
+    ) -> None:
+        self._cfv[self._leaf_nodes] = 0.0
+        ends = self._layout.payoff_index, self._payoffs, tuple(reaches)
+        _repeat(self._shape, *ends, (strategy, regret, average), self._cfv, steps, alternating)
+
     def root_cfv(self, player: int) -> Rows:
         return self._cfv.ravel()[self._root_position(player)]
 
@@ -95,7 +104,7 @@ class LanePasses(PublicTreePasses[Rows]):
 
 
 # The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments come
-# one by one, because numba takes microseconds to unpack a tuple.
+# one by one, because numba takes microseconds to unpack a tuple; where that is once in many iterations, they come in tuples.
 
 
 @compiled()
@@ -239,3 +248,17 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             store(cfv, node, value)
         elif actor[node] != _LEAF:
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
+
+
+@compiled()
+def _repeat(shape, payoff_index, payoffs, reaches, numbers, cfv, steps, alternating):  # type: ignore[no-untyped-def]
+    strategy = numbers[0]
+    for t in range(len(steps)):
+        step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4]
+        _update_regrets(*shape, 0, payoff_index, payoffs[0], reaches[1], reaches[0], *numbers, cfv, *step)
+        if alternating:
+            _reach(*shape, 0, strategy, reaches[0])
+        _update_regrets(*shape, 1, payoff_index, payoffs[1], reaches[0], reaches[1], *numbers, cfv, *step)
+        if not alternating:
+            _reach(*shape, 0, strategy, reaches[0])
+        _reach(*shape, 1, strategy, reaches[1])

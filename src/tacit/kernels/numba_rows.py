@@ -5,13 +5,15 @@ It needs nothing of a game except perfect recall: hidden actions, private draws 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses
+from tacit.kernels.leaf_rows import PublicTreePasses, span_of
 from tacit.kernels.simd import gather, load, scatter_add, splat, store, where_greater, width
 from tacit.tree.public_tree import Floats, PublicTree
 from tacit.tree.sequences import LANES, sequence_layout
@@ -28,10 +30,11 @@ class RowPasses(PublicTreePasses[Blocks]):
 
     def __init__(self, tree: PublicTree) -> None:
         super().__init__(tree)
+        self.span = span_of(tree)
         self._layout = layout = sequence_layout(tree)
-        self._shape = [(layout.block_start, layout.above, *player.blocks, player.shift) for player in layout.players]
-        self._pairs = [(p.pairs.own, p.pairs.start, p.pairs.other, p.pairs.payoff) for p in layout.players]
-        self._values = [np.zeros((player.num_rows, LANES)) for player in layout.players]
+        self._shape = tuple((layout.block_start, layout.above, *player.blocks, player.shift) for player in layout.players)
+        self._pairs = tuple((p.pairs.own, p.pairs.start, p.pairs.other, p.pairs.payoff) for p in layout.players)
+        self._values = tuple(np.zeros((player.num_rows, LANES)) for player in layout.players)
         self._decided = np.zeros(layout.above.shape)  # the value of each infostate
 
     def entries(self, values: Floats) -> Blocks:
@@ -72,6 +75,12 @@ class RowPasses(PublicTreePasses[Blocks]):
         else:
             _update_regrets(*ends, own_reach, strategy, regret, average, values, self._decided, *clock.step)
 
+    def repeat(
+        self, strategy: Blocks, regret: Blocks, average: Blocks, reaches: Sequence[Blocks], steps: Floats, alternating: bool
+    ) -> None:
+        tables = self._shape, self._pairs, tuple(reaches), (strategy, regret, average), self._values
+        _repeat(*tables, self._decided, steps, alternating)
+
     def root_cfv(self, player: int) -> Blocks:
         return self.get_roots(player, self._values[player])
 
@@ -98,7 +107,7 @@ class RowPasses(PublicTreePasses[Blocks]):
 
 # The kernels. Blocks come in the order of decisions: forwards for what flows down, backwards for what flows up. `values` are
 # of sequences and hold those of leaves when a pass upwards begins. Arguments come one by one, because numba takes
-# microseconds to unpack a tuple.
+# microseconds to unpack a tuple; where that is once in many iterations, they come in tuples.
 
 
 @compiled()
@@ -211,3 +220,19 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             store(strategy, row, where_greater(total, zero, load(strategy, row, _LANES) * scale, uniform))
         store(decided, block, value)
         scatter_add(values, above, block, value)
+
+
+@compiled()
+def _repeat(shapes, pairs, reaches, numbers, values, decided, steps, alternating):  # type: ignore[no-untyped-def]
+    strategy = numbers[0]
+    for t in range(len(steps)):
+        step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4]
+        values[0][:] = 0.0
+        _update_regrets(*shapes[0], *pairs[0], reaches[1], reaches[0], *numbers, values[0], decided, *step)
+        if alternating:
+            _reach(*shapes[0], strategy, reaches[0])
+        values[1][:] = 0.0
+        _update_regrets(*shapes[1], *pairs[1], reaches[0], reaches[1], *numbers, values[1], decided, *step)
+        if not alternating:
+            _reach(*shapes[0], strategy, reaches[0])
+        _reach(*shapes[1], strategy, reaches[1])

@@ -13,7 +13,7 @@ from typing import Any
 from tacit.kernels.base import AnyPasses, LeafEvaluator
 from tacit.kernels.clock import Clock, OneStep
 from tacit.solvers.gadget import Gadget
-from tacit.solvers.schedules import AnySchedule, ResponseSchedule
+from tacit.solvers.schedules import AnySchedule, ResponseSchedule, regret_steps
 from tacit.solvers.valuation import AVERAGES, CFR_D, Valuation
 
 
@@ -119,7 +119,15 @@ class Driver:
             self._take_samples(self.average, self.believed)
 
     def run(self, iterations: int) -> None:
-        """Runs some iterations. Where passes can be captured, all but a few are replays of a CUDA graph."""
+        """Runs some iterations, in one compiled call where nothing else is wanted of them.
+
+        Where passes can be captured, all but a few are replays of a CUDA graph.
+        """
+        if self.passes.span > 1 and self._only_matches():
+            steps = regret_steps(self.schedule, self.iteration + 1, iterations)
+            self.passes.repeat(self.strategy, self.regret, self.average, self.reaches, steps, self.schedule.alternating)
+            self.clock.go_to(self.iteration + iterations)
+            return
         constrained = self.options.gadget is not None or self.options.values_leaves is not None  # these make new tensors
         if constrained or not self.passes.capturable:
             for _ in range(iterations):
@@ -128,6 +136,11 @@ class Driver:
         if self.clock.reserve(self.iteration + iterations):
             self._graph = None
         self._replay(iterations, self.options.period)
+
+    def _only_matches(self) -> bool:
+        """Returns whether an iteration is two updates of regrets and nothing else."""
+        other = (self.options.gadget, self.valuation, self.root_sum, self._sample_iterations)
+        return not self._keeps_means and all(part is None for part in other)
 
     def _replay(self, iterations: int, period: int) -> None:
         """Runs iterations as a CUDA graph, captured once and replayed, so that nothing returns to Python inside.

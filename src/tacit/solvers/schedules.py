@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +40,12 @@ class RegretSchedule:
     """An algorithm of the CFR family.
 
     Attributes:
-      step: how iteration t = 1, 2, ... updates regrets, and the weight in the average of the strategy it replaces.
+      step: how iteration t = 1, 2, ... updates regrets, and the weight in the average of the strategy it replaces; t may be an
+        array of iterations, as floats.
       alternating: whether player 1 answers player 0's new strategy within an iteration.
     """
 
-    step: Callable[[int], RegretStep]
+    step: Callable[[Any], RegretStep]
     alternating: bool = True
 
     def share(self, t: int) -> float:
@@ -80,12 +82,18 @@ class ResponseSchedule:
     alternating: bool = True
     noise: float = 0.0
 
-    def step(self, _t: int) -> RegretStep:
+    def step(self, _t: Any) -> RegretStep:
         """Returns weights that nobody reads: responses keep no regrets."""
         return RegretStep()
 
 
 AnySchedule = RegretSchedule | ResponseSchedule
+
+
+def regret_steps(schedule: AnySchedule, first: int, count: int) -> np.ndarray:
+    """Returns `[T, 5]` the `RegretStep` of iterations `first`, `first + 1`, ..., `count` of them."""
+    weights = schedule.step(np.arange(first, first + count, dtype=np.float64))
+    return np.stack([np.broadcast_to(weight, count) for weight in weights], axis=1)
 
 
 def average_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
@@ -113,19 +121,19 @@ def draw_iterations(schedule: AnySchedule, iterations: int, quantiles: np.ndarra
     return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
 
 
-def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[int], RegretStep]:
+def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[Any], RegretStep]:
     """Returns DCFR's weights: past regrets shrink by s^alpha / (s^alpha + 1) or with beta, strategies weigh t^gamma."""
 
-    def step(t: int) -> RegretStep:
-        past = float(t - 1)
+    def step(t: Any) -> RegretStep:
+        past = t - 1.0
         positive, negative = (past**power / (past**power + 1.0) for power in (alpha, beta))
-        return RegretStep(positive, negative, average_weight=float(t) ** gamma)
+        return RegretStep(positive, negative, average_weight=t**gamma)
 
     return step
 
 
-def _plus(prediction: float, gamma: float) -> Callable[[int], RegretStep]:
-    return lambda t: RegretStep(floor=0.0, prediction=prediction, average_weight=float(t) ** gamma)
+def _plus(prediction: float, gamma: float) -> Callable[[Any], RegretStep]:
+    return lambda t: RegretStep(floor=0.0, prediction=prediction, average_weight=t**gamma)
 
 
 def _uniform_step(t: int) -> float:

@@ -98,7 +98,8 @@ def solve(
     with _held_interrupt(keep_when_interrupted) as interrupted:
         check_at = driver.iteration + 1
         while not interrupted() and (iterations is None or driver.iteration < iterations):
-            driver.run(min(check_at, iterations or check_at) - driver.iteration if passes.capturable else 1)
+            wanted = min(check_at, iterations or check_at) - driver.iteration
+            driver.run(wanted if passes.capturable else min(wanted, passes.span))
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if driver.iteration < check_at and not done:
                 continue

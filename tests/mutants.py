@@ -103,6 +103,21 @@ MUTANTS = (
         "faced = self.reaches[1 - player]",
         "test_fictitious_play.py",
     ),
+    # Games that do not fit
+    Mutant(
+        "the states a sweep keeps stand for themselves alone",
+        "tree/sweeps.py",
+        "weight *= len(moves) / len(kept)",
+        "weight *= 1.0",
+        "test_games.py",
+    ),
+    Mutant(
+        "a walk does not look ahead",
+        "tree/estimate.py",
+        "max(taken, self._needed(num_histories, taken))",
+        "taken",
+        "test_games.py",
+    ),
     # Card removal
     Mutant(
         "folds forget card removal",

@@ -5,7 +5,8 @@ import math
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import pytest
 
 from tacit.errors import TacitError
 from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
+from tacit.games.base import Moves, SequenceGame
 from tacit.games.check import check_game
 from tacit.tree.compiler import compile_game
-from tacit.tree.estimate import MemoryWatch, estimate
+from tacit.tree.estimate import Budget, MemoryWatch, estimate
 from tacit.tree.growing import compile_observations
+from tacit.tree.sweeps import MAX_VISITS, count_tree
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,7 +98,7 @@ def test_a_walk_that_outgrows_its_memory_stops(name: str, monkeypatch: pytest.Mo
         pytest.importorskip("pyspiel")
     taken = count(0, 2**20)
     monkeypatch.setattr("tacit.tree.estimate.resident_memory", lambda: next(taken))
-    monkeypatch.setattr("tacit.tree.compiler.memory_budget", lambda *_: 3 * 2**20)
+    monkeypatch.setattr("tacit.tree.compiler.memory_budget", lambda *_: Budget(3 * 2**20))
     with pytest.raises(
         TacitError, match=r"does not fit: \d\d,\d\d\d histories, and not all, took 4 MiB of memory, 3 MiB are free"
     ):
@@ -126,9 +129,63 @@ def test_estimates_cover_what_a_solve_takes(name: str) -> None:
     assert 0.1 < share < 1.0
 
 
-def test_random_descents_estimate_the_number_of_histories() -> None:
-    game = load_game("goofspiel(cards=4)")  # no closed form; every descent has the same weights, so the estimate is exact
+def test_sweeps_count_the_histories() -> None:
+    game = load_game("goofspiel(cards=4)")  # no closed form; all states of a level have as many moves: the count is exact
     assert estimate(game).size.histories == 1_077
+    tic_tac_toe = load_game("tic_tac_toe")
+    size = tic_tac_toe.size()
+    assert size is not None
+    counted = count_tree(tic_tac_toe)
+    assert counted.histories == pytest.approx(size.histories, rel=0.2)
+    assert counted.least < size.histories
+
+
+@dataclass(frozen=True)
+class Escape(SequenceGame):
+    """One action ends the game, the other two go on: of random descents to a depth of 45, one in 10^8 arrives."""
+
+    depth: int = 45
+    visits: Counter[str] = field(default_factory=Counter, compare=False)
+
+    name = "escape"
+
+    def actor(self, state: Moves) -> int:
+        self.visits["actor"] += 1
+        return TERMINAL if len(state) == self.depth or (state and state[-1] == 0) else len(state) % 2
+
+    def legal_actions(self, state: Moves) -> Moves:
+        return (0, 1, 2)
+
+    def public_observation(self, state: Moves) -> str:
+        return str(state[-1:])
+
+    def returns(self, state: Moves) -> tuple[float, float]:
+        return 0.0, 0.0
+
+
+def test_a_game_with_rare_long_histories_is_refused_before_it_is_walked() -> None:
+    game = Escape()
+    decisions = 2**45 - 1  # each with three moves
+    assert 0.5 < count_tree(game).histories / (3 * decisions) < 2.0
+    game.visits.clear()
+    with pytest.raises(TacitError, match=r"escape.* does not fit: about \d\.\de\+1\d histories need at least .* GiB"):
+        compile_game(game)
+    assert game.visits["actor"] < 3 * MAX_VISITS
+
+
+def test_a_walk_that_is_going_to_outgrow_its_memory_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = count(0, 2**20)  # one MiB every 4,096 histories: 2.4 GiB for ten million, and a quarter of that at least
+    monkeypatch.setattr("tacit.tree.estimate.resident_memory", lambda: next(taken))
+    game, reported = load_game("goofspiel(cards=5)"), list[int]()
+    small = MemoryWatch(game, Budget(500 * 2**20, least_histories=1_000_000), reported.append)
+    for histories in range(0, 100_000, 4_096):
+        small.check(histories)
+    assert reported[-1] == 98_304
+    large = MemoryWatch(game, Budget(500 * 2**20, least_histories=10_000_000), reported.append)
+    for histories in range(0, 32_768, 4_096):
+        large.check(histories)
+    with pytest.raises(TacitError, match=r"32,768 histories.* took 8 MiB of memory, and at least 6\d\d MiB are needed"):
+        large.check(32_768)
 
 
 @pytest.mark.parametrize("name", registered_games())
@@ -285,7 +342,7 @@ def test_games_that_never_end_are_refused() -> None:
     with pytest.raises(TacitError, match="longer than 5,000 moves"):
         compile_game(endless)
     with pytest.raises(TacitError, match="longer than 5,000 moves"):
-        compile_observations(endless, MemoryWatch(endless, 2**30, lambda _: None))
+        compile_observations(endless, MemoryWatch(endless, Budget(2**30), lambda _: None))
 
 
 @dataclass(frozen=True)
@@ -301,7 +358,7 @@ class EndlessChance(Line):
 
 def test_chance_that_never_ends_is_refused() -> None:
     with pytest.raises(TacitError, match="longer than 5,000 moves"):
-        compile_observations(EndlessChance(), MemoryWatch(EndlessChance(), 2**30, lambda _: None))
+        compile_observations(EndlessChance(), MemoryWatch(EndlessChance(), Budget(2**30), lambda _: None))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tacit.errors import TacitError
 from tacit.games.base import Game
 from tacit.tree.classes import PublicClasses
 from tacit.tree.compiler import compile_game, has_direct_builder
-from tacit.tree.estimate import MemoryWatch, can_expand, fits_memory, memory_limit
+from tacit.tree.estimate import Budget, MemoryWatch, can_expand, fits_memory, memory_limit
 from tacit.tree.growth import starts
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
 from tacit.tree.source import ClassSubgame, RuleSource, SubgameSource, TreeSource
@@ -204,7 +204,7 @@ def game_space(game: Game[Any], depth: Depth) -> SearchSpace:
     """
     if fits_memory(game, has_direct_builder(game)) or not can_expand(game):
         return search_space(compile_game(game), depth)  # refuses what does not fit
-    watch = MemoryWatch(game, memory_limit(), lambda _: None)
+    watch = MemoryWatch(game, Budget(memory_limit()), lambda _: None)
     source = RuleSource(game, depth)
     source.explore_all(MAX_CLASSES)
     return SearchSpace(source, watch.check)

@@ -168,8 +168,11 @@ def _quiet_home() -> Iterator[None]:
 
 
 def _copy_speed(num_bytes: int) -> float:
-    """Returns bytes read and written per second by a copy that touches `num_bytes` in all."""
-    source = np.ones(max(num_bytes // 16, 64))
+    """Returns bytes read and written per second by a copy that touches `num_bytes` in all.
+
+    It touches at least 64 KiB: below that the call would take longer than the copy.
+    """
+    source = np.ones(max(num_bytes, 2**16) // 16)
     target = np.empty_like(source)
     return 2 * source.nbytes / best_seconds(lambda: np.copyto(target, source), 0.05)
 

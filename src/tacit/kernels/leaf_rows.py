@@ -55,7 +55,10 @@ class PublicTreePasses(TreePasses[Array]):
 
     @abstractmethod
     def row_values(self, player: int) -> Floats:
-        """Returns `[R]` the counterfactual values of all of the player's rows in the latest upward pass."""
+        """Returns `[R]` the counterfactual values of all of the player's rows in the latest upward pass.
+
+        The pass was the player's, and the opponent's reach that it was given has not been written to since.
+        """
 
     def node_values(self, player: int, node: int) -> Floats:
         starts = self.tree.require_nodes().row_start[player]

@@ -93,8 +93,8 @@ SCALES = {
         (512, 128),
     ),
     "gpu": LearnedScale(
-        {"1x4f": 160, "1x5f": 300, "1x6f": 200, "2x3f": 200},  # on one H200 within ten minutes of training each
-        {"hidden": "512", "iterations": "512", "learning_rate": "1e-3", "epoch_examples": "65536", "evaluate_every": "10"},
+        {"1x4f": 390, "1x5f": 250, "1x6f": 165, "2x3f": 210},  # about ten minutes of training each on one H200
+        {"hidden": "512", "iterations": "512", "learning_rate": "1e-3", "epoch_examples": "65536"},
         (512, 1_024),
         (2_048, 8_192),
         "cuda",

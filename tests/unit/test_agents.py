@@ -48,6 +48,7 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+@pytest.mark.slow
 def test_safe_search_plays_the_equilibrium_and_unsafe_search_is_beaten() -> None:
     """Modified rock-paper-scissors, one-ply search with exact leaf values (ReBeL, section 6)."""
     search = search_of("modified_rps", 1, "pcfr+", 400)

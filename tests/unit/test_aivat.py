@@ -27,8 +27,9 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.observations import resolve_chance
 from tacit.tree.public_tree import Floats, PublicTree
+from tests.command import tacit
 from tests.random_games import RandomGame
-from tests.unit.test_arena import assert_refused, rng, tacit
+from tests.unit.test_arena import assert_refused, rng
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=4000,bets=1|allin,raises=allin,range0=QQ|AKs|77|65s,range1=JJ|KQs|T9s)"
 TURN = "no_limit_holdem(board=3s7hTdKs,pot=2000,stack=3000,bets=1,raises=allin,range0=QhQd|AhKh|6s5s,range1=JhJd|KhQh)"

@@ -34,6 +34,7 @@ from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.solvers import solve
 from tacit.tally import Tally
+from tests.command import tacit
 from tests.random_games import RandomGame
 
 ROOT = Path(__file__).parents[2]
@@ -279,12 +280,6 @@ def test_intervals_of_few_numbers_hold_the_mean_as_often_as_they_say(count: int)
         assert tally.interval is not None
         held += tally.interval[0] <= 3.0 <= tally.interval[1]
     assert held / tries == pytest.approx(0.95, abs=0.014)  # four standard errors
-
-
-def tacit(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "tacit", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
 
 
 def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,7 +112,10 @@ def test_infostates_of_random_games_have_different_vectors(seed: int) -> None:
     assert_all_differ(compile_game(RandomGame(seed, length=3, numbering="typed", roots=1 + seed % 2)))
 
 
-@pytest.mark.parametrize("name", ["liars_dice(dice=2,faces=2)", "goofspiel(cards=4)", "modified_rps", "tic_tac_toe"])
+@pytest.mark.parametrize(
+    "name",
+    ["liars_dice(dice=2,faces=2)", "goofspiel(cards=4)", "modified_rps", pytest.param("tic_tac_toe", marks=pytest.mark.slow)],
+)
 def test_infostates_of_other_games_have_different_vectors(name: str) -> None:
     assert_all_differ(compile_game(load_game(name)))
 

@@ -78,7 +78,9 @@ class Ends:
             self._walk(self._game.apply(state, action), public.after(action), likely * share)
 
 
-@pytest.mark.parametrize("known", [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    "known", [(True, True), *(pytest.param(known, marks=pytest.mark.slow) for known in ((True, False), (False, True)))]
+)
 def test_exactly_unbiased_over_all_histories_of_a_turn_endgame(known: tuple[bool, bool]) -> None:
     """Every river, every action: the mean of the estimates is the value to 1e-9, whatever the value function."""
     game, tree = endgame(SMALL)
@@ -148,6 +150,7 @@ def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float)
     assert less.deviation < raw.deviation / factor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("both", [True, False])
 def test_the_full_game_from_before_the_flop(both: bool) -> None:
     """No tree of it exists: checking down values it. Raw and estimated means agree, and the deviation falls."""

@@ -25,7 +25,8 @@ from tacit.tally import Tally
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import HandTree
-from tests.unit.test_arena import assert_refused, tacit
+from tests.command import tacit
+from tests.unit.test_arena import assert_refused
 
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=4000,bets=1|allin,raises=allin)"
 
@@ -127,7 +128,12 @@ def test_always_fold_loses_exactly_what_folding_costs(name: str, setting: str) -
 
 
 @pytest.mark.parametrize(
-    ("bot", "number", "at_least"), [("always-call", 150, 30_000), ("random", 600, 5_000), ("pot-odds", 250, 8_000)]
+    ("bot", "number", "at_least"),
+    [
+        ("always-call", 150, 30_000),
+        pytest.param("random", 600, 5_000, marks=pytest.mark.slow),
+        pytest.param("pot-odds", 250, 8_000, marks=pytest.mark.slow),
+    ],
 )
 def test_it_beats_bots(bot: str, number: int, at_least: float) -> None:
     game = holdem("no_limit_holdem")

@@ -34,7 +34,8 @@ from tacit.nfsp.train import NfspTrainer
 from tacit.tally import Tally
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
-from tests.unit.test_arena import assert_refused, tacit
+from tests.command import tacit
+from tests.unit.test_arena import assert_refused
 from tests.unit.test_limit_nfsp import small, torch_networks
 
 GAME = "limit_holdem"

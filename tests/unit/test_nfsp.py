@@ -36,6 +36,7 @@ from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import NO_PARENT
 
 GAMES = ["kuhn_poker", "leduc_poker", "liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"]
+OPENSPIEL = ["openspiel:kuhn_poker", "openspiel:leduc_poker"]
 BATCH = 32
 
 
@@ -262,7 +263,7 @@ def test_the_latest_transitions_are_a_share_of_all_so_far() -> None:
     assert networks.loss[0, Q] == 0.0
 
 
-@pytest.mark.parametrize("name", [*GAMES, "openspiel:kuhn_poker", "openspiel:leduc_poker"])
+@pytest.mark.parametrize("name", [*GAMES[:-1], pytest.param(GAMES[-1], marks=pytest.mark.slow), *OPENSPIEL])
 def test_walks_have_the_exact_value_of_every_strategy(name: str) -> None:
     if name.startswith("openspiel"):
         pytest.importorskip("pyspiel")

@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +23,7 @@ from tacit.nfsp.trained import load_nfsp
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tacit.training.system import System
+from tests.command import tacit
 from tests.unit.test_train_command import start_training, wait_for_change
 
 ROOT = Path(__file__).parents[2]
@@ -253,11 +252,6 @@ def test_what_was_trained_can_be_loaded_and_played(tmp_path: Path) -> None:
 
 def test_commands_train_judge_and_match(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
-
-    def tacit(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tacit", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "src", timeout=300)
-
     done = tacit("train", "nfsp", "kuhn_poker", "--run", run, "--preset", "smoke", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -142,8 +142,9 @@ def test_own_games_are_trained_continued_and_evaluated(
     out, err = run_command([*start, "--resume", "--set", "epochs=2", "--json"], capsys)
     assert "going on after epoch 1" in err
     assert (json.loads(out)["epoch"], json.loads(out)["game"]) == (2, name)
-    judge = ["evaluate", run, "--playthroughs", "4", "--samples", "4", "--json"]
-    for metric in ("exploitability", "network-error") if system == "rebel" else ("exploitability",):
+    measures = {"exploitability": ("--playthroughs", "4"), "network-error": ("--samples", "4")}
+    for metric, options in measures.items() if system == "rebel" else [("exploitability", ())]:
+        judge = ["evaluate", run, *options, "--json"]
         out, _ = run_command([*judge, "--metric", metric, "--game", BLUFF], capsys)
         assert json.loads(out)["game"] == name
         unknown = f"{run} was trained on {name}: unknown game 'one_card_bluff': see `tacit games`; "

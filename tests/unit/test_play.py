@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from tacit.solvers import solve
+from tests.command import tacit
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 
 
 def play(*arguments: str, typed: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tacit", "play", *arguments]
-    return subprocess.run(command, input=typed, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, check=False)
+    return tacit("play", *arguments, typed=typed, cwd=cwd)
 
 
 def test_a_session_with_mistakes(tmp_path: Path) -> None:

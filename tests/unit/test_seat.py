@@ -77,4 +77,5 @@ def test_scores() -> None:
     mean, deviation = 75.0, np.std([100, -50, 250, 0], ddof=1)
     found = score.as_dict()
     assert found["mbb_per_hand"] == 750.0
-    assert found["interval"] == pytest.approx([10 * (mean - 1.959964 * deviation / 2), 10 * (mean + 1.959964 * deviation / 2)])
+    error = 3.182446 * deviation / 2  # Student's t with three degrees of freedom
+    assert found["interval"] == pytest.approx([10 * (mean - error), 10 * (mean + error)])

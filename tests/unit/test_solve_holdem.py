@@ -18,7 +18,7 @@ from tacit.tree.compiler import compile_for_solving, compile_game, solving_cost
 from tacit.tree.hand_builder import BYTES_PER_NUMBER
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START
-from tests.unit.test_cli import tacit as command
+from tests.command import tacit as command
 
 FULL_RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=10000,bets=1|allin,raises=1"
 RIVER = f"{FULL_RIVER},range0=KK|QQ|A5s:0.5|87s,range1=AKs|TT|99|65s)"

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -215,6 +216,7 @@ def what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
         raise TacitError(f"{error}; {kept()}") from None
 
 
+@cache
 def _announce_compilation() -> None:
     """Prints a note when numba starts to compile, so that the first solve with so many private states does not look stuck."""
     from numba.core import event

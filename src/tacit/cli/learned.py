@@ -32,7 +32,7 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
             cells.append(judge_run(job, monitor))
     panels: dict[str, list[LearningCurve]] = {}
     for cell in cells:
-        curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.better.mean)
+        curve = LearningCurve(f"ReBeL {cell.job.row}", cell.curve, cell.job.paper, cell.paper.mean)
         panels.setdefault(f"Liar's Dice {cell.job.variant}", []).append(curve)
     learning_panels(panels, "", picture)
     return cells

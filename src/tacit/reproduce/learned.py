@@ -87,7 +87,7 @@ SCALES = {
         (64, 16),
     ),
     "cpu": LearnedScale(
-        {"1x4f": 100, "1x5f": 100},  # six minutes on two cores with AVX-512 for 1x4f, with the evaluation
+        {"1x4f": 100, "1x5f": 100},  # five to ten minutes on two cores for 1x4f, with the evaluation
         {},
         (512, 128),
         (512, 128),

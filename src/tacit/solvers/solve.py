@@ -20,7 +20,7 @@ from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
-from tacit.tree.base import Tree
+from tacit.tree.base import Floats, Tree
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.estimate import Progress
 
@@ -103,16 +103,23 @@ def solve(
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if driver.iteration < check_at and not done:
                 continue
-            strategy = driver.average_strategy()
-            exploitability = evaluate(passes, strategy).exploitability
-            if done or (target is not None and exploitability <= target):  # on the way float32 will do
-                exploitability = evaluate_exactly(passes, strategy).exploitability
+            exploitability, done = _judge(passes, driver.average_strategy(), target, done)
             curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
             on_check(curve[-1], result)
-            if done or (target is not None and exploitability <= target):
+            if done:
                 break
             check_at = max(driver.iteration + 1, int(driver.iteration * CHECK_GROWTH))
         return result()
+
+
+def _judge(passes: AnyTreePasses, strategy: Floats, target: float | None, done: bool) -> tuple[float, bool]:
+    """Returns the exploitability of an average strategy, and whether the solve ends with it: then it is told in float64."""
+    if not done:
+        found = evaluate(passes, strategy).exploitability
+        if target is None or found > target:
+            return found, False
+    found = evaluate_exactly(passes, strategy).exploitability
+    return found, done or (target is not None and found <= target)
 
 
 def _result_of(driver: TabularDriver, solver: str, simultaneous: bool, seconds: float, curve: list[Point]) -> SolveResult:

@@ -138,12 +138,11 @@ def build_hand_tree(
     entries = np.array([len(street.entry_action) for street in streets])[block_street]
     entry_start = np.concatenate([[0], np.cumsum(entries)])
     entry_block, widths = np.repeat(np.arange(len(block_street)), entries), np.diff(blocks.lane_start)
-    node_start = blocks.node_start
     parent, child, first_child, num_below = _links(streets, blocks, block_street)
     first, second = (_rows(streets, blocks, block_street, entry_start, player) for player in (0, 1))
     reach_row, row_parent, row_entry, row_block, row_offset = zip(first, second, strict=True)
     kind = repeat("kind", np.int8)
-    block = np.repeat(np.arange(len(block_street)), np.diff(node_start)).astype(np.int32)
+    block = np.repeat(np.arange(len(block_street)), np.diff(blocks.node_start)).astype(np.int32)
     return HandTree(
         game=game,
         blocks=blocks,
@@ -159,7 +158,7 @@ def build_hand_tree(
         reach_row=reach_row,
         entry_action=repeat("entry_action", np.int32),
         entry_offset=np.concatenate([[0], np.cumsum(widths[entry_block])]),
-        entry_node=repeat("entry_node", np.int32, node_start[:-1]),
+        entry_node=repeat("entry_node", np.int32, blocks.node_start[:-1]),
         row_offset=row_offset,
         row_parent=row_parent,
         row_entry=row_entry,

@@ -1,19 +1,113 @@
-"""How many threads compute."""
+"""Threads that compute together: how many there are, and how compiled code shares work between them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
-import torch
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from tacit.compiled import compiled
+
+PATIENCE = 2_000
+"""How often a thread looks whether the others have come before it lets others use its core."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Has torch compute on the calling thread alone."""
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def num_threads() -> int:
+    """Returns how many threads compiled code may use: one for each core, or what `NUMBA_NUM_THREADS` says."""
+    return int(numba.get_num_threads())
+
+
+def run_together(members: int, function: Callable[..., object], *arguments: Any) -> None:
+    """Calls a compiled function on some threads at once, the calling one among them, and waits until all return.
+
+    Args:
+      members: how many threads.
+      function: compiled with `nogil`; called with the thread's number, `members`, the place where they `meet`, and
+      arguments: the same for all.
+    """
+    place = np.zeros(1, np.int64)
+    others = [_pool(members).submit(function, member, members, place, *arguments) for member in range(1, members)]
+    function(0, members, place, *arguments)
+    for other in others:
+        other.result()
+
+
+@cache
+def _pool(members: int) -> ThreadPoolExecutor:
+    """Returns threads that are there for good; every one of a team must have its own."""
+    return ThreadPoolExecutor(members, thread_name_prefix="tacit")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _arrive(_context: Any, counter: Any) -> Any:
+    """Adds 1 to the only number of an array, in one step, and returns what it was."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", data, ir.Constant(ir.IntType(64), 1), "seq_cst")
+
+    return types.int64(counter), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _arrived(_context: Any, counter: Any) -> Any:
+    """Returns that number as it is now, whoever has changed it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load_atomic(data, "seq_cst", 8)
+
+    return types.int64(counter), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _give_way(_context: Any) -> Any:
+    """Lets another thread run on this core."""
+    name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def generate(_target: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+
+    return types.int32(), generate
+
+
+@compiled()
+def meet(members, place):  # type: ignore[no-untyped-def]
+    """Waits until all threads of a team have come here; what they wrote before can be read after it.
+
+    Args:
+      members: threads of the team.
+      place: `[1]` int64, how often any of them came; each meeting ends at a multiple of `members`.
+    """
+    if members == 1:
+        return
+    number = _arrive(place)
+    last, looked = (number // members + 1) * members, 0
+    while _arrived(place) < last:
+        looked += 1
+        if looked > PATIENCE:
+            _give_way()

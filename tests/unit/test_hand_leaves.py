@@ -145,6 +145,7 @@ def test_checking_down_is_what_the_full_tree_gives(board: tuple[int, ...]) -> No
     checks = np.repeat(full.entry_action == CALL, np.diff(full.entry_offset)).astype(float)
     checks[: cut.num_entries] = start
     whole, limited = HandPasses(full, np.float64), HandPasses(cut, np.float64)
+    start, checks = limited.entries(start), whole.entries(checks)
     reaches = [limited.reach(player, start) for player in (0, 1)]
     for player in (0, 1):
         expected = whole.values(player, checks, whole.reach(1 - player, checks))

@@ -147,9 +147,11 @@ def test_folds_and_showdowns_are_those_of_all_pairs(dtype: type, tolerance: floa
     meets = ~(cards[:, None, :, None] == cards[None, :, None, :]).any((2, 3))
     beats = np.sign(strength[:, None] - strength[None]) * meets
     found, room = np.empty_like(reach), np.empty((NUM_CARDS, LANES), dtype)
-    fold_values(reach, blocks.cards[:size], size, amount, room, found)
+    tie = blocks.tie[:size].astype(int)
+    fold_values(reach, blocks.cards[:size], np.arange(size), blocks.cards[:size], amount, room, found)
     np.testing.assert_allclose(found, amount * (meets @ reach.astype(np.float64)), atol=tolerance, rtol=0)
-    showdown_values(reach, blocks.cards[:size], blocks.tie[:size], size, amount, room, found)
+    ranks = tie, np.searchsorted(tie, tie, side="right")
+    showdown_values(reach, blocks.cards[:size], ranks, blocks.cards[:size], amount, room, found)
     np.testing.assert_allclose(found, amount * (beats @ reach.astype(np.float64)), atol=tolerance, rtol=0)
 
 
@@ -212,7 +214,7 @@ def test_the_trees_of_a_forest_are_solved_as_if_alone(solver: str) -> None:
     for learner in (*alone, *together):
         for _ in range(3):
             learner.step()
-    for name in ("strategy", "average", "regret"):
+    for name in together[0].state():
         assert np.array_equal(np.concatenate([learner.state()[name] for learner in alone]), together[0].state()[name])
     values = [evaluate(learner.passes, learner.average_strategy()).value for learner in (*alone, *together)]
     assert sum(values[:3]) == pytest.approx(values[3], abs=1e-9)

@@ -168,8 +168,10 @@ def test_turns_are_solved_as_without_symmetry(board: str, solver: str) -> None:
     assert quality.value == pytest.approx(all_quality.value, abs=1e-9)
     np.testing.assert_allclose(quality.best_response_values, all_quality.best_response_values, atol=1e-9)
     for player in (0, 1):
-        ours = passes.values(player, strategy, passes.reach(1 - player, strategy))
-        theirs = all_passes.values(player, all_strategy, all_passes.reach(1 - player, all_strategy))
+        ours, theirs = (
+            over.values(player, entries, over.reach(1 - player, entries))
+            for over, entries in ((passes, passes.entries(strategy)), (all_passes, all_passes.entries(all_strategy)))
+        )
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
 

@@ -121,7 +121,8 @@ def minimal_bytes(passes: AnyTreePasses) -> int:
 
 def _time_ours(passes: AnyTreePasses, solver: str, window: float) -> float:
     driver = TabularDriver(passes, find_schedule(solver))
-    return best_seconds(lambda: driver.run(passes.span), window) / passes.span
+    span = max(1, passes.span)
+    return best_seconds(lambda: driver.run(span), window) / span
 
 
 def _openspiel(twin: Any) -> Callable[[], object]:

@@ -48,6 +48,10 @@ class BestResponse:
     strategy: Floats
 
 
+_ASKED = ((0, False), (0, True), (1, True))
+"""Whose values make a `Quality`, and whether it responds."""
+
+
 def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator | None = None) -> Quality:
     """Returns the value and the exact exploitability of a strategy `[E]`.
 
@@ -58,6 +62,9 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
         those who deviate. None: leaves are worth nothing.
     """
     strategy = passes.entries(strategy)
+    if passes.lean:
+        values = [passes.root_value(p, passes.played_values(p, strategy, respond)) for p, respond in _ASKED]
+        return Quality(values[0], (values[1], values[2]))
     reaches = [passes.reach(player, strategy) for player in (0, 1)]
     leaves = [leaf_values(passes, evaluator, reaches, player) for player in (0, 1)]
     value = passes.root_value(0, passes.values(0, strategy, reaches[1], leaves[0]))

@@ -83,13 +83,15 @@ class Passes(ABC, Generic[Array]):
       backend: `numba` or `torch`.
       device: Where the arrays lie.
       capturable: Whether an iteration can be captured as a CUDA graph: no pass reads anything from the host.
-      span: How many iterations `repeat` should run in one call, about a millisecond's worth; 1 where there is no `repeat`.
+      span: How many iterations `repeat` should run in one call, about ten milliseconds' worth; 0 where there is no `repeat`.
+      lean: Whether `repeat` needs neither strategies nor reaches, as it plays what regrets say; `played_values` is there, too.
     """
 
     backend: str
     device: str
     capturable = False
-    span = 1
+    span = 0
+    lean = False
 
     @abstractmethod
     def zeros(self) -> Array:
@@ -195,12 +197,22 @@ class Passes(ABC, Generic[Array]):
         """Runs whole iterations of regret matching in one call: for both players `update_regrets`, then `reach`.
 
         Args:
-          strategy: both players' current strategies.
+          strategy: both players' current strategies; None where passes are lean.
           regret: cumulative regrets.
           average: sum of weight times own reach times strategy.
-          reaches: each player's reach under the current strategies.
+          reaches: each player's reach under the current strategies, or None.
           steps: `[T, 5]` the `RegretStep` of each iteration.
           alternating: whether player 1 answers player 0's new strategy within an iteration.
+        """
+        raise NotImplementedError
+
+    def played_values(self, player: int, weights: Array, respond: bool) -> Array:
+        """Returns the root's counterfactual values of a player, laid out like `root_cfv`.
+
+        Args:
+          player: whose values.
+          weights: entries, not normalised: what both play.
+          respond: whether the player responds to the other as well as possible instead.
         """
         raise NotImplementedError
 
@@ -320,6 +332,15 @@ class TreePasses(Passes[Array]):
 
 def _on_host(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else array.cpu().numpy()
+
+
+_ENTRIES_AT_ONCE = 2_000_000
+"""Updates of entries that take about ten milliseconds."""
+
+
+def span_of(num_entries: int) -> int:
+    """Returns how many iterations over so many entries take about ten milliseconds, at least one."""
+    return max(1, _ENTRIES_AT_ONCE // max(1, num_entries))
 
 
 AnyPasses = Passes[Any]

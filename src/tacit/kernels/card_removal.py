@@ -55,57 +55,62 @@ def _add(reach, hand, cards, by_card):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _of_cards(hand, cards, by_card):  # type: ignore[no-untyped-def]
-    """Returns the sums of a hand's two cards."""
-    return load(by_card, cards[hand, 0], VECTOR) + load(by_card, cards[hand, 1], VECTOR)
+def _others(total, hand, cards, by_card):  # type: ignore[no-untyped-def]
+    """Returns a sum without those that hold either card of a hand.
+
+    Their sums are added up before they are taken away: where all hold one of the cards, nothing is left, not even by rounding.
+    """
+    return total - (load(by_card, cards[hand, 0], VECTOR) + load(by_card, cards[hand, 1], VECTOR))
 
 
 @compiled()
-def fold_values(reach, cards, num_hands, amount, by_card, values):  # type: ignore[no-untyped-def]
-    """Sets `values` to `amount` times the opponent's reach that each hand can meet.
+def fold_values(reach, reach_cards, same, cards, amount, by_card, values):  # type: ignore[no-untyped-def]
+    """Sets `values` to `amount` times the opponent's reach that each of `H` hands can meet.
 
     Args:
-      reach: `[H, LANES]` the opponent's.
+      reach: `[G + 1, LANES]` of the opponent's hands, then zeros.
+      reach_cards: `[G, 2]` their cards.
+      same: `[H]` the opponent's hand with the same cards, G if it has none.
       cards: `[H, 2]`.
-      num_hands: hands.
       amount: `[1, LANES]` chips that are won.
       by_card: `[52, LANES]` room for sums.
       values: `[H, LANES]`.
     """
     by_card[:] = 0
     total = splat(by_card[0, 0], VECTOR)
-    for h in range(num_hands):
-        total = total + _add(reach, h, cards, by_card)
+    for g in range(len(reach_cards)):
+        total = total + _add(reach, g, reach_cards, by_card)
     chips = load(amount, 0, VECTOR)
-    for h in range(num_hands):
-        store(values, h, chips * (total - _of_cards(h, cards, by_card) + load(reach, h, VECTOR)))
+    for h in range(len(cards)):
+        store(values, h, chips * (_others(total, h, cards, by_card) + load(reach, same[h], VECTOR)))
 
 
 @compiled()
-def showdown_values(reach, cards, tie, num_hands, amount, by_card, values):  # type: ignore[no-untyped-def]
-    """Sets `values` to `amount` times the reach that each hand beats less the reach that beats it.
+def showdown_values(reach, reach_cards, ranks, cards, amount, by_card, values):  # type: ignore[no-untyped-def]
+    """Sets `values` to `amount` times the reach that each of `H` hands beats less the reach that beats it.
 
     Args:
-      reach: `[H, LANES]` the opponent's, hands from the weakest to the strongest.
-      cards: `[H, 2]`.
-      tie: `[H]` the first hand of equal strength.
-      num_hands: hands.
+      reach: `[G, LANES]` of the opponent's hands, from the weakest to the strongest.
+      reach_cards: `[G, 2]` their cards.
+      ranks: `[H]` how many of them are weaker than each hand, and `[H]` how many are not stronger.
+      cards: `[H, 2]`, from the weakest to the strongest.
       amount: `[1, LANES]` chips that are won or lost.
       by_card: `[52, LANES]` room for sums.
       values: `[H, LANES]`.
     """
+    weaker, beaten = ranks
     by_card[:] = 0
     zero = splat(by_card[0, 0], VECTOR)
     total, added = zero, 0
-    for h in range(num_hands):  # from the weakest: all below the present strength has been added
-        while added < tie[h]:
-            total = total + _add(reach, added, cards, by_card)
+    for h in range(len(cards)):  # from the weakest: all below the present strength has been added
+        while added < weaker[h]:
+            total = total + _add(reach, added, reach_cards, by_card)
             added += 1
-        store(values, h, total - _of_cards(h, cards, by_card))
+        store(values, h, _others(total, h, cards, by_card))
     by_card[:] = 0
-    total, added, chips = zero, num_hands - 1, load(amount, 0, VECTOR)
-    for h in range(num_hands - 1, -1, -1):  # from the strongest: all above it
-        while tie[added] > tie[h]:
-            total = total + _add(reach, added, cards, by_card)
+    total, added, chips = zero, len(reach_cards), load(amount, 0, VECTOR)
+    for h in range(len(cards) - 1, -1, -1):  # from the strongest: all above it
+        while added > beaten[h]:
             added -= 1
-        store(values, h, chips * (load(values, h, VECTOR) - total + _of_cards(h, cards, by_card)))
+            total = total + _add(reach, added, reach_cards, by_card)
+        store(values, h, chips * (load(values, h, VECTOR) - _others(total, h, cards, by_card)))

@@ -72,6 +72,11 @@ class Clock:
             self.counter = torch.zeros(1, dtype=torch.int64, device=device)
             self.reserve(1)
 
+    @property
+    def predicts(self) -> bool:
+        """Whether strategies follow predicted regrets, so that the regrets alone do not tell them."""
+        return bool(self._schedule.step(1).prediction)
+
     def tick(self) -> None:
         """Goes on to the next iteration."""
         self.iteration += 1

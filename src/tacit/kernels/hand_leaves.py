@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,22 +50,26 @@ class HandStates:
 class RunOuts:
     """Values the nodes where both are all-in and only cards are missing: the operator of such terminals, on the CPU."""
 
-    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: str) -> None:
-        self._groups = []
-        widths = np.diff(tree.blocks.lane_start)[tree.block]
+    def __init__(self, passes: HandTreePasses[Any], dtype: str) -> None:
+        tree, self._groups = passes.tree, []
         nodes = np.flatnonzero(tree.kind == RUNS_OUT)
-        for block in np.unique(tree.block[nodes]):
+        for block in np.unique(tree.block[nodes]).tolist():
             here = nodes[tree.block[nodes] == block]
-            lanes = np.arange(widths[here[0]])
-            rows = [tree.row_offset[p][tree.reach_row[p][here]][:, None] + lanes for p in (0, 1)]
-            places = value_offset[here][:, None] + lanes
-            self._groups.append((block_margins(tree.blocks, int(block), dtype), rows, places, tree.amount[here][:, None]))
+            lanes = [passes.lanes(player, block) for player in (0, 1)]
+            margins = block_margins(tree.blocks, block, dtype)
+            if min(map(len, lanes)) < len(margins):
+                parts = [np.ascontiguousarray(margins[np.ix_(lanes[player], lanes[1 - player])]) for player in (0, 1)]
+            else:
+                parts = [margins, margins]
+            rows = [passes.row_starts(p, here)[:, None] + np.arange(len(lanes[p])) for p in (0, 1)]
+            places = [passes.value_starts(p, here)[:, None] + np.arange(len(lanes[p])) for p in (0, 1)]
+            self._groups.append((parts, rows, places, tree.amount[here][:, None]))
 
     def fill(self, player: int, opponent_reach: NDArray[Any], values: NDArray[Any]) -> None:
         """Writes the player's counterfactual values into `values`."""
         for margins, rows, places, amount in self._groups:
-            found = margins_times(margins, opponent_reach[rows[1 - player]].T)
-            values[places] = found.T * amount.astype(values.dtype)
+            found = margins_times(margins[player], opponent_reach[rows[1 - player]].T)
+            values[places[player]] = found.T * amount.astype(values.dtype)
 
 
 class DeviceRunOuts:
@@ -101,20 +106,20 @@ class DeviceRunOuts:
 
 
 class HandTreePasses(TreePasses[Array]):
-    """What passes over trees of hold'em do alike on all devices with nodes and with `L` leaves.
-
-    Args:
-      tree: the tree, or a forest.
-      value_offset: `[N]` where each node's values lie.
-      dtype: of all numbers.
-    """
+    """What passes over trees of hold'em do alike on all devices with nodes and with `L` leaves."""
 
     _values: Array
     _run_outs: Any
 
-    def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], dtype: torch.dtype) -> None:
+    def __init__(self, tree: HandTree, dtype: torch.dtype) -> None:
+        """Prepares the leaves.
+
+        Args:
+          tree: the tree, or a forest.
+          dtype: of all numbers.
+        """
         self.tree: HandTree = tree
-        self._value_offset, self._number = value_offset, dtype
+        self._number = dtype
         nodes, blocks = np.flatnonzero(tree.kind == LEAF), tree.blocks
         self._states = HandStates([blocks.board[b] for b in tree.block[nodes]], tree.leaf_betting) if len(nodes) else None
         if self._states is None:
@@ -123,21 +128,34 @@ class HandTreePasses(TreePasses[Array]):
         def put(numbers: NDArray[Any]) -> Tensor:
             return torch.from_numpy(np.ascontiguousarray(numbers)).to(self.device)
 
-        widths = [blocks.width(int(block)) for block in tree.block[nodes]]
-        lane = np.concatenate([np.arange(width) for width in widths])
-        leaf = np.repeat(np.arange(len(nodes)), widths)
-        hand = np.concatenate([blocks.hands(int(block)) for block in tree.block[nodes]]).astype(np.int64)
-        rows = [tree.row_offset[player][tree.reach_row[player][nodes]] for player in (0, 1)]
-        self._leaf_cell = put(hand * len(nodes) + leaf)  # in a flat [1326, L]
-        self._leaf_row = [put(rows[player][leaf] + lane) for player in (0, 1)]
-        self._leaf_value = put(value_offset[nodes][leaf] + lane)
+        self._leaf_cell, self._leaf_row, self._leaf_value, self._uniform = [], [], [], []
+        for player in (0, 1):
+            lanes = [self.lanes(player, block) for block in tree.block[nodes].tolist()]
+            own = np.concatenate([np.arange(len(part)) for part in lanes])
+            leaf = np.repeat(np.arange(len(nodes)), [len(part) for part in lanes])
+            hand = np.concatenate([blocks.hands(int(b))[part] for b, part in zip(tree.block[nodes], lanes, strict=True)])
+            self._leaf_cell.append(put(hand.astype(np.int64) * len(nodes) + leaf))  # in a flat [1326, L]
+            self._leaf_row.append(put(self.row_starts(player, nodes)[leaf] + own))
+            self._leaf_value.append(put(self.value_starts(player, nodes)[leaf] + own))
+            exists = self._spread(player, torch.ones(len(own), dtype=dtype, device=self.device))
+            self._uniform.append(exists / exists.sum(0))
         stakes = np.array([betting.facing for betting in tree.leaf_betting], np.float64)
         self._per_chip = put(tree.amount[nodes] / stakes).to(dtype)
-        exists = self._spread(torch.ones(len(lane), dtype=dtype, device=self.device))
-        self._uniform = exists / exists.sum(0)
         cards = torch.zeros(len(HANDS), 52, dtype=dtype)
         cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
         self._cards = cards.to(self.device)
+
+    @abstractmethod
+    def lanes(self, player: int, block: int) -> NDArray[Any]:
+        """Returns which of a board's lanes in the tree the player's rows and values there have."""
+
+    @abstractmethod
+    def row_starts(self, player: int, nodes: NDArray[Any]) -> NDArray[np.int64]:
+        """Returns where the player's reaches of some nodes lie."""
+
+    @abstractmethod
+    def value_starts(self, player: int, nodes: NDArray[Any]) -> NDArray[np.int64]:
+        """Returns where the player's values of some nodes lie."""
 
     def exact(self) -> TreePasses[Any]:
         from tacit.kernels.numba_hands import HandPasses
@@ -145,17 +163,17 @@ class HandTreePasses(TreePasses[Array]):
         return self if self._number == torch.float64 else HandPasses(self.tree, np.float64)
 
     def node_values(self, player: int, node: int) -> Floats:
-        """Returns `[H]` by lane; for nodes on full boards only where these do not share their room."""
-        start = int(self._value_offset[node])
-        end = start + self.tree.blocks.width(int(self.tree.block[node]))
-        values: Floats = torch.as_tensor(self._values[start:end]).cpu().numpy().astype(np.float64)  # type: ignore[index]
+        """Returns `[H]` by lane of the tree; for nodes on full boards only where these do not share their room."""
+        block, start = int(self.tree.block[node]), int(self.value_starts(player, np.array([node]))[0])
+        values, lanes = np.zeros(self.tree.blocks.width(block)), self.lanes(player, block)
+        values[lanes] = torch.as_tensor(self._values[start : start + len(lanes)]).cpu().numpy()  # type: ignore[index]
         return values
 
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         block, reach = int(self.tree.block[node]), torch.as_tensor(opponent_reach).cpu().numpy()
-        start = int(self.tree.row_offset[1 - player][self.tree.reach_row[1 - player][node]])
+        start, lanes = int(self.row_starts(1 - player, np.array([node]))[0]), self.lanes(1 - player, block)
         weights, hands = np.zeros(NUM_HANDS), self.tree.blocks.hands(block)
-        weights[hands] = reach[start : start + len(hands)]
+        weights[hands[lanes]] = reach[start : start + len(lanes)]
         likelihood: Floats = meetings(weights)[hands].clip(min=0.0) * self.tree.pair_weight[block]
         return likelihood
 
@@ -170,7 +188,7 @@ class HandTreePasses(TreePasses[Array]):
         spread = self._at_leaves(player, reach)
         total = spread.sum(0)
         known = total > NO_REACH
-        shares = torch.where(known, spread / total.where(known, 1.0), self._uniform)
+        shares = torch.where(known, spread / total.where(known, 1.0), self._uniform[player])
         beliefs[player * NUM_HANDS : (player + 1) * NUM_HANDS] = shares
 
     def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
@@ -188,22 +206,22 @@ class HandTreePasses(TreePasses[Array]):
             return
         values = torch.as_tensor(self._values)
         if leaves is None:
-            values.index_fill_(0, self._leaf_value, 0.0)
+            values.index_fill_(0, self._leaf_value[player], 0.0)
             return
         worth = leaves.values[player * NUM_HANDS : (player + 1) * NUM_HANDS]
         if not leaves.counterfactual:
             worth = worth * self.leaf_likelihood(player, faced)
-        values.index_copy_(0, self._leaf_value, worth.to(values.dtype).reshape(-1)[self._leaf_cell])
+        values.index_copy_(0, self._leaf_value[player], worth.to(values.dtype).reshape(-1)[self._leaf_cell[player]])
 
     def _at_leaves(self, player: int, reach: Array) -> Tensor:
         """Returns `[1326, L]` a player's reach at the leaves."""
-        return self._spread(torch.as_tensor(reach)[self._leaf_row[player]])
+        return self._spread(player, torch.as_tensor(reach)[self._leaf_row[player]])
 
-    def _spread(self, numbers: Tensor) -> Tensor:
-        """Returns numbers of all leaves' lanes as `[1326, L]`, zero for hands that the board blocks."""
+    def _spread(self, player: int, numbers: Tensor) -> Tensor:
+        """Returns numbers of a player's lanes at all leaves as `[1326, L]`, zero for hands that it does not hold there."""
         assert self._states is not None
         spread = torch.zeros(NUM_HANDS * len(self._states.board), dtype=numbers.dtype, device=numbers.device)
-        return spread.index_copy_(0, self._leaf_cell, numbers).view(NUM_HANDS, -1)
+        return spread.index_copy_(0, self._leaf_cell[player], numbers).view(NUM_HANDS, -1)
 
 
 def block_margins(blocks: Blocks, block: int, dtype: str) -> NDArray[Any]:
@@ -217,15 +235,15 @@ def block_margins(blocks: Blocks, block: int, dtype: str) -> NDArray[Any]:
 
 
 def margins_times(margins: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
-    """Returns `[H, n]`: margins `[H, H]` times `columns` `[H, n]`."""
-    found: NDArray[Any] = np.empty((len(columns), columns.shape[1]), columns.dtype)
-    if len(columns) < FEWEST_ROWS:
+    """Returns `[G, n]`: margins `[G, H]` times `columns` `[H, n]`."""
+    found: NDArray[Any] = np.empty((len(margins), columns.shape[1]), columns.dtype)
+    if len(margins) < FEWEST_ROWS:
         return np.matmul(margins, columns, out=found)
     for first in range(0, columns.shape[1], LANES):
         part = np.zeros((len(columns), LANES), columns.dtype)
         size = min(LANES, columns.shape[1] - first)
         part[:, :size] = columns[:, first : first + size]
-        product = np.empty_like(part)
+        product = np.empty((len(margins), LANES), columns.dtype)
         _multiply(margins, part, product)
         found[:, first : first + size] = product[:, :size]
     return found
@@ -236,16 +254,16 @@ def _multiply(matrix, columns, found):  # type: ignore[no-untyped-def]
     """Sets `found` to `matrix @ columns` on the calling thread: BLAS wakes all of them, which costs more than the product.
 
     Args:
-      matrix: `[H, H]`, H at least `FEWEST_ROWS`.
+      matrix: `[G, H]`, G at least `FEWEST_ROWS`.
       columns: `[H, LANES]`.
-      found: `[H, LANES]`.
+      found: `[G, LANES]`.
     """
     size = len(matrix)
     zero = splat(columns[0, 0] - columns[0, 0], VECTOR)
     for start in range(0, size, 4):
         row = min(start, size - 4)
         a, b, c, d = zero, zero, zero, zero
-        for inner in range(size):
+        for inner in range(len(columns)):
             column = load(columns, inner, VECTOR)
             a = a + splat(matrix[row, inner], VECTOR) * column
             b = b + splat(matrix[row + 1, inner], VECTOR) * column

@@ -19,15 +19,6 @@ NO_REACH = 1e-20
 """A total reach that counts as none: anything may be held then."""
 
 
-_ENTRIES_AT_ONCE = 200_000
-"""Updates of entries that take about a millisecond."""
-
-
-def span_of(tree: PublicTree) -> int:
-    """Returns how many iterations over a tree take about a millisecond, at least one."""
-    return max(1, _ENTRIES_AT_ONCE // max(1, tree.num_entries))
-
-
 class PublicTreePasses(TreePasses[Array]):
     """What all passes over public trees do alike with nodes, and with `L` leaves of at most `H` private states a player."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,192 +11,60 @@ import torch
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.kernels.base import MATCH, RESPOND, LeafValues, Numbers
-from tacit.kernels.card_removal import LANES, NUM_CARDS, VECTOR, fold_values, showdown_values, turn
+from tacit.kernels.base import FOLLOW, MATCH, RESPOND, LeafValues, Numbers, span_of
+from tacit.kernels.card_removal import LANES, NUM_CARDS
 from tacit.kernels.clock import Clock
+from tacit.kernels.hand_blocks import clear_deals, enter, hand_up, leave, strides, terminals
+from tacit.kernels.hand_layout import lay_out, tables_of
 from tacit.kernels.hand_leaves import HandTreePasses, RunOuts
-from tacit.kernels.simd import larger, load_some, splat, store_some, where_greater
+from tacit.kernels.hand_streams import HandStreams
 from tacit.tree.base import Floats
-from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, FULL_BOARD, SHOWS, HandTree
+from tacit.tree.hand_tree import DECIDES, FULL_BOARD, RUNS_OUT, HandTree
 
 Array = NDArray[Any]
 
-# The passes make no arrays in their loops, and what they call makes none at all: references need not be counted there.
-_inlined = compiled(_nrt=False, inline="always")
+
+@compiled()
+def _down(player, places, tree, root_reach, weights, reach, average, step):  # type: ignore[no-untyped-def]
+    """Fills a player's reaches on all boards."""
+    parent = tree[0][0]
+    for block in range(len(parent)):
+        at = places[block], places[max(0, parent[block])]
+        enter(block, player, at, tree, root_reach, weights, reach, average, step)
 
 
 @compiled()
-def _reach(  # type: ignore[no-untyped-def]
-    row_parent, row_entry, row_block, row_offset, entry_offset, lane_start, above, root_reach, strategy, reach, average, share
-):
-    """Fills a player's reach: the row above times the own action, or where a card came the row above in other lanes.
+def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type: ignore[no-untyped-def]
+    """Lets a player's values flow up over all boards."""
+    parent = tree[0][0]
+    reach_at, value_at = places
+    for block in range(len(parent)):
+        clear_deals(block, player, value_at[block], tree, values)
+    for block in range(len(parent) - 1, -1, -1):
+        terminals(block, player, (reach_at[1 - player][block], value_at[block]), tree, faced, values, room)
+        leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, numbers, step)
+        if parent[block] >= 0:
+            hand_up(block, player, (value_at[block], value_at[parent[block]]), False, tree, values, values, step[-1])
 
-    `average`, if there is one, becomes `(1 - share) * average + share` times the reach of each action.
-    """
-    take, averages = splat(share, VECTOR), len(average) > 0
-    roots = 0  # lanes of those that came before
-    for row in range(len(row_parent)):
-        here, entry = row_offset[row], row_entry[row]
-        size = row_offset[row + 1] - here
-        if row_parent[row] < 0:
-            reach[here : here + size] = root_reach[roots : roots + size]
-            roots += size
-            continue
-        before = row_offset[row_parent[row]]
-        if entry >= 0:
-            played = entry_offset[entry]
-            for h in range(0, size, LANES):
-                left = size - h
-                reached = load_some(reach, before + h, left, VECTOR) * load_some(strategy, played + h, left, VECTOR)
-                store_some(reach, here + h, left, reached)
-                if averages:
-                    mean = load_some(average, played + h, left, VECTOR)
-                    store_some(average, played + h, left, mean - take * mean + take * reached)
-        else:
-            lanes = lane_start[row_block[row]]
+
+@compiled()
+def _copy_entries(nodes, node_block, entry, lane_start, shared, tree_entry, tree_width, source, target, into_tree):  # type: ignore[no-untyped-def]
+    """Copies a player's numbers between the tree's order and its own lanes."""
+    for number in range(len(nodes)):
+        block = node_block[number]
+        first, size, wide = lane_start[block], lane_start[block + 1] - lane_start[block], tree_width[block]
+        stride = strides(size)
+        for a in range(entry[number, 1]):
+            ours, theirs = entry[number, 0] + a * stride, tree_entry[number] + a * wide
             for h in range(size):
-                reach[here + h] = reach[before + above[lanes + h]]
-
-
-@compiled()
-def _terminals(block, tables, opponent_row, row_offset, reach, sign, values, value_offset, room):  # type: ignore[no-untyped-def]
-    """Fills the values of a block's folds and showdowns."""
-    lane_start, cards, tie, terminal_start, num_folds, terminal_node, amount = tables
-    reaches, found, by_card, chips, offsets, dense = room
-    lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
-    hand_cards, hand_tie = cards[lanes : lanes + size], tie[lanes : lanes + size]
-    folds_end = terminal_start[block] + num_folds[block]
-    spare = len(values) - len(reaches)
-    for folds in (True, False):
-        first, last = (terminal_start[block], folds_end) if folds else (folds_end, terminal_start[block + 1])
-        for start in range(first, last, LANES):
-            for t in range(LANES):
-                node = terminal_node[min(start + t, last - 1)]  # vectors are filled up with the last one
-                offsets[t] = row_offset[opponent_row[node]]
-                chips[0, t] = sign * amount[node] if folds else amount[node]
-            turn(reach, offsets, 1, reaches.reshape(-1), dense, LANES, size)
-            if folds:
-                fold_values(reaches, hand_cards, size, chips, by_card, found)
-            else:
-                showdown_values(reaches, hand_cards, hand_tie, size, chips, by_card, found)
-            for t in range(LANES):
-                offsets[t] = value_offset[terminal_node[start + t]] if start + t < last else spare
-            turn(found.reshape(-1), dense, LANES, values, offsets, 1, size)
-
-
-@_inlined
-def _respond(size, actions, at, children, entries, values, response, bonus):  # type: ignore[no-untyped-def]
-    """Fills a node's values and the response where its player takes the best of the children for each hand."""
-    prefers = len(bonus) > 0
-    for h in range(size):
-        best, chosen = values[children[0] + h], 0
-        if prefers:
-            best += bonus[entries[0] + h]
-        for a in range(1, actions):
-            ranked = values[children[a] + h]
-            if prefers:
-                ranked += bonus[entries[a] + h]
-            if ranked > best:
-                best, chosen = ranked, a
-        values[at + h] = values[children[chosen] + h]
-        for a in range(actions):
-            response[entries[a] + h] = 1 if a == chosen else 0
-
-
-@_inlined
-def _follow(size, actions, at, children, entries, values, strategy):  # type: ignore[no-untyped-def]
-    """Fills a node's values where its player follows a strategy."""
-    for h in range(0, size, LANES):
-        left = size - h
-        value = load_some(values, children[0] + h, left, VECTOR) * load_some(strategy, entries[0] + h, left, VECTOR)
-        for a in range(1, actions):
-            value += load_some(values, children[a] + h, left, VECTOR) * load_some(strategy, entries[a] + h, left, VECTOR)
-        store_some(values, at + h, left, value)
-
-
-@_inlined
-def _match_regrets(size, actions, at, children, entries, rows, values, strategy, regret, average, reach, step):  # type: ignore[no-untyped-def]
-    """Updates regrets, average and strategy at a node whose values are known."""
-    positive, negative, floor, prediction, weight, unit = step
-    zero = splat(unit - unit, VECTOR)
-    keep_positive, keep_negative, lowest = splat(positive, VECTOR), splat(negative, VECTOR), splat(floor, VECTOR)
-    ahead, share = splat(prediction, VECTOR), splat(weight, VECTOR)
-    number = unit  # of actions, in the arrays' type
-    for _ in range(1, actions):
-        number += unit
-    one, even = splat(unit, VECTOR), splat(unit / number, VECTOR)
-    for h in range(0, size, LANES):
-        left = size - h
-        value, total = load_some(values, at + h, left, VECTOR), zero
-        for a in range(actions):
-            entry = entries[a] + h
-            instant = load_some(values, children[a] + h, left, VECTOR) - value
-            old = load_some(regret, entry, left, VECTOR)
-            new = larger(old * where_greater(old, zero, keep_positive, keep_negative) + instant, lowest)
-            store_some(regret, entry, left, new)
-            wish = larger(new + ahead * instant, zero)
-            store_some(strategy, entry, left, wish)
-            total = total + wish
-            played = load_some(reach, rows[a] + h, left, VECTOR)
-            store_some(average, entry, left, load_some(average, entry, left, VECTOR) + share * played)
-        factor = one / where_greater(total, zero, total, one)
-        for a in range(actions):
-            wish = load_some(strategy, entries[a] + h, left, VECTOR)
-            store_some(strategy, entries[a] + h, left, where_greater(total, zero, wish * factor, even))
-
-
-@compiled()
-def _up(mode, player, nodes, blocks, tables, offsets, reaches, arrays, step, room):  # type: ignore[no-untyped-def]
-    """One pass upwards for a player: fills the values of all nodes, and what the mode says at its decisions."""
-    kind, actor, node_block, parent, first_entry, num_actions, first_child, child, own_row, opponent_row = nodes
-    node_start, lane_start, above, copy_start, copy_above = blocks
-    entry_offset, value_offset, own_offset, opponent_offset = offsets
-    opponent_reach, own_reach = reaches
-    values, strategy, regret, average = arrays
-    below, entries, rows = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
-    sign = 1 if player == 0 else -1
-    for node in range(len(kind)):
-        if kind[node] == DEALS:
-            size = lane_start[node_block[node] + 1] - lane_start[node_block[node]]
-            values[value_offset[node] : value_offset[node] + size] = 0
-    for block in range(len(node_start) - 2, -1, -1):
-        lanes, size = lane_start[block], lane_start[block + 1] - lane_start[block]
-        _terminals(block, tables, opponent_row, opponent_offset, opponent_reach, sign, values, value_offset, room)
-        for node in range(node_start[block + 1] - 1, node_start[block] - 1, -1):
-            at = value_offset[node]
-            if kind[node] == DECIDES:
-                actions = num_actions[node]
-                for a in range(actions):
-                    below[a] = value_offset[child[first_child[node] + a]]
-                if actor[node] != player:
-                    for h in range(0, size, LANES):
-                        value = load_some(values, below[0] + h, size - h, VECTOR)
-                        for a in range(1, actions):
-                            value += load_some(values, below[a] + h, size - h, VECTOR)
-                        store_some(values, at + h, size - h, value)
+                if into_tree:
+                    target[theirs + shared[first + h]] = source[ours + h]
                 else:
-                    for a in range(actions):
-                        entries[a] = entry_offset[first_entry[node] + a]
-                        rows[a] = own_offset[own_row[child[first_child[node] + a]]]
-                    if mode == RESPOND:
-                        _respond(size, actions, at, below, entries, values, strategy, regret)
-                    else:
-                        _follow(size, actions, at, below, entries, values, strategy)
-                    if mode == MATCH:
-                        _match_regrets(
-                            size, actions, at, below, entries, rows, values, strategy, regret, average, own_reach, step
-                        )
-            if 0 <= parent[node] < node_start[block]:
-                target = value_offset[parent[node]]
-                for h in range(size):
-                    values[target + above[lanes + h]] += values[at + h]
-                for copy in range(copy_start[block], copy_start[block + 1], size):
-                    for h in range(size):
-                        values[target + copy_above[copy + h]] += values[at + h]
+                    target[ours + h] = source[theirs + shared[first + h]]
 
 
 class HandPasses(HandTreePasses[Array]):
-    """Passes over a tree of hold'em by numba; reaches are over its rows, the rest over its entries.
+    """Passes over a tree of hold'em by numba; each player has lanes for its own hands (`HandLayout`).
 
     Args:
       tree: the tree.
@@ -207,89 +76,137 @@ class HandPasses(HandTreePasses[Array]):
 
     def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False) -> None:
         self._none: Array = np.zeros(0, dtype)
-        super().__init__(tree, _value_offsets(tree, keep), torch.from_numpy(self._none).dtype)
-        self.dtype = dtype
-        t, blocks = tree, tree.blocks
-        widths = np.diff(blocks.lane_start)
-        terminal = np.flatnonzero((t.kind == FOLDS) | (t.kind == SHOWS))
-        order = terminal[np.lexsort((terminal, t.kind[terminal] == SHOWS, t.block[terminal]))]
-        counts, folds = (np.bincount(t.block[of], minlength=len(widths)) for of in (order, np.flatnonzero(t.kind == FOLDS)))
-        self._blocks = (blocks.node_start, blocks.lane_start, blocks.above, blocks.copy_start, blocks.copy_above)
-        self._tables: tuple[Array, ...] = (
-            blocks.lane_start, blocks.cards, blocks.tie, np.concatenate([[0], np.cumsum(counts)]), folds, order,
-            t.amount.astype(dtype),
-        )  # fmt: skip
-        room = int(widths.max())
-        self._values: Array = np.zeros(int(max(self._value_offset + widths[t.block])) + room, dtype)  # the last row is a spare
+        self.dtype, self._layout = dtype, lay_out(tree)
+        layout, lanes, blocks = self._layout, self._layout.lanes, tree.blocks
+        rows = [layout.num_rows[player] * lanes[player].stride for player in (0, 1)]
+        self._row_at: tuple[Array, Array] = (np.cumsum(rows[0]) - rows[0], np.cumsum(rows[1]) - rows[1])
+        shares = np.array([len(board) == FULL_BOARD and not keep for board in blocks.board]) & (blocks.parent >= 0)
+        nodes = np.diff(blocks.node_start)
+        self._value_at: list[Array] = []
+        room = 0
+        for player in (0, 1):
+            sizes = nodes * lanes[player].stride
+            own = np.where(shares, 0, sizes)
+            self._value_at.append(np.where(shares, own.sum(), np.cumsum(own) - own))
+            room = max(room, int((self._value_at[player] + sizes).max()))
+        super().__init__(tree, torch.from_numpy(self._none).dtype)
+        self.lean = not tree.leaf_betting and not (tree.kind == RUNS_OUT).any()
+        self.span = span_of(layout.num_entries) if self.lean else 0
+        widest = max(int(part.width.max()) for part in lanes)
+        self._values: Array = np.zeros(room + widest, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
-            np.zeros((room, LANES), dtype), np.zeros((room, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
+            np.zeros((widest + 1, LANES), dtype), np.zeros((widest, LANES), dtype), np.zeros((NUM_CARDS, LANES), dtype),
             np.zeros((1, LANES), dtype), np.zeros(LANES, np.int64), LANES * np.arange(LANES),
         )  # fmt: skip
-        self._run_outs = RunOuts(tree, self._value_offset, self._none.dtype.name)
+        self._tables = tables_of(layout, dtype)
+        self._run_outs = RunOuts(self, self._none.dtype.name)
+
+    def lanes(self, player: int, block: int) -> Array:
+        return self._layout.places(player, block)
+
+    def row_starts(self, player: int, nodes: Array) -> NDArray[np.int64]:
+        layout, block = self._layout, self.tree.block[nodes]
+        rows = self.tree.reach_row[player][nodes] - layout.first_row[player][block]
+        starts: NDArray[np.int64] = self._row_at[player][block] + rows * layout.lanes[player].stride[block]
+        return starts
+
+    def value_starts(self, player: int, nodes: Array) -> NDArray[np.int64]:
+        block = self.tree.block[nodes]
+        within = (nodes - self.tree.blocks.node_start[block]) * self._layout.lanes[player].stride[block]
+        starts: NDArray[np.int64] = self._value_at[player][block] + within
+        return starts
 
     def entries(self, values: Floats) -> Array:
-        return values.astype(self.dtype)
+        entries: Array = np.zeros(self._layout.num_entries, self.dtype)
+        self._copy(np.asarray(values), entries, False)
+        return entries
 
     def to_numpy(self, entries: Array) -> Floats:
-        return entries.copy()  # in the same type: there are many of them
+        values: Floats = np.zeros(self.tree.num_entries, entries.dtype)  # in the same type: there are many of them
+        self._copy(entries, values, True)
+        return values
+
+    def zeros(self) -> Array:
+        return np.zeros(self._layout.num_entries, self.dtype)
 
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
         return rows.astype(np.float64)
 
     def new_reach(self, player: int) -> Array:
-        return np.empty(int(self.tree.row_offset[player][-1]), self.dtype)
+        return np.empty(int((self._layout.num_rows[player] * self._layout.lanes[player].stride).sum()), self.dtype)
 
     def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
-        t, share = self.tree, 0.0 if clock is None else clock.share()
-        _reach(
-            t.row_parent[player], t.row_entry[player], t.row_block[player], t.row_offset[player], t.entry_offset,
-            t.blocks.lane_start, t.blocks.above, self._root_reach[player], strategy, reach,
-            self._none if average is None else average, self.dtype(share),
-        )  # fmt: skip
+        step = self.dtype(0.0 if clock is None else clock.share()), self.dtype(1.0)
+        mean = self._none if average is None else average
+        _down(player, self._row_at[player], self._tables, self._root_reach[player], strategy, reach, mean, step)
 
     def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
-        t, (own_reach, *arrays) = self.tree, (self._none if part is None else part for part in numbers)
+        own_reach, strategy, regret, average = (self._none if part is None else part for part in numbers)
         self._fill_ends(player, faced, leaves)
-        nodes = (
-            t.kind, t.actor, t.block, t.parent, t.first_entry, t.num_actions, t.first_child, t.child,
-            t.reach_row[player], t.reach_row[1 - player],
-        )  # fmt: skip
-        offsets = (t.entry_offset, self._value_offset, t.row_offset[player], t.row_offset[1 - player])
         weights = tuple(self.dtype(number) for number in (*clock.step, 1.0))
         _up(
-            mode, player, nodes, self._blocks, self._tables, offsets, (faced, own_reach), (self._values, *arrays), weights,
-            self._room,
+            mode, player, (self._row_at, self._value_at[player]), self._tables, faced, self._values,
+            (own_reach, strategy, strategy, regret, average), weights, self._room,
         )  # fmt: skip
+
+    def repeat(
+        self, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], steps: Floats, alternating: bool
+    ) -> None:
+        players = [(True, False), (False, True)] if alternating else [(True, True)]
+        self._streams.run(MATCH, players, self._root_reach, regret, (regret, average), steps)
+
+    def played_values(self, player: int, weights: Array, respond: bool) -> Floats:
+        """Returns the root's values of a player if both play by weights, or if it responds to the other."""
+        mode, none = RESPOND if respond else FOLLOW, (self._none, self._none)
+        self._streams.run(mode, [(player == 0, player == 1)], self._root_reach, weights, none, np.ones((1, 5)))
+        return self._spread_roots(player, self._streams.root_values(player))
 
     def move(self, rows: Array, other: Array, weight: float) -> None:
         rows += self.dtype(weight) * (other - rows)
 
     def root_cfv(self, player: int) -> Array:
-        t = self.tree
-        starts, widths = self._value_offset[t.roots], [t.blocks.width(block) for block in t.block[t.roots]]
-        return np.concatenate([self._values[start : start + width] for start, width in zip(starts, widths, strict=True)])
+        tree, widths = self.tree, self._layout.lanes[player].width
+        starts = self.value_starts(player, tree.roots)
+        parts = [self._values[start : start + widths[b]] for start, b in zip(starts, tree.block[tree.roots], strict=True)]
+        return self._spread_roots(player, np.concatenate(parts))
 
     def set_roots(self, player: int, reach: Array, roots: Array) -> None:
-        self._root_reach[player][:] = roots
+        self._root_reach[player][:] = roots[self._root_lanes[player]]
 
     def get_roots(self, player: int, reach: Array) -> Array:
-        return self._root_reach[player].copy()
+        return self._spread_roots(player, self._root_reach[player])
+
+    def _spread_roots(self, player: int, numbers: Array) -> Array:
+        """Returns numbers of the player's lanes at the roots as those of the tree."""
+        spread: Array = np.zeros(len(self.tree.root_reach[player]), self.dtype)
+        spread[self._root_lanes[player]] = numbers
+        return spread
+
+    @cached_property
+    def _root_lanes(self) -> tuple[Array, Array]:
+        """For each player which of the tree's lanes at the roots, one root's after the other's, are its own."""
+        blocks = self.tree.block[self.tree.roots]
+        lanes = np.concatenate([np.arange(*self.tree.blocks.lane_start[block : block + 2]) for block in blocks])
+        return np.flatnonzero(self.tree.own[0][lanes]), np.flatnonzero(self.tree.own[1][lanes])
 
     @cached_property
     def _root_reach(self) -> tuple[Array, Array]:
         """For each player the reach of the roots that passes downwards start from."""
-        first, second = self.tree.root_reach
-        return first.astype(self.dtype), second.astype(self.dtype)
+        parts: list[Array] = [self.tree.root_reach[p][self._root_lanes[p]].astype(self.dtype) for p in (0, 1)]
+        return parts[0], parts[1]
 
+    @cached_property
+    def _streams(self) -> HandStreams:
+        return HandStreams(self._layout, self._tables, self.dtype)
 
-def _value_offsets(tree: HandTree, keep: bool) -> NDArray[np.int64]:
-    """Returns `[N]` where each node's values lie. Full boards share room unless kept: each is done with before the next."""
-    blocks = tree.blocks
-    widths = np.diff(blocks.lane_start)
-    sizes = np.diff(blocks.node_start) * widths
-    shares = np.array([len(board) == FULL_BOARD and not keep for board in blocks.board]) & (blocks.parent >= 0)
-    own = np.where(shares, 0, sizes)
-    start = np.where(shares, own.sum(), np.cumsum(own) - own)
-    within = np.arange(len(tree)) - blocks.node_start[tree.block]
-    offsets: NDArray[np.int64] = start[tree.block] + within * widths[tree.block]
-    return offsets
+    def _copy(self, source: Array, target: Array, into_tree: bool) -> None:
+        """Copies entries between the tree's order and that of the lanes here."""
+        tree, layout = self.tree, self._layout
+        for player in (0, 1):
+            nodes = np.flatnonzero((tree.kind == DECIDES) & (tree.actor == player))
+            entry = np.stack([layout.node_entry[nodes], tree.num_actions[nodes]], axis=1)
+            lanes = layout.lanes[player]
+            _copy_entries(
+                nodes, tree.block[nodes], entry, lanes.start, lanes.shared, tree.entry_offset[tree.first_entry[nodes]],
+                np.diff(tree.blocks.lane_start), source, target, into_tree,
+            )  # fmt: skip

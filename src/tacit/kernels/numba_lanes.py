@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from tacit.compiled import compiled
 from tacit.games.base import TERMINAL
-from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
+from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses, span_of
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.kernels.simd import load, splat, store, where_greater, width
+from tacit.threads import meet, num_threads, run_together
 from tacit.tree.lanes import LaneLayout
+from tacit.tree.parts import divide
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
 
 _TERMINAL, _LEAF = TERMINAL, LEAF
@@ -29,7 +31,7 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def __init__(self, tree: PublicTree, layout: LaneLayout) -> None:
         super().__init__(tree)
-        self.span = span_of(tree)
+        self.span = span_of(tree.num_entries)
         self._layout = layout
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
         self._cfv = np.zeros((len(layout.actor), layout.num_lanes))
@@ -37,6 +39,8 @@ class LanePasses(PublicTreePasses[Rows]):
         # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
         self._payoffs = tuple(p.reshape(-1, layout.num_lanes) for p in (transposed, -layout.payoffs))
         self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
+        self._other_cfv: Rows | None = None
+        self._parts = divide(layout, num_threads())
 
     def entries(self, values: Floats) -> Rows:
         entries = np.zeros(self._num_edges * self._layout.num_lanes)
@@ -57,7 +61,7 @@ class LanePasses(PublicTreePasses[Rows]):
 
     def walk_down(self, player: int, strategy: Rows, reach: Rows, average: Rows | None, clock: Clock | None) -> None:
         if average is None or clock is None:
-            _reach(*self._shape, player, strategy, reach)
+            _reach(*self._shape, player, strategy, reach, 0, self._num_nodes)
         else:
             _reach_and_average(*self._shape, player, strategy, reach, average, clock.share())
 
@@ -69,14 +73,20 @@ class LanePasses(PublicTreePasses[Rows]):
         elif mode == RESPOND:
             _best_response(*self._shape, player, *ends, regret, strategy, self._cfv)
         else:
-            _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step)
+            whole = 0, self._num_nodes
+            _update_regrets(*self._shape, player, *ends, own_reach, strategy, regret, average, self._cfv, *clock.step, *whole)
 
     def repeat(
         self, strategy: Rows, regret: Rows, average: Rows, reaches: Sequence[Rows], steps: Floats, alternating: bool
     ) -> None:
-        self._cfv[self._leaf_nodes] = 0.0
-        ends = self._layout.payoff_index, self._payoffs, tuple(reaches)
-        _repeat(self._shape, *ends, (strategy, regret, average), self._cfv, steps, alternating)
+        other = np.zeros_like(self._cfv) if self._other_cfv is None else self._other_cfv
+        self._other_cfv = other
+        self._cfv[self._leaf_nodes] = other[self._leaf_nodes] = 0.0
+        ends, parts = (self._layout.payoff_index, self._payoffs, tuple(reaches)), self._parts
+        numbers, values = (strategy, regret, average), (other, self._cfv)  # the last pass is player 1's
+        run_together(
+            len(parts.ranges), _repeat, self._shape, (parts.top, parts.ranges), *ends, numbers, values, steps, alternating
+        )
 
     def root_cfv(self, player: int) -> Rows:
         return self._cfv.ravel()[self._root_position(player)]
@@ -141,8 +151,8 @@ def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # typ
 
 
 @compiled()
-def _reach(lanes, edge_start, child_start, actor, player, strategy, reach):  # type: ignore[no-untyped-def]
-    for node in range(len(actor)):
+def _reach(lanes, edge_start, child_start, actor, player, strategy, reach, first, last):  # type: ignore[no-untyped-def]
+    for node in range(first, last):
         here = load(reach, node, lanes)
         for edge in range(edge_start[node], edge_start[node + 1]):
             below = here * load(strategy, edge, lanes) if actor[node] == player else here
@@ -217,12 +227,12 @@ def _best_response(  # type: ignore[no-untyped-def]
 @compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
     lanes, edge_start, child_start, actor, player, payoff_index, payoffs, opponent_reach, own_reach, strategy, regret, average,
-    cfv, positive_discount, negative_discount, floor, prediction, average_weight,
+    cfv, positive_discount, negative_discount, floor, prediction, average_weight, start, end,
 ):  # fmt: skip
     zero, one = splat(0.0, lanes), splat(1.0, lanes)
     keep_positive, keep_negative = splat(positive_discount, lanes), splat(negative_discount, lanes)
     lowest, predicted = splat(floor, lanes), splat(prediction, lanes)
-    for node in range(len(actor) - 1, -1, -1):
+    for node in range(end - 1, start - 1, -1):
         if actor[node] == _TERMINAL:
             store(cfv, node, _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach))
         elif actor[node] == player:
@@ -250,15 +260,35 @@ def _update_regrets(  # type: ignore[no-untyped-def]
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
 
 
-@compiled()
-def _repeat(shape, payoff_index, payoffs, reaches, numbers, cfv, steps, alternating):  # type: ignore[no-untyped-def]
-    strategy = numbers[0]
+@compiled(nogil=True)
+def _repeat(member, members, place, shape, parts, payoff_index, payoffs, reaches, numbers, cfv, steps, alternating):  # type: ignore[no-untyped-def]
+    top, ranges = parts
+    mine, strategy = ranges[member], numbers[0]
     for t in range(len(steps)):
         step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4]
-        _update_regrets(*shape, 0, payoff_index, payoffs[0], reaches[1], reaches[0], *numbers, cfv, *step)
-        if alternating:
-            _reach(*shape, 0, strategy, reaches[0])
-        _update_regrets(*shape, 1, payoff_index, payoffs[1], reaches[0], reaches[1], *numbers, cfv, *step)
-        if not alternating:
-            _reach(*shape, 0, strategy, reaches[0])
-        _reach(*shape, 1, strategy, reaches[1])
+        for turn in range(2):
+            for p in range(2):
+                if p == turn or not alternating:
+                    q = 1 - p
+                    for level in range(len(mine) - 1, -1, -1):
+                        first, last = mine[level]
+                        _update_regrets(
+                            *shape, p, payoff_index, payoffs[p], reaches[q], reaches[p], *numbers, cfv[p], *step, first, last
+                        )
+            meet(members, place)
+            for p in range(2):
+                if member == 0 and (p == turn or not alternating):
+                    q = 1 - p
+                    _update_regrets(
+                        *shape, p, payoff_index, payoffs[p], reaches[q], reaches[p], *numbers, cfv[p], *step, 0, top
+                    )
+            for p in range(2):
+                if member == 0 and (p == turn or not alternating):
+                    _reach(*shape, p, strategy, reaches[p], 0, top)
+            meet(members, place)
+            for p in range(2):
+                if p == turn or not alternating:
+                    for level in range(len(mine)):
+                        _reach(*shape, p, strategy, reaches[p], mine[level, 0], mine[level, 1])
+            if not alternating:
+                break

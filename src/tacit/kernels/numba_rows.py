@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled
-from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers
+from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.clock import Clock
-from tacit.kernels.leaf_rows import PublicTreePasses, span_of
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.kernels.simd import gather, load, scatter_add, splat, store, where_greater, width
+from tacit.threads import meet, num_threads, run_together
 from tacit.tree.public_tree import Floats, PublicTree
 from tacit.tree.sequences import LANES, sequence_layout
 
 _LANES = width(LANES)
+PAIRS_PER_THREAD = 5_000
+"""With fewer rows of pairs for each thread, meeting the others takes longer than the pairs (measured)."""
 Blocks = NDArray[np.float64]
 
 
@@ -30,12 +33,22 @@ class RowPasses(PublicTreePasses[Blocks]):
 
     def __init__(self, tree: PublicTree) -> None:
         super().__init__(tree)
-        self.span = span_of(tree)
+        self.span = span_of(tree.num_entries)
         self._layout = layout = sequence_layout(tree)
         self._shape = tuple((layout.block_start, layout.above, *player.blocks, player.shift) for player in layout.players)
         self._pairs = tuple((p.pairs.own, p.pairs.start, p.pairs.other, p.pairs.payoff) for p in layout.players)
         self._values = tuple(np.zeros((player.num_rows, LANES)) for player in layout.players)
         self._decided = np.zeros(layout.above.shape)  # the value of each infostate
+        self._parts = self.divide(num_threads())
+
+    def divide(self, threads: int) -> NDArray[np.int64]:
+        """Returns `[2, threads + 1]` the blocks of pairs that each thread begins with: it has about as many pairs as others.
+
+        There are fewer threads where pairs are few.
+        """
+        pairs = [start for _, start, _, _ in self._pairs]
+        threads = max(1, min(threads, int(min(start[-1] for start in pairs)) // PAIRS_PER_THREAD))
+        return np.stack([np.searchsorted(start, start[-1] * np.arange(threads + 1) / threads) for start in pairs])
 
     def entries(self, values: Floats) -> Blocks:
         entries = np.zeros((int(self._layout.block_start[-1]), LANES))
@@ -73,13 +86,15 @@ class RowPasses(PublicTreePasses[Blocks]):
         elif mode == RESPOND:
             _best_response(*ends, regret, strategy, values, self._decided)
         else:
-            _update_regrets(*ends, own_reach, strategy, regret, average, values, self._decided, *clock.step)
+            _add_ends(*self._pairs[player], faced, values, 0, len(self._pairs[player][0]))
+            shape = self._shape[player]
+            _update_regrets(*shape, own_reach, strategy, regret, average, values, self._decided, *clock.step)
 
     def repeat(
         self, strategy: Blocks, regret: Blocks, average: Blocks, reaches: Sequence[Blocks], steps: Floats, alternating: bool
     ) -> None:
-        tables = self._shape, self._pairs, tuple(reaches), (strategy, regret, average), self._values
-        _repeat(*tables, self._decided, steps, alternating)
+        tables = self._shape, self._pairs, self._parts, tuple(reaches), (strategy, regret, average), self._values
+        run_together(self._parts.shape[1] - 1, _repeat, *tables, self._decided, steps, alternating)
 
     def root_cfv(self, player: int) -> Blocks:
         return self.get_roots(player, self._values[player])
@@ -111,8 +126,8 @@ class RowPasses(PublicTreePasses[Blocks]):
 
 
 @compiled()
-def _add_ends(own, pair_start, other, payoff, faced, values):  # type: ignore[no-untyped-def]
-    for block in range(len(own)):
+def _add_ends(own, pair_start, other, payoff, faced, values, first_block, end_block):  # type: ignore[no-untyped-def]
+    for block in range(first_block, end_block):
         total = splat(0.0, _LANES)
         for pair in range(pair_start[block], pair_start[block + 1]):
             total += load(payoff, pair, _LANES) * gather(faced, other, pair, _LANES)
@@ -150,7 +165,7 @@ def _reach_and_average(block_start, above, first_block, end_block, shift, strate
 def _follow(  # type: ignore[no-untyped-def]
     block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, strategy, values, decided
 ):
-    _add_ends(own, pair_start, other, payoff, faced, values)
+    _add_ends(own, pair_start, other, payoff, faced, values, 0, len(own))
     for block in range(end_block - 1, first_block - 1, -1):
         value = _strategy_value(block_start[block], block_start[block + 1], shift, strategy, values)
         store(decided, block, value)
@@ -170,7 +185,7 @@ def _best_response(  # type: ignore[no-untyped-def]
     block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, bonus, response, values, decided
 ):
     zero, one = splat(0.0, _LANES), splat(1.0, _LANES)
-    _add_ends(own, pair_start, other, payoff, faced, values)
+    _add_ends(own, pair_start, other, payoff, faced, values, 0, len(own))
     for block in range(end_block - 1, first_block - 1, -1):
         first = block_start[block]
         best, choice = load(values, first + shift, _LANES), zero
@@ -191,13 +206,13 @@ def _best_response(  # type: ignore[no-untyped-def]
 
 @compiled(error_model="numpy")
 def _update_regrets(  # type: ignore[no-untyped-def]
-    block_start, above, first_block, end_block, shift, own, pair_start, other, payoff, faced, own_reach, strategy, regret,
-    average, values, decided, positive_discount, negative_discount, floor, prediction, average_weight,
+    block_start, above, first_block, end_block, shift, own_reach, strategy, regret, average, values, decided,
+    positive_discount, negative_discount, floor, prediction, average_weight,
 ):  # fmt: skip
+    """Updates regrets once the values of ends were added."""
     zero, one = splat(0.0, _LANES), splat(1.0, _LANES)
     keep_positive, keep_negative = splat(positive_discount, _LANES), splat(negative_discount, _LANES)
     lowest, predicted = splat(floor, _LANES), splat(prediction, _LANES)
-    _add_ends(own, pair_start, other, payoff, faced, values)
     for block in range(end_block - 1, first_block - 1, -1):
         first, last = block_start[block], block_start[block + 1]
         value = _strategy_value(first, last, shift, strategy, values)
@@ -222,17 +237,26 @@ def _update_regrets(  # type: ignore[no-untyped-def]
         scatter_add(values, above, block, value)
 
 
-@compiled()
-def _repeat(shapes, pairs, reaches, numbers, values, decided, steps, alternating):  # type: ignore[no-untyped-def]
+@compiled(nogil=True)
+def _repeat(member, members, place, shapes, pairs, parts, reaches, numbers, values, decided, steps, alternating):  # type: ignore[no-untyped-def]
+    """Runs iterations: the pairs are shared by all threads, each sequence's by one; the first thread does the rest."""
     strategy = numbers[0]
     for t in range(len(steps)):
         step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4]
-        values[0][:] = 0.0
-        _update_regrets(*shapes[0], *pairs[0], reaches[1], reaches[0], *numbers, values[0], decided, *step)
-        if alternating:
-            _reach(*shapes[0], strategy, reaches[0])
-        values[1][:] = 0.0
-        _update_regrets(*shapes[1], *pairs[1], reaches[0], reaches[1], *numbers, values[1], decided, *step)
-        if not alternating:
-            _reach(*shapes[0], strategy, reaches[0])
-        _reach(*shapes[1], strategy, reaches[1])
+        for turn in range(2):
+            for p in range(2):
+                if member == 0 and (p == turn or not alternating):
+                    values[p][:] = 0.0
+            meet(members, place)
+            for p in range(2):
+                if p == turn or not alternating:
+                    _add_ends(*pairs[p], reaches[1 - p], values[p], parts[p, member], parts[p, member + 1])
+            meet(members, place)
+            for p in range(2):
+                if member == 0 and (p == turn or not alternating):
+                    _update_regrets(*shapes[p], reaches[p], *numbers, values[p], decided, *step)
+            for p in range(2):
+                if member == 0 and (p == turn or not alternating):
+                    _reach(*shapes[p], strategy, reaches[p])
+            if not alternating:
+                break

@@ -164,6 +164,104 @@ def load_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> 
     return Lanes(len(lanes), array.dtype)(array, types.intp, types.intp, lanes), generate
 
 
+def times(count: Any) -> Any:
+    """Returns a number of rounds that may be known when a kernel is compiled: that of `width(n)` is n, a number's is itself.
+
+    Loops over a number that is known are unrolled.
+    """
+    return len(count) if isinstance(count, tuple) else count
+
+
+@overload(times)
+def _times(count):  # type: ignore[no-untyped-def]
+    if isinstance(count, types.BaseTuple):
+        return lambda count: len(count)  # noqa: PLW0108
+    return lambda count: count
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load_at(_context: Any, array: Any, start: Any, like: Any, lanes: Any) -> Any:
+    """`load_at(array, start, x, width(H))` is a flat array's next `H` numbers, in the floating-point type of x."""
+    like = types.unliteral(like)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, start, *_ = arguments
+        kind = signature.args[0]
+        there = ir.VectorType(context.get_data_type(kind.dtype), len(lanes))
+        row = builder.load(_flat_pointer(context, builder, kind, array, start, there), align=4)
+        wanted = context.get_data_type(signature.return_type)
+        if kind.dtype.bitwidth < like.bitwidth:
+            return builder.fpext(row, wanted)
+        return builder.fptrunc(row, wanted) if kind.dtype.bitwidth > like.bitwidth else row
+
+    return Lanes(len(lanes), like)(array, types.intp, like, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def gather_at(_context: Any, array: Any, start: Any, index: Any, first: Any, lanes: Any) -> Any:
+    """`gather_at(array, start, index, first, width(H))` has the numbers of a flat array at `start` plus the next H indices."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = context.get_data_type(signature.return_type)
+        value = ir.Constant(vector, ir.Undefined)
+        for lane, place in enumerate(_places_at(context, builder, signature, arguments, vector.count)):
+            value = builder.insert_element(value, builder.load(place), ir.Constant(_INT, lane))
+        return value
+
+    return Lanes(len(lanes), array.dtype)(array, types.intp, index, types.intp, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scatter_add_at(_context: Any, array: Any, start: Any, index: Any, first: Any, lanes: Any) -> Any:
+    """`scatter_add_at(array, start, index, first, lanes)` adds each lane to the place that `gather_at` reads."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = arguments[4]
+        for lane, place in enumerate(_places_at(context, builder, signature, arguments, value.type.count)):
+            added = builder.extract_element(value, ir.Constant(_INT, lane))
+            builder.store(builder.fadd(builder.load(place), added), place)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, index, types.intp, lanes), generate
+
+
+def _places_at(context: Any, builder: Any, signature: Any, arguments: Any, count: int) -> list[Any]:
+    """Returns pointers to the numbers of a flat array at `start` plus the indices from `first` on."""
+    array, start, index, first = arguments[:4]
+    numbers = cgutils.create_struct_proxy(signature.args[0])(context, builder, array).data
+    named = cgutils.create_struct_proxy(signature.args[2])(context, builder, index).data
+    numbers, named = builder.gep(numbers, [start], inbounds=True), builder.gep(named, [first], inbounds=True)
+    cells = [builder.gep(named, [ir.Constant(first.type, lane)], inbounds=True) for lane in range(count)]
+    return [builder.gep(numbers, [builder.sext(builder.load(cell), start.type)], inbounds=True) for cell in cells]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_context: Any, array: Any, start: Any) -> Any:
+    """`prefetch(array, start)` has the memory around a place of a flat array brought near, in the background."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
+        byte = ir.IntType(8).as_pointer()
+        place = builder.bitcast(builder.gep(data, [arguments[1]], inbounds=True), byte)
+        options = [ir.Constant(_INT, option) for option in (0, 2, 1)]  # to read, for the second-level cache, as data
+        call(builder, "llvm.prefetch.p0", ir.VoidType(), [place, *options])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_at(_context: Any, array: Any, start: Any, lanes: Any) -> Any:
+    """`store_at(array, start, lanes)` writes a row to a flat array from `start` on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, start, value = arguments
+        builder.store(value, _flat_pointer(context, builder, signature.args[0], array, start, value.type), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes), generate
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def store_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> Any:
     """`store_some(array, start, count, lanes)` writes the first `count` lanes, or all, to a flat array from `start` on."""

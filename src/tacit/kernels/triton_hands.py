@@ -182,7 +182,8 @@ class TritonHandPasses(HandTreePasses[Tensor]):
     def __init__(self, tree: HandTree, device: str = "cuda") -> None:
         self.device = device
         pieces = cut_into_pieces(tree)
-        super().__init__(tree, pieces["node_value"], torch.float32)
+        self._value_offset = pieces["node_value"]
+        super().__init__(tree, torch.float32)
         self._stages = list(pairwise(pieces["stage_start"].tolist()))
         self._stage_deals = list(pairwise(pieces["stage_deal_start"].tolist()))
         self._widest = int(pieces["width"].max())
@@ -198,6 +199,17 @@ class TritonHandPasses(HandTreePasses[Tensor]):
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
         numbers = torch.from_numpy(np.ascontiguousarray(table))
         return numbers.to(self.device, torch.float32 if numbers.is_floating_point() else numbers.dtype)
+
+    def lanes(self, player: int, block: int) -> np.ndarray[Any, Any]:
+        return np.arange(self.tree.blocks.width(block))
+
+    def row_starts(self, player: int, nodes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        starts: np.ndarray[Any, Any] = self.tree.row_offset[player][self.tree.reach_row[player][nodes]]
+        return starts
+
+    def value_starts(self, player: int, nodes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        starts: np.ndarray[Any, Any] = self._value_offset[nodes]
+        return starts
 
     def entries(self, values: Floats) -> Tensor:
         return torch.from_numpy(np.asarray(values)).to(self.device, torch.float32)

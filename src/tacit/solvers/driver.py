@@ -50,10 +50,11 @@ class Driver:
     Attributes:
       passes: The games.
       clock: The iteration and its weights.
-      strategy: Entries: both players' current strategies.
+      lean: Whether only regrets and averages are kept: strategies are what regrets say.
+      strategy: Entries: both players' current strategies; None where it is lean.
       average: Entries: sums of weight times reach times strategy, for fictitious play their mean.
       regret: Entries: cumulative regrets.
-      reaches: Each player's reach under the current strategy.
+      reaches: Each player's reach under the current strategy, or None.
       mean_reaches: Each player's reach under the mean strategy, where an algorithm needs it; else its latest reach.
       root_sum: For each player the sum over iterations of weight times root values, if it was asked for.
       responds: Whether it is fictitious play.
@@ -74,19 +75,21 @@ class Driver:
         """Begins before the first iteration, over the given games."""
         options = self.options
         self.passes, self.clock = passes, Clock(self.schedule, passes.device if passes.capturable else "cpu")
-        self.strategy, self.average, self.regret = passes.uniform(), passes.zeros(), passes.zeros()
-        self.reaches: list[Any] = [passes.reach(player, self.strategy) for player in (0, 1)]
-        self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
-        self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
-        self.leaf_sum: Any = None
         self._sample_iterations: Any = None
-        self.sampled: Any = None
-        self.believed: Any = None
-        self._graph: Any = None
+        self.average, self.regret = passes.zeros(), passes.zeros()
         self.valuation: Valuation | None = None
         if options.evaluator is not None and passes.leaf_states is not None:
             decomposition = AVERAGES if self.responds else options.decomposition
             self.valuation = Valuation(passes, options.evaluator, decomposition, self.schedule.alternating, options.period)
+        self.lean = passes.lean and self._only_matches() and not self.clock.predicts
+        self.strategy: Any = None if self.lean else passes.uniform()
+        self.reaches: list[Any] = [None if self.lean else passes.reach(player, self.strategy) for player in (0, 1)]
+        self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
+        self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
+        self.leaf_sum: Any = None
+        self.sampled: Any = None
+        self.believed: Any = None
+        self._graph: Any = None
         if self.responds:
             self.start_average(self.strategy)
         self.follow_leaves()
@@ -103,6 +106,9 @@ class Driver:
 
     def step(self) -> None:
         """Runs one iteration: both players answer once."""
+        if self.lean:
+            self.run(1)
+            return
         self.clock.tick()
         if not self.responds:  # the average holds the strategies before their update
             self._take_samples(self.strategy, self.sampled)
@@ -123,7 +129,7 @@ class Driver:
 
         Where passes can be captured, all but a few are replays of a CUDA graph.
         """
-        if self.passes.span > 1 and self._only_matches():
+        if self.passes.span and self._only_matches():
             steps = regret_steps(self.schedule, self.iteration + 1, iterations)
             self.passes.repeat(self.strategy, self.regret, self.average, self.reaches, steps, self.schedule.alternating)
             self.clock.go_to(self.iteration + iterations)
@@ -139,8 +145,8 @@ class Driver:
 
     def _only_matches(self) -> bool:
         """Returns whether an iteration is two updates of regrets and nothing else."""
-        other = (self.options.gadget, self.valuation, self.root_sum, self._sample_iterations)
-        return not self._keeps_means and all(part is None for part in other)
+        other = (self.options.gadget, self.valuation, self._sample_iterations)
+        return not self._keeps_means and not self.options.values_roots and all(part is None for part in other)
 
     def _replay(self, iterations: int, period: int) -> None:
         """Runs iterations as a CUDA graph, captured once and replayed, so that nothing returns to Python inside.

@@ -99,7 +99,7 @@ def solve(
         check_at = driver.iteration + 1
         while not interrupted() and (iterations is None or driver.iteration < iterations):
             wanted = min(check_at, iterations or check_at) - driver.iteration
-            driver.run(wanted if passes.capturable else min(wanted, passes.span))
+            driver.run(wanted if passes.capturable else min(wanted, max(1, passes.span)))
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if driver.iteration < check_at and not done:
                 continue

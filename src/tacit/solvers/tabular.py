@@ -30,20 +30,25 @@ class TabularDriver(Driver):
 
     def current_strategy(self) -> Floats:
         """Returns `[E]` the strategy of the latest iteration."""
-        return self.passes.to_numpy(self.strategy)
+        return self._matched(self.passes.to_numpy(self.regret)) if self.lean else self.passes.to_numpy(self.strategy)
+
+    def _matched(self, regret: Floats) -> Floats:
+        """Returns `[E]` the strategy that regrets say."""
+        return self.passes.tree.normalise(np.maximum(regret, 0.0))
 
     def state(self) -> dict[str, Floats]:
         """Returns the arrays `[E]` from which `restore` continues."""
-        return {
-            "strategy": self.current_strategy(),
-            "average": self.passes.to_numpy(self.average),
-            "regret": self.passes.to_numpy(self.regret),
-        }
+        state = {"average": self.passes.to_numpy(self.average), "regret": self.passes.to_numpy(self.regret)}
+        return state if self.lean else {"strategy": self.current_strategy(), **state}
 
     def restore(self, state: dict[str, Floats], iteration: int) -> None:
         """Continues after `iteration` from a saved state."""
         self.clock.go_to(iteration)
-        self.strategy, self.average, self.regret = (self.passes.entries(state[k]) for k in ("strategy", "average", "regret"))
+        self.average, self.regret = (self.passes.entries(state[name]) for name in ("average", "regret"))
+        if self.lean:
+            return
+        strategy = state["strategy"] if "strategy" in state else self._matched(state["regret"])
+        self.strategy = self.passes.entries(strategy)
         for player in (0, 1):
             self.passes.reach(player, self.strategy, out=self.reaches[player])
         if self.responds:

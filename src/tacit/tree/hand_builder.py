@@ -110,14 +110,15 @@ def build_hand_tree(
       depth: None for the rest of the game, `round` to cut the tree where the next card would come.
       group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
         do not notice.
-      held: `[1326]` hands that the board allows, to which the tree gives lanes; None for those of either range.
+      held: `[1326]` hands that the board allows and both may hold, whatever their ranges; None for those of each one's range.
 
     Raises:
       TacitError: no two hands of the ranges can be held at once, or the depth is none of these.
     """
     streets = _streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
-    held = held_hands(board, ranges, group) if held is None else held
+    own = [held_hands(board, range_, group) for range_ in ranges] if held is None else [held, held]
+    held = own[0] | own[1]
     blocks = _blocks(board, [len(street.kind) for street in streets], group, held)
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
     root = blocks.hands(0)
@@ -165,6 +166,7 @@ def build_hand_tree(
         row_block=row_block,
         root_reach=reaches,
         leaf_betting=[betting for _, betting in streets[0].deals] if depth == ROUND else [],
+        own=(own[0][blocks.hand], own[1][blocks.hand]),
         pair_weight=chance / meeting,
     )
 
@@ -198,7 +200,7 @@ def num_hand_entries(
 ) -> int:
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
     group = symmetries(board, ranges)
-    held, boards, lanes = held_hands(board, ranges, group), [(board, group)], []
+    held, boards, lanes = held_hands(board, ranges[0] + ranges[1], group), [(board, group)], []
     entries = _entries_by_street(rules, start or rules.start(), depth == ROUND, {})
     for street in range(len(entries)):
         if street:
@@ -273,9 +275,9 @@ def _next_street(rules: BettingRules, betting: Betting) -> Betting:
     return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)
 
 
-def held_hands(board: tuple[int, ...], ranges: tuple[Floats, Floats], group: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Returns `[1326]` which hands somebody may hold on a board, or would after suits are renamed as in a group."""
-    held = possible_hands(board) & ((ranges[0] > 0) | (ranges[1] > 0))
+def held_hands(board: tuple[int, ...], weights: Floats, group: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Returns `[1326]` which hands of a range may be held on a board, or would after suits are renamed as in a group."""
+    held = possible_hands(board) & (weights > 0)
     kept: NDArray[np.bool_] = np.logical_or.reduce(held[RENAMED_HANDS[list(group)]])
     return kept
 

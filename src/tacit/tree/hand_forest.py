@@ -74,6 +74,7 @@ def join_hand_trees(trees: Sequence[HandTree]) -> HandTree:
         row_block=of_both("row_block", [blocks, blocks]),
         root_reach=of_both("root_reach"),
         leaf_betting=[betting for tree in trees for betting in tree.leaf_betting],
+        own=of_both("own"),
         pair_weight=joined("pair_weight"),
     )
 

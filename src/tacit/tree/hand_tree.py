@@ -126,6 +126,7 @@ class HandTree:
       row_block: for both players `[R]`.
       root_reach: for both players `[H]` the weights of hands in their ranges.
       leaf_betting: the betting at each `LEAF`, in order of nodes.
+      own: for both players `[lanes]` which hands of all boards' lanes it may hold.
       pair_weight: `[K]` the chance of the cards that came to each block, over the weight of all pairs of hands at the root.
     """
 
@@ -152,6 +153,7 @@ class HandTree:
     row_block: tuple[Ints, Ints]
     root_reach: tuple[Floats, Floats]
     leaf_betting: list[Betting]
+    own: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     pair_weight: Floats
 
     def __len__(self) -> int:

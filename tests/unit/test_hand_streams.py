@@ -1,0 +1,121 @@
+"""Solves that keep regrets and averages alone, with lanes for each player's own hands, on any number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tacit.cards.deck import parse_cards
+from tacit.cards.hands import NUM_HANDS, possible_hands
+from tacit.cards.ranges import parse_range
+from tacit.kernels import hand_streams
+from tacit.kernels.clock import OneStep, RegretStep
+from tacit.kernels.numba_hands import HandPasses
+from tacit.solvers.schedules import find_schedule, regret_steps
+from tacit.solvers.tabular import TabularDriver
+from tacit.threads import num_threads
+from tacit.tree.hand_builder import build_hand_tree
+from tacit.tree.hand_forest import join_hand_trees
+from tacit.tree.hand_tree import HandTree
+from tests.unit.test_hand_tree import FIRST, RIVER_BOARD, SECOND, SHORT_TURN, TINY_FLOP
+
+RANGES = parse_range("66+,AQs+,KJs"), parse_range("TT-55,AQo+,KJs+")
+TURN = parse_cards("2s5h9sKd")
+
+
+def turn(held: bool = False) -> HandTree:
+    """Returns a turn with ranges that overlap in part; with `held`, both have lanes for all hands of either."""
+    either = possible_hands(TURN) & (RANGES[0] + RANGES[1] > 0)
+    return build_hand_tree(None, SHORT_TURN, TURN, RANGES, held=either if held else None)
+
+
+def streamed(
+    tree: HandTree, solver: str, iterations: int, alternating: bool = True
+) -> tuple[HandPasses, np.ndarray, np.ndarray]:
+    passes = HandPasses(tree, np.float64)
+    assert passes.lean
+    regret, average = passes.zeros(), passes.zeros()
+    steps = regret_steps(find_schedule(solver), 1, iterations)
+    passes.repeat(None, regret, average, (), steps, alternating)  # type: ignore[arg-type]
+    return passes, regret, average
+
+
+@pytest.mark.parametrize("alternating", [True, False])
+@pytest.mark.parametrize("solver", ["dcfr", "cfr+", "cfr"])
+def test_what_is_streamed_is_what_updates_one_by_one_give(solver: str, alternating: bool) -> None:
+    passes, regret, average = streamed(turn(), solver, 5, alternating)
+    strategy, old_regret, old_average = passes.uniform(), passes.zeros(), passes.zeros()
+    reaches = [passes.reach(player, strategy) for player in (0, 1)]
+    for weights in regret_steps(find_schedule(solver), 1, 5):
+        clock = OneStep(RegretStep(*weights)).clock()
+        for players in ((0,), (1,)) if alternating else ((0, 1),):
+            for player in players:
+                passes.update_regrets(player, strategy, old_regret, old_average, reaches, clock)
+            for player in players:
+                passes.reach(player, strategy, out=reaches[player])
+    np.testing.assert_allclose(regret, old_regret, atol=1e-10)
+    np.testing.assert_allclose(average, old_average, rtol=1e-10, atol=1e-10)
+    for player in (0, 1):
+        faced = passes.reach(1 - player, passes.normalise(average))
+        expected = passes.best_response(player, faced)[0]
+        np.testing.assert_allclose(passes.played_values(player, average, True), expected, atol=1e-9)
+        expected = passes.values(player, passes.normalise(average), faced)
+        np.testing.assert_allclose(passes.played_values(player, average, False), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("members", [2, 3, 7])
+def test_results_do_not_depend_on_the_number_of_threads(members: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = np.ones(NUM_HANDS), np.ones(NUM_HANDS)
+    trees = [
+        turn(),
+        build_hand_tree(None, TINY_FLOP, parse_cards("2s5h9s"), (FIRST, SECOND)),
+        join_hand_trees([turn(), build_hand_tree(None, replace(SHORT_TURN, stack=800), parse_cards("2s2hTcKs"), full)]),
+    ]
+    monkeypatch.setattr(hand_streams, "NUMBERS_PER_THREAD", 1)
+    for tree in trees:
+        found = []
+        for threads in (1, members):
+            monkeypatch.setattr(hand_streams, "num_threads", lambda threads=threads: threads)
+            passes, regret, average = streamed(tree, "dcfr", 4)
+            assert passes._streams.members == threads
+            found.append((regret, average, passes.played_values(0, average, True)))
+        for alone, together in zip(*found, strict=True):
+            assert np.array_equal(alone, together)
+
+
+def test_small_trees_stay_on_one_thread() -> None:
+    river = HandPasses(build_hand_tree(None, SHORT_TURN, RIVER_BOARD[:4], (FIRST, SECOND)))
+    assert river._streams.members == 1 <= num_threads()
+
+
+def test_hands_that_a_player_never_holds_change_nothing() -> None:
+    """Lanes for every hand of either range give each hand of a range the same play as lanes for its own alone."""
+    tree, held = turn(), turn(held=True)
+    assert np.array_equal(tree.blocks.hand, held.blocks.hand)
+    sizes = [HandPasses(part)._layout.num_entries for part in (tree, held)]
+    assert sizes[0] < 0.8 * sizes[1]
+    learners = [TabularDriver(HandPasses(part, np.float64), find_schedule("dcfr")) for part in (tree, held)]
+    for learner in learners:
+        learner.run(20)
+    own, every = (learner.average_strategy() for learner in learners)
+    played = 0
+    for node in tree.decisions:
+        mine = tree.own[tree.actor[node]][slice(*tree.blocks.lane_start[tree.block[node] : tree.block[node] + 2])]
+        np.testing.assert_allclose(tree.decision(own, node)[:, mine], tree.decision(every, node)[:, mine], atol=1e-9)
+        played += int(mine.sum())
+    assert played > 1_000
+
+
+def test_a_lean_solve_goes_on_from_its_state() -> None:
+    whole, part, later = (TabularDriver(HandPasses(turn()), find_schedule("dcfr")) for _ in range(3))
+    assert whole.lean
+    whole.run(6)
+    part.run(4)
+    later.restore(part.state(), 4)
+    later.run(2)
+    for name, numbers in whole.state().items():
+        assert np.array_equal(numbers, later.state()[name])
+    predictive = TabularDriver(HandPasses(turn()), find_schedule("pcfr+"))
+    assert not predictive.lean

@@ -42,17 +42,20 @@ def test_threads_wait_for_each_other(members: int) -> None:
 def test_parts_have_every_node_once_and_keep_subtrees_whole(game: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = compile_game(load_game(game))
     layout = lane_layout(tree)
-    assert isinstance(tree, PublicTree) and layout is not None
+    assert isinstance(tree, PublicTree)
+    assert layout is not None
     monkeypatch.setattr(parts, "MEETING", 0)
     monkeypatch.setattr(parts, "GAIN", 1.0)
     found = parts.divide(layout, threads)
-    assert len(found.ranges) == threads and found.top > 0
+    assert len(found.ranges) == threads
+    assert found.top > 0
     of_node = np.full(len(layout.actor), -1)
     for part, ranges in enumerate(found.ranges):
         for first, last in ranges:
             assert (of_node[first:last] == -1).all()
             of_node[first:last] = part
-    assert (of_node[: found.top] == -1).all() and (of_node[found.top :] >= 0).all()
+    assert (of_node[: found.top] == -1).all()
+    assert (of_node[found.top :] >= 0).all()
     parent = tree.require_nodes().parent
     below = np.flatnonzero((np.arange(len(parent)) >= found.top) & (parent >= found.top))
     np.testing.assert_array_equal(of_node[below], of_node[parent[below]])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.tree.lanes import LaneLayout
 
-MEETING = 100
+MEETING = 250
 """What a meeting of threads costs, in nodes that a pass could have visited meanwhile (measured)."""
 GAIN = 0.8
 """Parts are made where they take at most this much of the time that one thread would need."""

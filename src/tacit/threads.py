@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -95,6 +96,20 @@ def _give_way(_context: Any) -> Any:
     return types.int32(), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _rest(_context: Any) -> Any:
+    """Waits a moment, and leaves the core's units to a thread that shares them."""
+    is_arm = platform.machine() in ("arm64", "aarch64")
+
+    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        name, hints = ("llvm.aarch64.hint", [ir.Constant(ir.IntType(32), 1)]) if is_arm else ("llvm.x86.sse2.pause", [])
+        kind = ir.FunctionType(ir.VoidType(), [hint.type for hint in hints])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), hints)
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 @compiled()
 def meet(members, place):  # type: ignore[no-untyped-def]
     """Waits until all threads of a team have come here; what they wrote before can be read after it.
@@ -108,6 +123,7 @@ def meet(members, place):  # type: ignore[no-untyped-def]
     number = _arrive(place)
     last, looked = (number // members + 1) * members, 0
     while _arrived(place) < last:
+        _rest()
         looked += 1
         if looked > PATIENCE:
             _give_way()

@@ -18,7 +18,7 @@ from tacit.solvers.tabular import TabularDriver
 from tacit.threads import num_threads
 from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_forest import join_hand_trees
-from tacit.tree.hand_tree import HandTree
+from tacit.tree.hand_tree import HandTree, Spot
 from tests.unit.test_hand_tree import FIRST, RIVER_BOARD, SECOND, SHORT_TURN, TINY_FLOP
 
 RANGES = parse_range("66+,AQs+,KJs"), parse_range("TT-55,AQo+,KJs+")
@@ -106,6 +106,21 @@ def test_hands_that_a_player_never_holds_change_nothing() -> None:
         np.testing.assert_allclose(tree.decision(own, node)[:, mine], tree.decision(every, node)[:, mine], atol=1e-9)
         played += int(mine.sum())
     assert played > 1_000
+
+
+def test_reaches_come_in_the_order_of_the_tree() -> None:
+    """Row by row: a hand's reach is its weight at the start times what it played on the way."""
+    tree = turn()
+    passes = HandPasses(tree, np.float64)
+    weights = np.random.default_rng(0).random(tree.num_entries)
+    strategy = tree.normalise(weights)
+    for player in (0, 1):
+        rows = passes.rows_to_numpy(player, passes.reach(player, passes.entries(strategy)))
+        assert rows.shape == (tree.row_offset[player][-1],)
+        for node in np.random.default_rng(player).choice(tree.decisions, 20):
+            block, start = int(tree.block[node]), tree.row_offset[player][tree.reach_row[player][node]]
+            expected = tree.strategy(strategy).range_at(Spot(int(node)), player)[tree.blocks.hands(block)]
+            np.testing.assert_allclose(rows[start : start + len(expected)], expected, atol=1e-12)
 
 
 def test_a_lean_solve_goes_on_from_its_state() -> None:

@@ -30,6 +30,8 @@ from tacit.kernels.simd import (
 from tacit.tree.hand_tree import DEALS, DECIDES
 
 MOST_ACTIONS = 64
+ALL = 0, 1
+"""All beginnings of a board."""
 LINE = 16
 """Numbers that are fetched from memory at once."""
 TWO, THREE = width(2), width(3)
@@ -356,14 +358,15 @@ def _add(values, there, index, first, source, here, size, one):  # type: ignore[
 
 
 @compiled()
-def hand_up(block, player, places, dense, tree, source, values, one):  # type: ignore[no-untyped-def]
-    """Adds the values of a board's beginnings, wherever they lie, to those of the deals that led there.
+def hand_up(block, player, begins, places, tree, source, values, one):  # type: ignore[no-untyped-def]
+    """Adds the values of some beginnings of a board to those of the deals that led there.
 
     Args:
       block: the board.
       player: whose values.
-      places: where the values of this board start in `source`, and those of the board before in `values`.
-      dense: whether `source` has those of the beginnings alone.
+      begins: the first of its beginnings that are meant, and how many there are to the next (`ALL`).
+      places: where the values of its nodes start in `source`, and those of the board before in `values`. Less than 0: `source`
+        has values of beginnings alone, from `-1 - places[0]` on.
       tree: tables.
       source: values of this board.
       values: values of the board before.
@@ -374,9 +377,9 @@ def hand_up(block, player, places, dense, tree, source, values, one):  # type: i
     lane_start, _, above, copy_start, copy_above = lanes[player][:5]
     lane, size = lane_start[block], lane_start[block + 1] - lane_start[block]
     stride, wide = strides(size), strides(lane_start[parent[block] + 1] - lane_start[parent[block]])
-    for begin in range(begin_start[block], begin_start[block + 1]):
-        number = begin - begin_start[block] if dense else begin_node[begin] - node_start[block]
-        here = first + number * stride
+    for number in range(begins[0], begin_start[block + 1] - begin_start[block], begins[1]):
+        begin = begin_start[block] + number
+        here = first + (begin_node[begin] - node_start[block]) * stride if first >= 0 else -1 - first + number * stride
         there = target + (begin_deal[begin] - node_start[parent[block]]) * wide
         _add(values, there, above, lane, source, here, size, one)
         for copy in range(copy_start[block], copy_start[block + 1], max(1, size)):

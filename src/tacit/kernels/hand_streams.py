@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.compiled import compiled
 from tacit.kernels.base import MATCH
 from tacit.kernels.card_removal import LANES, NUM_CARDS
-from tacit.kernels.hand_blocks import bring, clear_deals, enter, hand_up, leave, strides, terminals
+from tacit.kernels.hand_blocks import ALL, bring, clear_deals, enter, hand_up, leave, strides, terminals
 from tacit.kernels.hand_layout import HandLayout
 from tacit.threads import meet, num_threads, run_together
 
@@ -77,7 +77,7 @@ def _stream(  # type: ignore[no-untyped-def]
                             if mode == MATCH:
                                 bring(block_entry[2 * block + p], block_entry[2 * block + p + 1], average)
                             _leave(block, mode, p, block_at, tree, numbers, reaches, values, step, mine)
-                            hand_up(block, p, (block_at[2 + p], unit_at[2 + p]), False, tree, values[p], values[p], one)
+                            hand_up(block, p, ALL, (block_at[2 + p], unit_at[2 + p]), tree, values[p], values[p], one)
                 for p in range(2):
                     if updated[p]:
                         _leave(unit, mode, p, unit_at, tree, numbers, reaches, values, step, mine)
@@ -87,14 +87,16 @@ def _stream(  # type: ignore[no-untyped-def]
                             store[p][there : there + stride] = values[p][here : here + stride]
                             there += stride
             meet(members, place)
-            if member == 0:
-                for p in range(2):
-                    if updated[p]:
-                        for number in range(len(units)):
-                            to = store_at[p, number], root_at[parent[units[number]], 2 + p]
-                            hand_up(units[number], p, to, True, tree, store[p], values[p], one)
-                        for root in roots:
-                            _leave(root, mode, p, root_at[root], tree, numbers, reaches, values, step, mine)
+            for p in range(2):
+                if updated[p]:
+                    for number in range(len(units)):  # everyone hands up some of the beginnings
+                        to = -1 - store_at[p, number], root_at[parent[units[number]], 2 + p]
+                        hand_up(units[number], p, (member, members), to, tree, store[p], values[p], one)
+            meet(members, place)
+            for p in range(2):
+                if member == 0 and updated[p]:
+                    for root in roots:
+                        _leave(root, mode, p, root_at[root], tree, numbers, reaches, values, step, mine)
 
 
 class HandStreams:

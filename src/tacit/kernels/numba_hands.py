@@ -14,12 +14,12 @@ from tacit.compiled import compiled
 from tacit.kernels.base import FOLLOW, MATCH, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.card_removal import LANES, NUM_CARDS
 from tacit.kernels.clock import Clock
-from tacit.kernels.hand_blocks import clear_deals, enter, hand_up, leave, strides, terminals
+from tacit.kernels.hand_blocks import ALL, clear_deals, enter, hand_up, leave, terminals
 from tacit.kernels.hand_layout import lay_out, tables_of
 from tacit.kernels.hand_leaves import HandTreePasses, RunOuts
 from tacit.kernels.hand_streams import HandStreams
 from tacit.tree.base import Floats
-from tacit.tree.hand_tree import DECIDES, FULL_BOARD, RUNS_OUT, HandTree
+from tacit.tree.hand_tree import FULL_BOARD, RUNS_OUT, HandTree
 
 Array = NDArray[Any]
 
@@ -44,23 +44,19 @@ def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type
         terminals(block, player, (reach_at[1 - player][block], value_at[block]), tree, faced, values, room)
         leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, numbers, step)
         if parent[block] >= 0:
-            hand_up(block, player, (value_at[block], value_at[parent[block]]), False, tree, values, values, step[-1])
+            hand_up(block, player, ALL, (value_at[block], value_at[parent[block]]), tree, values, values, step[-1])
 
 
 @compiled()
-def _copy_entries(nodes, node_block, entry, lane_start, shared, tree_entry, tree_width, source, target, into_tree):  # type: ignore[no-untyped-def]
-    """Copies a player's numbers between the tree's order and its own lanes."""
-    for number in range(len(nodes)):
-        block = node_block[number]
-        first, size, wide = lane_start[block], lane_start[block + 1] - lane_start[block], tree_width[block]
-        stride = strides(size)
-        for a in range(entry[number, 1]):
-            ours, theirs = entry[number, 0] + a * stride, tree_entry[number] + a * wide
-            for h in range(size):
-                if into_tree:
-                    target[theirs + shared[first + h]] = source[ours + h]
-                else:
-                    target[ours + h] = source[theirs + shared[first + h]]
+def _copy_rows(block, ours, theirs, lane_start, shared, source, target, into_tree):  # type: ignore[no-untyped-def]
+    """Copies rows of a player between its own lanes, where they start at `ours`, and the tree's, where they do at `theirs`."""
+    for row in range(len(block)):
+        for lane in range(lane_start[block[row]], lane_start[block[row] + 1]):
+            here, there = ours[row] + lane - lane_start[block[row]], theirs[row] + shared[lane]
+            if into_tree:
+                target[there] = source[here]
+            else:
+                target[here] = source[there]
 
 
 class HandPasses(HandTreePasses[Array]):
@@ -130,7 +126,11 @@ class HandPasses(HandTreePasses[Array]):
         return np.zeros(self._layout.num_entries, self.dtype)
 
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
-        return rows.astype(np.float64)
+        tree, layout, block = self.tree, self._layout, self.tree.row_block[player]
+        lanes, within = layout.lanes[player], np.arange(len(block)) - layout.first_row[player][block]
+        spread, starts = np.zeros(int(tree.row_offset[player][-1])), self._row_at[player][block] + within * lanes.stride[block]
+        _copy_rows(block, starts, tree.row_offset[player], lanes.start, lanes.shared, rows, spread, True)
+        return spread
 
     def new_reach(self, player: int) -> Array:
         return np.empty(int((self._layout.num_rows[player] * self._layout.lanes[player].stride).sum()), self.dtype)
@@ -201,12 +201,9 @@ class HandPasses(HandTreePasses[Array]):
 
     def _copy(self, source: Array, target: Array, into_tree: bool) -> None:
         """Copies entries between the tree's order and that of the lanes here."""
-        tree, layout = self.tree, self._layout
+        tree, layout, node = self.tree, self._layout, self.tree.entry_node
         for player in (0, 1):
-            nodes = np.flatnonzero((tree.kind == DECIDES) & (tree.actor == player))
-            entry = np.stack([layout.node_entry[nodes], tree.num_actions[nodes]], axis=1)
-            lanes = layout.lanes[player]
-            _copy_entries(
-                nodes, tree.block[nodes], entry, lanes.start, lanes.shared, tree.entry_offset[tree.first_entry[nodes]],
-                np.diff(tree.blocks.lane_start), source, target, into_tree,
-            )  # fmt: skip
+            lanes, mine = layout.lanes[player], np.flatnonzero(tree.actor[node] == player)
+            block = tree.block[node[mine]]
+            starts = layout.node_entry[node[mine]] + (mine - tree.first_entry[node[mine]]) * lanes.stride[block]
+            _copy_rows(block, starts, tree.entry_offset[mine], lanes.start, lanes.shared, source, target, into_tree)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.tree.lanes import LaneLayout
 
 MEETING = 250
-"""What a meeting of threads costs, in nodes that a pass could have visited meanwhile (measured)."""
+"""What each further thread adds to a meeting, in nodes that a pass could have visited meanwhile (measured)."""
 GAIN = 0.8
 """Parts are made where they take at most this much of the time that one thread would need."""
 
@@ -33,6 +33,11 @@ class Parts:
         """Nodes of the largest part."""
         return int(np.diff(self.ranges, axis=2).sum(axis=1).max())
 
+    @property
+    def cost(self) -> int:
+        """How long a pass takes, in nodes."""
+        return self.top + self.largest + MEETING * (len(self.ranges) - 1)
+
 
 def divide(layout: LaneLayout, threads: int) -> Parts:
     """Returns the parts that finish first; a single part, without a top, where more would gain little."""
@@ -41,9 +46,10 @@ def divide(layout: LaneLayout, threads: int) -> Parts:
     if threads == 1:
         return whole
     sizes = _sizes(layout, levels)
-    choices = [_below(layout, levels, sizes, level, threads) for level in range(1, len(levels) - 1)]
-    best = min(choices, key=lambda parts: parts.top + parts.largest, default=whole)
-    return best if best.top + best.largest + MEETING < GAIN * levels[-1] else whole
+    numbers = {*(2**power for power in range(1, threads.bit_length())), threads}
+    choices = [_below(layout, levels, sizes, level, number) for number in numbers for level in range(1, len(levels) - 1)]
+    best = min(choices, key=lambda parts: parts.cost, default=whole)
+    return best if best.cost < GAIN * whole.cost else whole
 
 
 def _children(layout: LaneLayout, node: NDArray[np.int64]) -> NDArray[np.int64]:

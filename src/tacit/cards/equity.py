@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
-from tacit.cards.run_outs import FULL_BOARD, leads
+from tacit.cards.run_outs import FULL_BOARD, hand_margins
 from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 from tacit.compiled import compiled
 
@@ -50,9 +50,7 @@ def win_chances(hand: int, board: Board) -> NDArray[np.float64]:
       hand: a number of the 1,326.
       board: 0, 3, 4 or 5 cards, none of them in the hand.
     """
-    held = np.zeros(NUM_HANDS)
-    held[hand] = 1.0
-    return (0.5 - 0.5 * leads(board, held)) * possible_hands((*board, *HANDS[hand].tolist()))
+    return (0.5 + 0.5 * hand_margins(hand, board)) * possible_hands((*board, *HANDS[hand].tolist()))
 
 
 def _full_boards(board: Board) -> list[Board]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
 from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
-from tacit.cards.strength import hand_strengths
+from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 from tacit.cards.suits import RENAMED_HANDS
 from tacit.compiled import compiled
 
@@ -57,6 +57,24 @@ def leads(board: Board, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     hands, found = np.flatnonzero(possible_hands(board)), np.zeros(NUM_HANDS)
     found[hands] = run_out_margins(board) @ weights[hands]
     return found
+
+
+def hand_margins(hand: int, board: Board) -> NDArray[np.float64]:
+    """Returns `[1326]` the margins of one hand against all others; those against hands that it cannot meet mean nothing.
+
+    Much faster than a row of `run_out_margins`, which compares every hand with every other.
+
+    Args:
+      hand: a number of the 1,326.
+      board: 0, 3, 4 or 5 cards, none of them in the hand.
+    """
+    if not board:
+        return np.asarray(run_out_margins(board)[hand])
+    left = [card for card in range(NUM_CARDS) if card not in (*board, *HANDS[hand])]
+    rests = combinations(left, FULL_BOARD - len(board))
+    strengths = np.stack([hand_strengths((*board, *rest)) for rest in rests])
+    wins = np.where(strengths == IMPOSSIBLE, 0, np.sign(strengths[:, [hand]] - strengths)).sum(axis=0)
+    return np.asarray(wins / _num_boards(len(board)))
 
 
 def _counted_preflop() -> NDArray[np.int32]:

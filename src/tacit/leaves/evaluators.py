@@ -55,19 +55,25 @@ class OracleLeaves:
 
     def __init__(self, space: SearchSpace) -> None:
         self._space = space
+        self._latest: dict[tuple[int, bytes], Floats] = {}
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        H = beliefs.shape[0] // 2
-        known: dict[tuple[int, bytes], Floats] = {}  # games that search the same subgame ask the same questions
+        # Games that search the same subgame ask the same questions, and so does an iteration after a player who does not act.
+        before, self._latest = self._latest, {}
         values = np.zeros(beliefs.shape, np.float32)
         for column, (c, believed) in enumerate(zip(public_class.tolist(), beliefs.T.double().numpy(), strict=True)):
             key = (c, believed.tobytes())
-            if key not in known:
-                known[key] = np.zeros(2 * H)
-                for player, found in enumerate(exact_values(self._space, c, believed.reshape(2, H))):
-                    known[key][player * H : player * H + len(found)] = found
-            values[:, column] = known[key]
+            if key not in self._latest:
+                self._latest[key] = before[key] if key in before else self._solve(c, believed.reshape(2, -1))
+            values[:, column] = self._latest[key]
         return torch.from_numpy(values)
+
+    def _solve(self, public_class: int, beliefs: Floats) -> Floats:
+        """Returns `[2H]` the exact values, player 0's first; zero beyond a player's private states."""
+        values = np.zeros_like(beliefs)
+        for player, found in enumerate(exact_values(self._space, public_class, beliefs)):
+            values[player, : len(found)] = found
+        return values.ravel()
 
 
 def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tuple[Floats, Floats]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tacit.games import CHANCE, TERMINAL, Game
 
 Event = tuple[object, ...]
 State = tuple[Event, ...]
+
+_remembered = lru_cache(maxsize=100_000)  # every question about a state asks the same of all states before it
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class RandomGame(Game[State]):
     def initial_state(self) -> State:
         return ()
 
+    @_remembered
     def actor(self, state: State) -> int:
         if not state or self._draw_due(state):
             return CHANCE
@@ -87,6 +91,7 @@ class RandomGame(Game[State]):
     def _moves(self, state: State) -> int:
         return sum(event[0] == "move" for event in state)
 
+    @_remembered
     def _draw_due(self, state: State) -> bool:
         return self.draws and state[-1][0] == "move" and self._dice("draw", self._public(state)).random() < 0.3
 
@@ -100,8 +105,9 @@ class RandomGame(Game[State]):
         hide = self.hidden and self._dice("hide", self._public(state[:-1])).random() < 0.4
         return "" if hide else f"action {last[2]}"
 
+    @_remembered
     def _public(self, state: State) -> tuple[object, ...]:
-        return tuple((event[0], self._seen_by_all(state[: i + 1])) for i, event in enumerate(state))
+        return (*self._public(state[:-1]), (state[-1][0], self._seen_by_all(state))) if state else ()
 
     def _view(self, state: State, player: int) -> tuple[object, ...]:
         own = [event[2] if event[0] == "move" and event[1] == player else None for event in state]

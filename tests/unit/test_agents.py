@@ -68,7 +68,7 @@ def test_safe_search_plays_the_equilibrium_and_unsafe_search_is_beaten() -> None
 
 def test_re_solving_plays_the_equilibrium_in_one_search() -> None:
     """Rock-paper-scissors with depth 1: unsafe search answers with one move, the gadget holds it to the right mixture."""
-    search = search_of("modified_rps", 1, "cfr+", 400)
+    search = search_of("modified_rps", 1, "cfr+", 150)
     played = {}
     for safety in (RE_SOLVING, UNSAFE):
         agent = SearchAgent(ClassPlanner(search, rng(), safety), rng())

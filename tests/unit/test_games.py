@@ -25,9 +25,19 @@ from tacit.tree.sweeps import MAX_VISITS, count_tree
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", registered_games())
-def test_every_game_keeps_the_protocol(name: str) -> None:
-    report = check_game(load_game(name), max_histories=20_000)
+HOLDEM = [name for name in registered_games() if name.endswith("holdem")]
+
+
+@pytest.mark.parametrize(
+    ("name", "histories"),
+    [
+        *((name, 20_000) for name in registered_games() if name not in HOLDEM),
+        *((name, 2_000) for name in HOLDEM),
+        *(pytest.param(name, 20_000, marks=pytest.mark.slow) for name in HOLDEM),
+    ],
+)
+def test_every_game_keeps_the_protocol(name: str, histories: int) -> None:
+    report = check_game(load_game(name), max_histories=histories)
     assert report.ok, str(report)
 
 

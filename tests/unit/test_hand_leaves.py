@@ -85,6 +85,7 @@ def test_margins_are_those_of_all_boards(board: tuple[int, ...]) -> None:
         assert found == pytest.approx(counted_margin(first, second, board), abs=1e-9)
 
 
+@pytest.mark.slow  # of another pair in test_run_outs.py
 def test_margins_before_the_flop_are_those_of_all_boards() -> None:
     margins = run_out_margins(())
     np.testing.assert_array_equal(margins, -margins.T)

@@ -90,7 +90,9 @@ def test_settings_are_checked() -> None:
     assert {"cpu", "gpu", "paper", "smoke"} <= PRESETS.keys()
 
 
-@pytest.mark.parametrize(("name", "epochs"), [("kuhn_poker", 60), ("liars_dice(dice=1,faces=3)", 20)])
+@pytest.mark.parametrize(
+    ("name", "epochs"), [pytest.param("kuhn_poker", 60, marks=pytest.mark.slow), ("liars_dice(dice=1,faces=3)", 20)]
+)
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
     """A short run must be far better than uniform play, and than search with worthless leaves."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}

@@ -49,7 +49,14 @@ def trunk_losses(space: SearchSpace, strategy: Floats) -> Floats:
     return np.array(losses)
 
 
-@pytest.mark.parametrize("name", ["leduc_poker", "liars_dice(dice=1,faces=4)"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "liars_dice(dice=1,faces=3)",
+        pytest.param("leduc_poker", marks=pytest.mark.slow),
+        pytest.param("liars_dice(dice=1,faces=4)", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("decomposition", ["cfr-d", "cfr-ave"])
 def test_search_with_an_oracle_converges_to_nash(name: str, decomposition: str) -> None:
     """Theorems 3 and 6: the longer the search, the less its trunk strategy can lose, for both players."""

@@ -16,6 +16,7 @@ from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tests.command import tacit
 
 ROOT = Path(__file__).parents[2]
 KILLS = 3
@@ -97,11 +98,10 @@ def test_a_run_without_a_checkpoint_says_that_it_starts_again(tmp_path: Path) ->
     folder = RunFolder(tmp_path / "kuhn", REBEL)
     killed = open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "2"}))
     folder.add_epoch(killed.run_epoch(time.perf_counter))
-    process = start_training(folder.path, "kuhn_poker", "--resume", "--json")
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
-    assert "no checkpoint yet: starting again" in err.splitlines()
-    assert json.loads(out)["epoch"] == 2
+    done = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "no checkpoint yet: starting again" in done.stderr.splitlines()
+    assert json.loads(done.stdout)["epoch"] == 2
 
 
 @pytest.mark.parametrize("damage", ["cut short", "another game", "another command"])
@@ -120,7 +120,5 @@ def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
         message = "the checkpoint is of liars_dice(dice=1,faces=3), not of kuhn_poker"
     else:
         game, message = "leduc_poker", f"{folder.path} holds a run of kuhn_poker, not of leduc_poker"
-    process = start_training(folder.path, game, "--resume", "--set", "epochs=2")
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (2, "")
-    assert err == f"tacit: {message}\n"
+    done = tacit("train", "rebel", game, "--run", str(folder.path), "--resume", "--set", "epochs=2")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tacit: {message}\n")

@@ -29,6 +29,8 @@ _KEPT_BOARDS = 32
 """Of 11 MB each on the flop, in float64."""
 _AT_ONCE = 1_000
 """Boards that are counted together: few enough for sums of 16 bits, and for their strengths to stay in the cache."""
+_CARD_BITS: NDArray[np.int64] = np.left_shift(1, HANDS).sum(axis=1)
+"""`[1326]` each hand as two bits of the 52."""
 
 Board = tuple[int, ...]
 
@@ -107,7 +109,7 @@ def _num_boards(num_cards: int) -> int:
 
 def _meet(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Returns `[H, K]` whether two hands share no card."""
-    apart: NDArray[np.bool_] = (HANDS[first][:, None, :, None] != HANDS[second][None, :, None, :]).all((2, 3))
+    apart: NDArray[np.bool_] = _CARD_BITS[first][:, None] & _CARD_BITS[second] == 0
     return apart
 
 

@@ -11,9 +11,11 @@ import pytest
 from tacit.cli.main import main
 
 
-def tacit(*arguments: str, cwd: Path | None = None, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """Returns what a command printed and its exit code, after typing some lines."""
-    out, err = io.StringIO(), io.StringIO()
+def tacit(
+    *arguments: str, cwd: Path | None = None, typed: str = "", errors: io.StringIO | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Returns what a command printed and its exit code, after typing some lines; standard error can be another file."""
+    out, err = io.StringIO(), errors or io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr(sys, "stdin", io.StringIO(typed))
         patch.chdir(cwd or Path.cwd())

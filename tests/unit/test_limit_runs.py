@@ -46,7 +46,7 @@ def stop_after(epochs: int) -> Callable[[], bool]:
     return lambda: next(left) == 0
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("optimizer", [pytest.param("sgd", marks=pytest.mark.slow), "adam"])
 def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> None:
     """Memories overflow in these runs, so that the circle and the reservoir are tested, too."""
     config = small(optimizer=optimizer, learning_rate="0.01")

@@ -1,6 +1,6 @@
 """`tacit play` as a stranger meets it: scripted through standard input, and at a pseudo-terminal."""
 
-import contextlib
+import io
 import json
 import os
 import pty
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -84,39 +85,37 @@ def test_at_a_terminal_and_against_a_game_of_openspiel() -> None:
     os.close(main)
 
 
-def shown_at_a_terminal(*arguments: str, cwd: Path) -> str:
+class Terminal(io.StringIO):
+    """Says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown_at_a_terminal(*arguments: str, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Returns what a command writes to standard error when that is a terminal of 140 columns."""
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tacit", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=other,
-        env={**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "140"},
-        cwd=cwd,
-    )
-    os.close(other)
-    seen = b""
-    with contextlib.suppress(OSError):  # Linux ends a terminal that nobody writes to any more with an error
-        while part := os.read(main, 10_000):
-            seen += part
-    os.close(main)
-    assert process.wait(timeout=30) == 0, seen.decode()
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    terminal = Terminal()
+    with monkeypatch.context() as patch:
+        patch.setenv("TERM", "xterm")
+        patch.setenv("COLUMNS", "140")
+        done = tacit(*arguments, cwd=cwd, errors=terminal)
+    assert done.returncode == 0, done.stderr
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", done.stderr)
 
 
-def test_what_takes_long_before_a_game_is_shown(tmp_path: Path) -> None:
+def test_what_takes_long_before_a_game_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyspiel")
     game = "openspiel:leduc_poker"
-    seen = shown_at_a_terminal("play", game, "--games", "1", cwd=tmp_path)
+    show = partial(shown_at_a_terminal, cwd=tmp_path, monkeypatch=monkeypatch)
+    seen = show("play", game, "--games", "1")
     assert re.search(r"compiling the game: \d+,\d+ histories", seen)
     assert re.search(r"500/500 iterations .* exploitability 0\.000\d", seen)
     solve(game, iterations=1).save(tmp_path / "leduc.tacit")
-    seen = shown_at_a_terminal("play", game, "--agent", "leduc.tacit", "--games", "1", cwd=tmp_path)
+    seen = show("play", game, "--agent", "leduc.tacit", "--games", "1")
     assert re.search(r"loading leduc\.tacit .* compiling the game", seen)
-    seen = shown_at_a_terminal("match", "leduc.tacit", "random", "--game", game, "--hands", "2", cwd=tmp_path)
+    seen = show("match", "leduc.tacit", "random", "--game", game, "--hands", "2")
     assert re.search(r"loading leduc\.tacit .* compiling the game", seen)
-    seen = shown_at_a_terminal("match", "random", "random", "--game", "leduc_poker", "--hands", "2", "--aivat", cwd=tmp_path)
+    seen = show("match", "random", "random", "--game", "leduc_poker", "--hands", "2", "--aivat")
     assert re.search(r"AIVAT .* compiling the game", seen)
 
 

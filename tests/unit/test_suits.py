@@ -52,14 +52,15 @@ def symmetric_range(board: tuple[int, ...], seed: int, hands: int = NUM_HANDS) -
 def in_full(tree: HandTree, full: HandTree, *numbers: Floats) -> list[Floats]:
     """Returns numbers of a tree up to suits at every board of the tree that keeps them all."""
     spread = [np.zeros(full.num_entries) for _ in numbers]
+    strategies = [HandStrategy(tree, kept) for kept in numbers]
     for spot in full.decision_spots:
-        here = START
-        for _, what in full.path(spot):
+        here, path = START, full.path(spot)
+        for _, what in path:
             here = tree.after(here, what)
-        assert tree.path(here) == full.path(spot)
+        assert tree.path(here) == path
         assert tree.board(here) == full.blocks.board[full.block[spot.node]]
-        for kept, everywhere in zip(numbers, spread, strict=True):
-            full.decision(everywhere, spot.node)[:] = HandStrategy(tree, kept).played(here)[:, full.hands(spot)]
+        for strategy, everywhere in zip(strategies, spread, strict=True):
+            full.decision(everywhere, spot.node)[:] = strategy.played(here)[:, full.hands(spot)]
     return spread
 
 

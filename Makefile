@@ -17,7 +17,7 @@ run: .venv/.core
 test: lint
 	$(MAKE) --no-print-directory --jobs 2 types quick
 
-# Each worker gets one half of the tests in order, so that kernels are compiled and fixtures made by one of them only.
+# Each worker gets one half of the tests in order: most kernels are compiled, and most fixtures made, by one of them alone.
 quick: .venv/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 

@@ -42,7 +42,7 @@ def start_dealer(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], 
     return dealer, found[1]
 
 
-@pytest.mark.parametrize("game", ["no_limit_holdem", "limit_holdem"])
+@pytest.mark.parametrize("game", ["no_limit_holdem", pytest.param("limit_holdem", marks=pytest.mark.slow)])
 def test_two_clients_play_200_hands(tmp_path: Path, game: str) -> None:
     options = ("--hands", "200", "--names", "a,b", "--seed", "5", "--phh", "hands.phhs", "--json")
     dealer, port = start_dealer(tmp_path, "--game", game, *options)

@@ -176,8 +176,14 @@ def played(game: Game, agents: list[Agent], estimator: AivatEstimator, number: i
     return raw, less
 
 
-@pytest.mark.parametrize("name", ["leduc_poker", RIVER, TURN])
-@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize(
+    ("name", "both"),
+    [
+        *((name, True) for name in ("leduc_poker", RIVER, TURN)),
+        (RIVER, False),
+        *(pytest.param(name, False, marks=pytest.mark.slow) for name in ("leduc_poker", TURN)),
+    ],
+)
 def test_sampled_games_have_the_exact_value(name: str, both: bool) -> None:
     game = load_game(name)
     tree = compile_game(game)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tacit.reproduce.tabular import EXPERIMENTS
 from tests.command import tacit
 
 ROOT = Path(__file__).parents[2]
@@ -197,19 +198,19 @@ def test_stopping_while_a_game_is_compiled_says_so() -> None:
     assert (process.returncode, out, err) == (130, b"", b"tacit: stopped\n")
 
 
-def test_output_that_cannot_be_written() -> None:
+@pytest.mark.parametrize("arguments", [(), pytest.param(("--json",), marks=pytest.mark.slow)])
+def test_output_that_cannot_be_written(arguments: tuple[str, ...]) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for arguments in (["games", "kuhn_poker"], ["games", "kuhn_poker", "--json"]):
-        command = [sys.executable, "-m", "tacit", *arguments]
-        with open("/dev/full", "w") as full:
-            result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
-        assert result.returncode == 2
-        assert result.stderr == "tacit: cannot write to standard output: No space left on device\n"
-        reader, writer = os.pipe()
-        os.close(reader)
-        result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False)
-        os.close(writer)
-        assert (result.returncode, result.stderr) == (0, "")
+    command = [sys.executable, "-m", "tacit", "games", "kuhn_poker", *arguments]
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert result.returncode == 2
+    assert result.stderr == "tacit: cannot write to standard output: No space left on device\n"
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_brackets_are_no_markup(tmp_path: Path) -> None:
@@ -274,7 +275,8 @@ def test_reproduce_the_robustness_of_xfp_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "nfsp-xfp.png").exists()
 
 
-def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path) -> None:
+def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXPERIMENTS["rebel-table2"].iterations, "smoke", 8)  # 1,024 at every scale, as test_solvers.py checks
     arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--out", str(tmp_path), "--rows")
     result = tacit(*arguments, "tabular,cfr-d", "--json")
     assert result.returncode == 0, result.stderr

@@ -45,7 +45,8 @@ def largest_difference(tree: PublicTree, strategy: np.ndarray, theirs: list[dict
     return max(found)
 
 
-def test_xfp_is_openspiels_on_leduc() -> None:
+@pytest.mark.parametrize("iterations", [3, pytest.param(6, marks=pytest.mark.slow)])
+def test_xfp_is_openspiels_on_leduc(iterations: int) -> None:
     """Both start at the uniform strategy, answer at once, and step by 1/(t + 1)."""
     pyspiel = pytest.importorskip("pyspiel")
     from open_spiel.python.algorithms.fictitious_play import XFPSolver
@@ -53,7 +54,7 @@ def test_xfp_is_openspiels_on_leduc() -> None:
     tree, learner = learner_of("leduc_poker", "xfp")
     twin = pyspiel.load_game(tree.game.openspiel_twin())
     theirs = XFPSolver(twin)
-    for _ in range(6):
+    for _ in range(iterations):
         learner.step()
         theirs.iteration()
         assert largest_difference(tree, learner.average_strategy(), theirs.average_policy_tables()) < 1e-9

@@ -128,7 +128,7 @@ def assert_means(exact: float, *tallies: Tally) -> None:
         assert tally.mean == pytest.approx(exact, abs=4 * tally.deviation / math.sqrt(tally.count))
 
 
-@pytest.mark.parametrize(("both", "factor"), [(True, 15.0), (False, 3.0)])
+@pytest.mark.parametrize(("both", "factor"), [(True, 15.0), pytest.param(False, 3.0, marks=pytest.mark.slow)])
 def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float) -> None:
     """With both known 19 times, with one of them known 4 times, in hands that are dealt once each."""
     game, tree = endgame(TURN)

@@ -133,7 +133,7 @@ def with_board(game: Holdem, state: HoldemState) -> Holdem:
     return load_game(str(game).replace("board=", f"board={card_names(state.board)}"))  # type: ignore[return-value]
 
 
-COUNTS = [300, pytest.param(10_000, marks=pytest.mark.slow)]
+COUNTS = [100, pytest.param(10_000, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("num_hands", COUNTS)

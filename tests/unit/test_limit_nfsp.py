@@ -115,7 +115,7 @@ def test_a_circle_keeps_the_latest_transitions_of_each_player() -> None:
             assert column.tolist() == kept
 
 
-@pytest.mark.parametrize("least", [0.0, 0.25])
+@pytest.mark.parametrize("least", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])  # 0.5 takes over half-way
 def test_a_reservoir_keeps_old_and_new_as_often_as_it_should(least: float) -> None:
     """An item of the t-th batch is there at the end if it was kept and nobody replaced it."""
     capacity, batch, batches, trials = 50, 10, 40, 200

@@ -135,7 +135,10 @@ def always(action: int) -> Layers:
     return layers
 
 
-@pytest.mark.parametrize("bot", ["always-call", "random", "always-fold", "pot-odds"])
+@pytest.mark.parametrize(
+    "bot",  # pot-odds is compared action by action below
+    ["always-call", "random", "always-fold", pytest.param("pot-odds", marks=pytest.mark.slow)],
+)
 def test_the_judge_agrees_with_the_arena(bot: str) -> None:
     """A player who always calls against each bot, in tensors and hand by hand."""
     game = LimitHoldem()

@@ -67,7 +67,10 @@ LATE_CURVES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+LARGE = ("liars_dice(dice=1,faces=6)", "liars_dice(dice=2,faces=3)")  # seconds each
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in VALUES])
 def test_lp_gives_the_known_value(name: str) -> None:
     result = solve(name, solver="lp")
     assert result.value == pytest.approx(VALUES[name], abs=1e-6)

@@ -196,7 +196,7 @@ def test_check_game_explains_keys_that_lie(game: Game, message: str) -> None:
     assert violation.history
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * ("dice=2" in name)) for name in GAMES])
 def test_check_game_finds_honest_keys_honest(name: str) -> None:
     assert check_game(GAMES[name]).ok
 

@@ -152,7 +152,7 @@ def played_on(tree: HandTree, full: HandTree, solver: str, iterations: int) -> l
         ("2s5s9sKs", "dcfr"),
         ("2s5s9sKs", "flop"),
         ("2s5h9sKh", "pcfr+"),
-        ("2s2h9s9h", "dcfr"),
+        pytest.param("2s2h9s9h", "dcfr", marks=pytest.mark.slow),
         ("2s2h9s9h", "linear-cfr"),
         ("AsAhAd7c", "cfr+"),
     ],

@@ -70,7 +70,7 @@ def test_groups_that_are_filled_up_with_copies_change_nothing() -> None:
     assert filled.payoffs == pytest.approx(plain.payoffs, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_public_deals_and_hidden_actions_are_counted_as_they_happen(seed: int) -> None:
     search = blind_search(RandomGame(seed=seed, length=4, roots=3), 1)
     assert len(search.space.root_chance) > 1

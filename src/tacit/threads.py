@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -37,8 +38,9 @@ def one_thread() -> Iterator[None]:
 
 
 def num_threads() -> int:
-    """Returns how many threads compiled code may use: one for each core, or what `NUMBA_NUM_THREADS` says."""
-    return int(numba.get_num_threads())
+    """Returns how many threads compiled code may use: one for each core unless `OMP_NUM_THREADS` or numba's own name fewer."""
+    wanted, most = os.environ.get("OMP_NUM_THREADS", ""), int(numba.get_num_threads())
+    return min(int(wanted), most) if wanted.isdecimal() and int(wanted) else most
 
 
 def run_together(members: int, function: Callable[..., object], *arguments: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -11,7 +12,7 @@ from tacit.kernels import make_passes, numba_rows
 from tacit.kernels.numba_lanes import LanePasses
 from tacit.kernels.numba_rows import RowPasses
 from tacit.solvers.schedules import find_schedule, regret_steps
-from tacit.threads import meet, run_together
+from tacit.threads import meet, num_threads, run_together
 from tacit.tree import parts
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
@@ -86,6 +87,12 @@ def test_solves_do_not_depend_on_the_number_of_threads(game: str, alternating: b
         found.append(iterated(passes, alternating))
     for others in zip(*found, strict=True):
         assert all(np.array_equal(others[0], other) for other in others[1:])
+
+
+@pytest.mark.parametrize(("told", "used"), [("1", 1), ("", None), ("many", None), ("0", None), ("1000", None)])
+def test_a_user_can_ask_for_fewer_threads(told: str, used: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", told)
+    assert num_threads() == (numba.get_num_threads() if used is None else used)
 
 
 def test_small_games_stay_on_one_thread() -> None:

@@ -63,9 +63,9 @@ MUTANTS = (
     ),
     Mutant(
         "hands: averages without own reach",
-        "kernels/numba_hands.py",
+        "kernels/hand_blocks.py",
         "+ share * played)",
-        "+ share * load_some(strategy, entry, left, VECTOR))",
+        "+ share)",
         "test_hand_tree.py test_solve_holdem.py",
     ),
     Mutant(
@@ -83,10 +83,10 @@ MUTANTS = (
         "test_solvers.py test_fictitious_play.py",
     ),
     Mutant(
-        "many iterations in one call always alternate",
+        "updates at once are made twice in one call",
         "kernels/numba_rows.py",
-        "        if alternating:",
-        "        if True:",
+        "            if not alternating:\n                break",
+        "            if False:\n                break",
         "test_sequences.py",
     ),
     Mutant(
@@ -122,9 +122,38 @@ MUTANTS = (
     Mutant(
         "folds forget card removal",
         "kernels/card_removal.py",
-        "chips * (total - _of_cards(h, cards, by_card) + load(reach, h, VECTOR))",
+        "chips * (_others(total, h, cards, by_card) + load(reach, same[h], VECTOR))",
         "chips * total",
         "test_hand_tree.py",
+    ),
+    Mutant(
+        "the opponent's hand of the same cards is taken away twice",
+        "kernels/card_removal.py",
+        "(_others(total, h, cards, by_card) + load(reach, same[h], VECTOR))",
+        "(_others(total, h, cards, by_card))",
+        "test_hand_tree.py",
+    ),
+    Mutant(
+        "one card of an orbit stands for itself alone",
+        "kernels/hand_blocks.py",
+        "for copy in range(copy_start[block], copy_start[block + 1], max(1, size)):",
+        "for copy in range(0):",
+        "test_suits.py",
+    ),
+    # Threads
+    Mutant(
+        "threads do not wait for each other",
+        "threads.py",
+        "while _arrived(place) < last:",
+        "while _arrived(place) < 0:",
+        "test_threads.py",
+    ),
+    Mutant(
+        "a part of the cards is not handed up",
+        "kernels/hand_streams.py",
+        "for number in range(member, len(units), members):",
+        "for number in range(2 * member, len(units), members):",
+        "test_hand_streams.py",
     ),
     # Search
     Mutant(

@@ -1,5 +1,21 @@
 """How good a strategy is: values, best responses and exploitability, all exact, on the passes that also solve."""
 
-from tacit.evaluation.exact import BestResponse, Quality, best_response, evaluate, evaluate_exactly, infostate_values
+from tacit.evaluation.exact import (
+    BestResponse,
+    Quality,
+    best_response,
+    evaluate,
+    evaluate_exactly,
+    evaluate_weights,
+    infostate_values,
+)
 
-__all__ = ["BestResponse", "Quality", "best_response", "evaluate", "evaluate_exactly", "infostate_values"]
+__all__ = [
+    "BestResponse",
+    "Quality",
+    "best_response",
+    "evaluate",
+    "evaluate_exactly",
+    "evaluate_weights",
+    "infostate_values",
+]

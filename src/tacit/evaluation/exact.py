@@ -61,10 +61,9 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
       evaluator: values the leaves of a tree that a depth limit cut, at the beliefs of the strategy; they stay the same for
         those who deviate. None: leaves are worth nothing.
     """
-    strategy = passes.entries(strategy)
     if passes.lean:
-        values = [passes.root_value(p, passes.played_values(p, strategy, respond)) for p, respond in _ASKED]
-        return Quality(values[0], (values[1], values[2]))
+        return evaluate_weights(passes, passes.weights(strategy))
+    strategy = passes.entries(strategy)
     reaches = [passes.reach(player, strategy) for player in (0, 1)]
     leaves = [leaf_values(passes, evaluator, reaches, player) for player in (0, 1)]
     value = passes.root_value(0, passes.values(0, strategy, reaches[1], leaves[0]))
@@ -73,15 +72,22 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
     return Quality(value, (responses[0], responses[1]))
 
 
+def evaluate_weights(passes: AnyTreePasses, weights: Any) -> Quality:
+    """Returns the quality of what weights say, entries of lean passes: they are shares of actions once they are normalised."""
+    values = [passes.root_value(p, passes.played_values(p, weights, respond)) for p, respond in _ASKED]
+    return Quality(values[0], (values[1], values[2]))
+
+
 def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
     """Returns the same as `evaluate` in float64, whatever the passes and the strategy are in.
 
     In float32 the probabilities at an infostate sum to 1 only roughly. So what is evaluated is the strategy in the same
     proportions whose probabilities do.
     """
-    if strategy.dtype == np.float64:
-        return evaluate(passes.exact(), strategy)
-    return evaluate(passes.exact(), passes.tree.normalise(strategy.astype(np.float64)))  # no name keeps the copy alive
+    exact = passes.exact()
+    if exact.lean or strategy.dtype == np.float64:
+        return evaluate(exact, strategy)
+    return evaluate(exact, passes.tree.normalise(strategy.astype(np.float64)))  # no name keeps the copy alive
 
 
 def leaf_values(passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any], player: int) -> LeafValues | None:

@@ -292,6 +292,10 @@ class TreePasses(Passes[Array]):
     def entries(self, values: Floats) -> Array:
         """Returns `[E]` values in this implementation's layout."""
 
+    def weights(self, values: Floats) -> Array:
+        """Returns the same for `played_values`, which takes numbers of any type: nothing is converted that need not be."""
+        return self.entries(values)
+
     @abstractmethod
     def to_numpy(self, entries: Array) -> Floats:
         """Returns entries as the tree's `[E]`."""

@@ -92,7 +92,7 @@ def _play(actions, stride, at, source, below, weights, reach, average, step):  #
             entry = at + a * stride + h
             played = reached * _share(load_at(weights, entry, one, ROW), total, divisor, even)
             store_at(reach, below[a] + h, played)
-            if len(average):
+            if average is not None:
                 mean = load_at(average, entry, one, ROW)
                 store_at(average, entry, mean - take * mean + take * played)
 
@@ -109,7 +109,7 @@ def enter(block, player, places, tree, root_reach, weights, reach, average, step
       root_reach: the rows of first boards, one after the other.
       weights: what is played.
       reach: the rows.
-      average: becomes `(1 - share) * average + share` times the reach of each action; no numbers to leave it alone.
+      average: becomes `(1 - share) * average + share` times the reach of each action; None leaves it alone.
       step: the share, and 1 in the type of the numbers.
     """
     here, before = places
@@ -207,9 +207,8 @@ def _respond(size, stride, actions, at, entry, children, values, response, bonus
             if ranked > best:
                 best, chosen = ranked, a
         values[at + h] = values[children[chosen] + h]
-        if len(response):
-            for a in range(actions):
-                response[entry + a * stride + h] = 1 if a == chosen else 0
+        for a in range(actions):
+            response[entry + a * stride + h] = 1 if a == chosen else 0
     values[at + size : at + stride] = 0
 
 
@@ -240,13 +239,16 @@ def _follow(stride, actions, at, entry, children, values, weights, one):  # type
 def _match(actions, stride, at, entry, children, rows, values, strategy, regret, average, reach, step):  # type: ignore[no-untyped-def]
     """Fills a node's values, and updates regrets, average and strategy there.
 
-    Without a strategy (no numbers) what was played is what the regrets say.
+    Without a strategy (None) what was played is what the regrets say.
     """
     positive, negative, floor, prediction, weight, one = step
     zero, unit, even = splat(one - one, ROW), splat(one, ROW), _even(actions, one)
     keep_positive, keep_negative, lowest = splat(positive, ROW), splat(negative, ROW), splat(floor, ROW)
     ahead, share = splat(prediction, ROW), splat(weight, ROW)
-    weights = strategy if len(strategy) else regret
+    if strategy is None:  # noqa: SIM108 (numba makes no code for the other case)
+        weights = regret
+    else:
+        weights = strategy
     for h in range(0, stride, len(ROW)):
         total = _total(weights, entry + h, stride, actions, one)
         divisor, value = where_greater(total, zero, total, unit), zero
@@ -263,11 +265,11 @@ def _match(actions, stride, at, entry, children, rows, values, strategy, regret,
             store_at(regret, here, new)
             played = load_at(reach, rows[a] + h, one, ROW)
             store_at(average, here, load_at(average, here, one, ROW) + share * played)
-            if len(strategy):
+            if strategy is not None:
                 wish = larger(new + ahead * instant, zero)
                 store_at(strategy, here, wish)
                 total = total + wish
-        if len(strategy):
+        if strategy is not None:
             divisor = where_greater(total, zero, total, unit)
             for a in range(times(actions)):
                 here = entry + a * stride + h
@@ -275,7 +277,7 @@ def _match(actions, stride, at, entry, children, rows, values, strategy, regret,
 
 
 @compiled(error_model="numpy")
-def leave(block, mode, player, places, tree, values, numbers, step):  # type: ignore[no-untyped-def]
+def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, step):  # type: ignore[no-untyped-def]
     """Lets the values of a board's ends and of what follows it flow up to its beginnings.
 
     Args:
@@ -285,8 +287,11 @@ def leave(block, mode, player, places, tree, values, numbers, step):  # type: ig
       places: where the player's rows start, and the values.
       tree: tables.
       values: those of terminal nodes and of deals are there.
-      numbers: the player's rows, and entries: weights that are followed, the strategy or response, regrets or the bonus,
-        averages.
+      reach: the player's rows.
+      weights: entries that are followed.
+      strategy: entries: the strategy, or the response; None if nobody asks for it.
+      regret: entries: regrets, or the bonus; None where nothing is matched, so that no code is made for it.
+      average: entries, or None.
       step: the weights of an update (`RegretStep`), and 1; in the type of the numbers.
     """
     row_at, value_at = places
@@ -294,7 +299,6 @@ def leave(block, mode, player, places, tree, values, numbers, step):  # type: ig
     kind, actor, num_actions, first_child, child, node_entry, _ = nodes
     node_row, _, first_row, _ = rows[player]
     lane_start = lanes[player][0]
-    reach, weights, strategy, regret, average = numbers
     one = step[-1]
     size = lane_start[block + 1] - lane_start[block]
     stride = strides(size)
@@ -312,21 +316,23 @@ def leave(block, mode, player, places, tree, values, numbers, step):  # type: ig
                 for a in range(1, actions):
                     value += load_at(values, below[a] + h, one, ROW)
                 store_at(values, at + h, value)
-        elif mode == MATCH:
-            for a in range(actions):
-                action_row[a] = row_at + (node_row[child[first + a]] - first_row[block]) * stride
-            if actions == 2:
-                _match(TWO, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
-            elif actions == 3:
-                _match(THREE, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+        elif mode == RESPOND:
+            if strategy is None:
+                _best(stride, actions, at, below, values, one)
             else:
-                _match(actions, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
-        elif mode != RESPOND:
-            _follow(stride, actions, at, entry, below, values, weights, one)
-        elif len(strategy):
-            _respond(size, stride, actions, at, entry, below, values, strategy, regret)
+                _respond(size, stride, actions, at, entry, below, values, strategy, regret)
+        elif mode == MATCH:
+            if regret is not None:
+                for a in range(actions):
+                    action_row[a] = row_at + (node_row[child[first + a]] - first_row[block]) * stride
+                if actions == 2:
+                    _match(TWO, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                elif actions == 3:
+                    _match(THREE, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                else:
+                    _match(actions, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
         else:
-            _best(stride, actions, at, below, values, one)
+            _follow(stride, actions, at, entry, below, values, weights, one)
 
 
 @compiled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -158,9 +159,13 @@ class HandTreePasses(TreePasses[Array]):
         """Returns where the player's values of some nodes lie."""
 
     def exact(self) -> TreePasses[Any]:
+        return self if self._number == torch.float64 else self._in_float64
+
+    @cached_property
+    def _in_float64(self) -> TreePasses[Any]:
         from tacit.kernels.numba_hands import HandPasses
 
-        return self if self._number == torch.float64 else HandPasses(self.tree, np.float64)
+        return HandPasses(self.tree, np.float64)
 
     def node_values(self, player: int, node: int) -> Floats:
         """Returns `[H]` by lane of the tree; for nodes on full boards only where these do not share their room."""

@@ -30,30 +30,27 @@ def _enter(block, needed, at, before, tree, root_reach, weights, reaches, values
 
     `at` and `before` say where both players' rows and then both players' values start, on the board and on the one before.
     """
-    none, one = reaches[0][:0], np.ones(1, reaches[0].dtype)[0]
+    one = np.ones(1, reaches[0].dtype)[0]
     for p in range(2):
         if needed[p]:
-            enter(block, p, (at[p], before[p]), tree, root_reach[p], weights, reaches[p], none, (one - one, one))
+            enter(block, p, (at[p], before[p]), tree, root_reach[p], weights, reaches[p], None, (one - one, one))
         clear_deals(block, p, at[2 + p], tree, values[p])
 
 
 @compiled()
-def _leave(block, mode, p, at, tree, numbers, reaches, values, step, room):  # type: ignore[no-untyped-def]
+def _leave(block, mode, p, at, tree, weights, regret, average, reaches, values, step, room):  # type: ignore[no-untyped-def]
     """Lets a player's values flow up over a board, once those of what follows it were handed up."""
-    weights, regret, average = numbers
     terminals(block, p, (at[1 - p], at[2 + p]), tree, reaches[1 - p], values[p], room)
-    numbers = reaches[p], weights, reaches[0][:0], regret, average
-    leave(block, mode, p, (at[p], at[2 + p]), tree, values[p], numbers, step)
+    leave(block, mode, p, (at[p], at[2 + p]), tree, values[p], reaches[p], weights, None, regret, average, step)
 
 
 @compiled(nogil=True)
 def _stream(  # type: ignore[no-untyped-def]
-    member, members, place, mode, players, tree, plan, root_reach, numbers, reaches, values, store, room, steps
+    member, members, place, mode, players, tree, plan, root_reach, weights, regret, average, reaches, values, store, room, steps
 ):
     """Runs passes on one thread of a team; the arguments are those of `HandStreams.run`."""
     roots, units, below, root_at, room_at, store_at = plan
     (parent, node_start, _), block_entry, (begin_start, begin_node, _), lanes = tree[0], tree[1][6], tree[3], tree[5]
-    weights, _, average = numbers
     one = np.ones(1, reaches[0].dtype)[0]
     mine = room[0][member], room[1][member], room[2][member], room[3][member], room[4][member], room[5]
     unit_at, block_at = room_at[member, 0], room_at[member, 1]
@@ -74,13 +71,13 @@ def _stream(  # type: ignore[no-untyped-def]
                     _enter(block, needed, block_at, unit_at, tree, root_reach, weights, reaches, values)
                     for p in range(2):
                         if updated[p]:
-                            if mode == MATCH:
+                            if average is not None:
                                 bring(block_entry[2 * block + p], block_entry[2 * block + p + 1], average)
-                            _leave(block, mode, p, block_at, tree, numbers, reaches, values, step, mine)
+                            _leave(block, mode, p, block_at, tree, weights, regret, average, reaches, values, step, mine)
                             hand_up(block, p, ALL, (block_at[2 + p], unit_at[2 + p]), tree, values[p], values[p], one)
                 for p in range(2):
                     if updated[p]:
-                        _leave(unit, mode, p, unit_at, tree, numbers, reaches, values, step, mine)
+                        _leave(unit, mode, p, unit_at, tree, weights, regret, average, reaches, values, step, mine)
                         stride, there = strides(lanes[p][0][unit + 1] - lanes[p][0][unit]), store_at[p, number]
                         for begin in range(begin_start[unit], begin_start[unit + 1]):
                             here = unit_at[2 + p] + (begin_node[begin] - node_start[unit]) * stride
@@ -96,7 +93,7 @@ def _stream(  # type: ignore[no-untyped-def]
             for p in range(2):
                 if member == 0 and updated[p]:
                     for root in roots:
-                        _leave(root, mode, p, root_at[root], tree, numbers, reaches, values, step, mine)
+                        _leave(root, mode, p, root_at[root], tree, weights, regret, average, reaches, values, step, mine)
 
 
 class HandStreams:
@@ -150,7 +147,8 @@ class HandStreams:
         players: list[tuple[bool, bool]],
         root_reach: tuple[Array, Array],
         weights: Array,
-        numbers: tuple[Array, Array],
+        regret: Array | None,
+        average: Array | None,
         steps: Array,
     ) -> None:
         """Runs passes for some players, one after the other, in each of some iterations.
@@ -160,12 +158,13 @@ class HandStreams:
           players: for each pass whether it is for player 0, and for player 1.
           root_reach: reaches of the first boards.
           weights: entries: what both play.
-          numbers: entries: regrets and averages.
+          regret: entries, or None where nothing is matched, and
+          average: likewise.
           steps: `[T, 5]` the weights of each iteration.
         """
         run_together(
-            self.members, _stream, mode, np.array(players), self._tables, self._plan, root_reach, (weights, *numbers),
-            self._reaches, self._values, self._store, self._room, steps.astype(self._dtype),
+            self.members, _stream, mode, np.array(players), self._tables, self._plan, root_reach, weights, regret,
+            average, self._reaches, self._values, self._store, self._room, steps.astype(self._dtype),
         )  # fmt: skip
 
     def root_values(self, player: int) -> Array:

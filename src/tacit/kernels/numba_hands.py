@@ -42,7 +42,7 @@ def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type
         clear_deals(block, player, value_at[block], tree, values)
     for block in range(len(parent) - 1, -1, -1):
         terminals(block, player, (reach_at[1 - player][block], value_at[block]), tree, faced, values, room)
-        leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, numbers, step)
+        leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, *numbers, step)
         if parent[block] >= 0:
             hand_up(block, player, ALL, (value_at[block], value_at[parent[block]]), tree, values, values, step[-1])
 
@@ -113,8 +113,11 @@ class HandPasses(HandTreePasses[Array]):
         return starts
 
     def entries(self, values: Floats) -> Array:
-        entries: Array = np.zeros(self._layout.num_entries, self.dtype)
-        self._copy(np.asarray(values), entries, False)
+        return self.weights(np.asarray(values, self.dtype))
+
+    def weights(self, values: Floats) -> Array:
+        entries: Array = np.zeros(self._layout.num_entries, values.dtype)
+        self._copy(values, entries, False)
         return entries
 
     def to_numpy(self, entries: Array) -> Floats:
@@ -137,8 +140,7 @@ class HandPasses(HandTreePasses[Array]):
 
     def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
         step = self.dtype(0.0 if clock is None else clock.share()), self.dtype(1.0)
-        mean = self._none if average is None else average
-        _down(player, self._row_at[player], self._tables, self._root_reach[player], strategy, reach, mean, step)
+        _down(player, self._row_at[player], self._tables, self._root_reach[player], strategy, reach, average, step)
 
     def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
         own_reach, strategy, regret, average = (self._none if part is None else part for part in numbers)
@@ -153,12 +155,12 @@ class HandPasses(HandTreePasses[Array]):
         self, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], steps: Floats, alternating: bool
     ) -> None:
         players = [(True, False), (False, True)] if alternating else [(True, True)]
-        self._streams.run(MATCH, players, self._root_reach, regret, (regret, average), steps)
+        self._streams.run(MATCH, players, self._root_reach, regret, regret, average, steps)
 
     def played_values(self, player: int, weights: Array, respond: bool) -> Floats:
         """Returns the root's values of a player if both play by weights, or if it responds to the other."""
-        mode, none = RESPOND if respond else FOLLOW, (self._none, self._none)
-        self._streams.run(mode, [(player == 0, player == 1)], self._root_reach, weights, none, np.ones((1, 5)))
+        players = [(player == 0, player == 1)]
+        self._streams.run(RESPOND if respond else FOLLOW, players, self._root_reach, weights, None, None, np.ones((1, 5)))
         return self._spread_roots(player, self._streams.root_values(player))
 
     def move(self, rows: Array, other: Array, weight: float) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate, evaluate_exactly
+from tacit.evaluation import evaluate, evaluate_exactly, evaluate_weights
 from tacit.games import AnyGame, load_game
 from tacit.kernels import AnyTreePasses, check_backend, make_passes
 from tacit.solvers.driver import DriverOptions
@@ -20,7 +20,7 @@ from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
-from tacit.tree.base import Floats, Tree
+from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.estimate import Progress
 
@@ -103,7 +103,7 @@ def solve(
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if driver.iteration < check_at and not done:
                 continue
-            exploitability, done = _judge(passes, driver.average_strategy(), target, done)
+            exploitability, done = _judge(driver, target, done)
             curve.append(Point(driver.iteration, spent + clock() - start, exploitability))
             on_check(curve[-1], result)
             if done:
@@ -112,13 +112,17 @@ def solve(
         return result()
 
 
-def _judge(passes: AnyTreePasses, strategy: Floats, target: float | None, done: bool) -> tuple[float, bool]:
+def _judge(driver: TabularDriver, target: float | None, done: bool) -> tuple[float, bool]:
     """Returns the exploitability of an average strategy, and whether the solve ends with it: then it is told in float64."""
+    passes = driver.passes
     if not done:
-        found = evaluate(passes, strategy).exploitability
+        if driver.lean:
+            found = evaluate_weights(passes.exact(), driver.average).exploitability
+        else:
+            found = evaluate(passes, driver.average_strategy()).exploitability
         if target is None or found > target:
             return found, False
-    found = evaluate_exactly(passes, strategy).exploitability
+    found = evaluate_exactly(passes, driver.average_strategy()).exploitability
     return found, done or (target is not None and found <= target)
 
 

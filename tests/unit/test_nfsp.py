@@ -44,7 +44,7 @@ def settings(
     anticipation: float = 0.5, apart: bool = False, share: float = 1.0, refit_every: int = 1_000, optimizer: int = 0
 ) -> RoundSettings:
     """Batches of `BATCH` from a reservoir; exploration is given to `advance_games` itself."""
-    return RoundSettings(anticipation, 0.0, apart, False, 0.0, BATCH, 1, share, refit_every, optimizer, optimizer)
+    return RoundSettings(anticipation, 0.0, 0.0, 1.0, apart, False, 0.0, BATCH, 1, share, refit_every, optimizer, optimizer)
 
 
 def play(

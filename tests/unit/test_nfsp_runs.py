@@ -14,10 +14,13 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.nets.checkpoint import load_tensors, save_tensors
 from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, NfspConfig, TabularConfig
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
+from tacit.nfsp.tabular.engine import PlayedGame
+from tacit.nfsp.tabular.networks import Q, best_entry
 from tacit.nfsp.train import NfspTrainer
 from tacit.nfsp.trained import load_nfsp
 from tacit.training.folder import RunFolder
@@ -177,6 +180,67 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
         exploding.run_epoch()
 
 
+@pytest.mark.parametrize("round_number", [1, 100, 10_000])
+@pytest.mark.parametrize("decay", [0.0, 0.1, 1.0])
+def test_decaying_exploration_falls_by_the_formula(decay: float, round_number: int) -> None:
+    """Player 0 opens all games of Kuhn poker by its best response, so half of its random moves show: it has two actions."""
+    config = TabularConfig(games=10_000, anticipation=1.0, exploration=1.0, exploration_decay=decay)
+    trainer = NFSP.trainer(load_game("kuhn_poker"), config, "cpu")
+    assert isinstance(trainer, NfspTrainer)
+    best = trainer.strategy(BEST_RESPONSE)
+    trainer.play(round_number - 1, 1)
+    opened = trainer.kept()["games.last_entry"][:, 0].numpy()
+    expected = 0.5 / (1.0 - decay + decay * round_number**0.5)
+    assert abs((best[opened] == 0.0).mean() - expected) < 0.02  # four standard deviations
+
+
+def test_exploration_that_stays_apart_stays() -> None:
+    config = TabularConfig(games=10_000, anticipation=1.0, exploration=0.5, explores="apart")
+    trainer = NFSP.trainer(load_game("kuhn_poker"), config, "cpu")
+    assert isinstance(trainer, NfspTrainer)
+    trainer.play(9_999, 1)
+    assert abs(trainer.kept()["games.explored"][:, 0].double().mean() - 0.5) < 0.02
+
+
+@pytest.mark.parametrize("unit", [0.5, 1.0, 4.0])
+def test_action_values_are_learnt_in_the_reward_unit(unit: float) -> None:
+    """Guessing heads wins a point with probability 0.7, and nothing else."""
+    trainer = NFSP.trainer(load_game("coin_guess(p=0.7)"), TabularConfig(reward_unit=unit, learning_rate=0.02), "cpu")
+    assert isinstance(trainer, NfspTrainer)
+    trainer.play(0, 1_000)
+    rewards = trainer.kept()["transitions.reward"][1]
+    assert rewards.unique().tolist() == [0.0, 1.0 / unit]
+    played, networks = trainer.played, trainer.networks
+    params, scratch = networks.params[1, Q], networks.scratch[1]
+    (infostate,) = np.flatnonzero(played.tree.infostate_player == 1)
+    _, value = best_entry(params, networks.shape, scratch, played.encodings, played.table, infostate)
+    assert value * unit == pytest.approx(0.7, abs=0.05)
+
+
+def test_a_run_from_before_the_reading_of_the_papers_schedule_goes_on_as_it_began(tmp_path: Path) -> None:
+    """It has neither setting in its files: exploration falls with the root of rounds itself, rewards are the game's payoffs."""
+    config = small(explores="decaying")
+    assert (config.exploration_decay, config.reward_unit) == (1.0, 1.0)
+    straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "older"))
+    whole = open_run(straight, "kuhn_poker", config)
+    train(whole, straight)
+    train(open_run(folder, "kuhn_poker", config), folder, should_stop=stop_after(2))
+    facts = json.loads(folder.config.read_text())
+    del facts["exploration_decay"], facts["reward_unit"]
+    folder.config.write_text(json.dumps(facts))
+    for file in (folder.checkpoint, folder.network):
+        tensors, header = load_tensors(file)
+        del header["config"]["exploration_decay"], header["config"]["reward_unit"]
+        save_tensors(file, tensors, header)
+    assert load_nfsp(str(folder.path)).config == config
+    game, found = folder.asked_for()
+    again = open_run(folder, game, found)
+    assert again.epoch == 2
+    train(again, folder)
+    for name, tensor in whole.state()[0].items():
+        np.testing.assert_array_equal(again.state()[0][name].numpy(), tensor.numpy(), err_msg=name)
+
+
 def test_dqn_follows_its_best_response_always(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, DQN)
     config = DQN_PRESETS["smoke"].with_settings({"epochs": "1"})
@@ -193,14 +257,18 @@ def test_dqn_follows_its_best_response_always(tmp_path: Path) -> None:
 
 
 def test_presets_of_the_paper_are_the_papers() -> None:
-    """Section 4.1, and section 4.2 for DQN."""
+    """Section 4.1, and section 4.2 for DQN: "other parameters were fixed to the same values"."""
     paper = PRESETS["paper"]
     assert (paper.hidden_layers(), paper.transitions, paper.behaviour) == ([64], 200_000, 2_000_000)
     assert (paper.optimizer, paper.learning_rate) == ("sgd", 0.1)
     assert (paper.policy_optimizer, paper.policy_learning_rate) == ("sgd", 0.005)
     assert (paper.updates, paper.batch_size, paper.games, paper.refit_every) == (2, 128, 128, 300)
     assert (paper.anticipation, paper.exploration, paper.memory) == (0.1, 0.06, "reservoir")
+    assert (paper.explores, paper.exploration_decay, paper.reward_unit) == ("decaying", 0.01, 26.0)  # of the author's program
+    payoff = PlayedGame.of(load_game("leduc_poker")).table.payoff
+    assert paper.reward_unit == payoff.max() - payoff.min()
     dqn = DQN_PRESETS["paper"]
+    assert (dqn.exploration_decay, dqn.reward_unit) == (paper.exploration_decay, paper.reward_unit)
     assert (dqn.anticipation, dqn.exploration, dqn.transitions, dqn.learning_rate) == (1.0, 0.12, 2_000_000, 0.1)
 
 
@@ -219,6 +287,8 @@ def test_hidden_layers_are_listed_or_repeated(presets: dict[str, NfspConfig]) ->
         ({"memory": "attic"}, "unknown memory 'attic': choose one of reservoir, exponential, window"),
         ({"optimizer": "sdg"}, "unknown optimizer 'sdg'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
+        ({"exploration_decay": "-1"}, "exploration_decay must be between 0 and 1, not -1.0"),
+        ({"reward_unit": "0"}, "reward_unit must be positive, not 0.0"),
         ({"hidden": "0"}, "hidden is units with dashes between them, like 256-128, not '0'"),
         ({"behaviour": "5"}, "behaviour must be at least 256, a batch, not 5"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),

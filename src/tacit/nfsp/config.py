@@ -15,13 +15,14 @@ OPTIMIZERS = ("sgd", "momentum", "adam")
 
 @dataclass(frozen=True)
 class NfspConfig(Settings):
-    """What every run sets; the defaults are the paper's for Leduc (section 4.1).
+    """What every run sets; the defaults are the paper's for Leduc (section 4.1), but for what it leaves open: see `_PAPER`.
 
     Attributes:
       hidden: units of the hidden layers, with dashes between them.
       layers: how often these layers are repeated.
       anticipation: how often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
       exploration: how often a best response moves at random in the first round.
+      reward_unit: winnings that count as a reward of 1, in the unit of the game's payoffs; in limit hold'em, in big blinds.
       games: games that advance one decision in a round.
       updates: steps of descent in a round, for each network of each player.
       batch_size: examples a step.
@@ -42,6 +43,7 @@ class NfspConfig(Settings):
     layers: int = 1
     anticipation: float = 0.1
     exploration: float = 0.06
+    reward_unit: float = 1.0
     games: int = 128
     updates: int = 2
     batch_size: int = 128
@@ -69,7 +71,7 @@ class NfspConfig(Settings):
         self.require_at_least(1, "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
         self.require_at_least(0, "evaluate_every")
         self.require_seed()
-        self.require_positive("learning_rate", "policy_learning_rate")
+        self.require_positive("reward_unit", "learning_rate", "policy_learning_rate")
         self.require_shares("anticipation", "exploration", "least_probability")
         self.require_at_least(self.batch_size, "transitions", "behaviour", reason="a batch")
 
@@ -85,6 +87,8 @@ class TabularConfig(NfspConfig):
         move is averaged, so the average also weighs best responses at infostates that they would not reach. And opponents
         learn less from games against best responses than `anticipation` says, since only those are cut short: with k
         decisions of theirs before, (1 - exploration)^k of them are left.
+      exploration_decay: c in `exploration / (1 - c + c * sqrt(i))`, the `decaying` exploration of round i = 1, 2, ... It has
+        halved in round (1 + 1 / c)^2.
       policy_optimizer: of the average policy; `optimizer` is of the action values alone.
       slowdown: rounds after which both learning rates have fallen by the square root of two, of six after five times as
         many, and so on; 0 keeps them.
@@ -98,6 +102,7 @@ class TabularConfig(NfspConfig):
     system: ClassVar[str] = "nfsp"
 
     explores: str = DECAYING
+    exploration_decay: float = 1.0
     policy_optimizer: str = "sgd"
     slowdown: int = 0
     decay: float = 0.0
@@ -110,7 +115,7 @@ class TabularConfig(NfspConfig):
         self.require_choice("explores", (DECAYING, APART))
         self.require_choice("memory", (RESERVOIR, EXPONENTIAL, WINDOW))
         self.require_at_least(0, "slowdown")
-        self.require_shares("decay", "share")
+        self.require_shares("exploration_decay", "decay", "share")
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,6 @@ class LimitConfig(NfspConfig):
 
     Attributes:
       exploration_power: exploration falls with this power of the number of steps of descent.
-      reward_unit: big blinds that count as a reward of 1.
       deals: of an evaluation, each played in both seats against every bot.
     """
 
@@ -147,6 +151,7 @@ class LimitConfig(NfspConfig):
 
     hidden: str = "1024-512-1024-512"
     exploration: float = 0.08
+    reward_unit: float = 10.0
     games: int = 256
     batch_size: int = 256
     policy_learning_rate: float = 0.01
@@ -155,17 +160,23 @@ class LimitConfig(NfspConfig):
     behaviour: int = 30_000_000
     epochs: int = 1_000
     exploration_power: float = 0.25
-    reward_unit: float = 10.0
     deals: int = 25_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_choice("optimizer", ("sgd", "adam"))
         self.require_shares("exploration_power")
-        self.require_positive("reward_unit")
         self.require_at_least(2, "deals", reason="for an interval")
         self.require_at_least(3 * self.games, "transitions", reason="for a round")
 
+
+_PAPER: dict[str, Any] = {"exploration_decay": 0.01, "reward_unit": 26.0}
+"""What the paper leaves open for Leduc, as the program that its author published has it (github.com/Johannes-H/nfsp-leduc).
+
+The paper lets exploration decay "proportionally to the inverse square root of the number of iterations" without a factor: here
+a best response still moves at random once in 180 decisions after a million rounds. And it does not say what a reward of 1 is:
+here the 26 chips between the most that a player of Leduc wins and loses. That program differs in more, which the paper rules
+out or which does worse (docs/LOG.md)."""
 
 _CPU: dict[str, Any] = {
     "hidden": "128", "anticipation": 0.2, "exploration": 0.25, "explores": APART, "games": 1_024, "updates": 4,
@@ -188,9 +199,9 @@ _LIMIT_CPU: dict[str, Any] = {
 }  # fmt: skip
 _LIMIT_SMOKE = {**_LIMIT_CPU, "hidden": "64", "epoch_rounds": 100, "epochs": 5, "evaluate_every": 1, "deals": 500}
 
-PRESETS = {"paper": TabularConfig(), "cpu": TabularConfig(**_CPU), "smoke": TabularConfig(**_SMOKE)}
+PRESETS = {"paper": TabularConfig(**_PAPER), "cpu": TabularConfig(**_CPU), "smoke": TabularConfig(**_SMOKE)}
 DQN_PRESETS = {
-    "paper": DqnConfig(),
+    "paper": DqnConfig(**_PAPER),
     "cpu": DqnConfig(**{**_CPU, "anticipation": 1.0}),
     "smoke": DqnConfig(**{**_SMOKE, "anticipation": 1.0}),
 }

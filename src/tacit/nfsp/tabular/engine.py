@@ -88,7 +88,8 @@ class TabularTrainer(NfspTrainer):
         self._streams = make_streams(config.seed, STREAMS)
         begin_games(self._games, self.played.table, config.anticipation, self._streams, 0)
         self._settings = RoundSettings(
-            config.anticipation, config.exploration, config.explores == APART, config.memory == WINDOW,
+            config.anticipation, config.exploration, config.exploration_decay, config.reward_unit, config.explores == APART,
+            config.memory == WINDOW,
             config.least_probability if config.memory == EXPONENTIAL else 0.0, config.batch_size, config.updates, config.share,
             config.refit_every, OPTIMIZERS.index(config.optimizer), OPTIMIZERS.index(config.policy_optimizer),
         )  # fmt: skip

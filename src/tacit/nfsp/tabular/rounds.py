@@ -25,6 +25,8 @@ class RoundSettings(NamedTuple):
 
     anticipation: float
     exploration: float
+    exploration_decay: float
+    reward_unit: float
     apart: bool
     window: bool
     least_probability: float
@@ -45,7 +47,8 @@ def play_rounds(  # type: ignore[no-untyped-def]
     `rates` `[count, 2]` are the learning rates of the action values and of the policies.
     """
     for index in range(count):
-        exploration = settings.exploration if settings.apart else settings.exploration / np.sqrt(done + index + 1.0)
+        decay = 0.0 if settings.apart else settings.exploration_decay
+        exploration = settings.exploration / (1.0 - decay + decay * np.sqrt(done + index + 1.0))
         advance_games(games, networks, transitions, behaviour, encodings, table, settings, exploration, streams, 0)
         for player in range(2):
             shared = batches, encodings, table, settings

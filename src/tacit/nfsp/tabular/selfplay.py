@@ -112,10 +112,10 @@ def advance_games(  # type: ignore[no-untyped-def]
         state = table.arrival[at]
         games.state[game] = state
         if state >= num_decisions:
-            payoff = table.payoff[state - num_decisions]
+            won = np.float32(table.payoff[state - num_decisions] / settings.reward_unit)
             for who in range(2):
                 if games.last_entry[game, who] != NOTHING and not games.explored[game, 1 - who]:
-                    reward = payoff if who == 0 else -payoff
+                    reward = won if who == 0 else -won
                     add_transition(transitions, who, games.last_entry[game, who], reward, GAME_OVER)
             games.finished[0] += 1
             _begin(games, game, table, settings.anticipation, streams, stream)

@@ -23,8 +23,10 @@ from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.nfsp.tabular.networks import Q, best_entry
 from tacit.nfsp.train import NfspTrainer
 from tacit.nfsp.trained import load_nfsp
+from tacit.reproduce.nfsp import nfsp_jobs
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tacit.training.settings import find_preset
 from tacit.training.system import System
 from tests.command import tacit
 from tests.unit.test_train_command import start_training, wait_for_change
@@ -270,6 +272,16 @@ def test_presets_of_the_paper_are_the_papers() -> None:
     dqn = DQN_PRESETS["paper"]
     assert (dqn.exploration_decay, dqn.reward_unit) == (paper.exploration_decay, paper.reward_unit)
     assert (dqn.anticipation, dqn.exploration, dqn.transitions, dqn.learning_rate) == (1.0, 0.12, 2_000_000, 0.1)
+
+
+@pytest.mark.parametrize("scale", ["cpu", "gpu"])
+def test_figure_1_has_every_size_once(scale: str, tmp_path: Path) -> None:
+    jobs = nfsp_jobs(scale, tmp_path, 3)
+    panel = [job.config for job in jobs if "a" in job.variant.panel]
+    assert sorted(int(config.hidden) for config in panel) == [8, 16, 32, 64, 128]
+    plain = find_preset(NFSP.presets, {"cpu": "cpu", "gpu": "paper"}[scale])
+    assert {replace(config, hidden=plain.hidden, seed=0) for config in panel} == {plain}
+    assert len({job.folder.path for job in jobs}) == len(jobs) == 9
 
 
 @pytest.mark.parametrize("presets", [PRESETS, DQN_PRESETS, LIMIT_PRESETS])

@@ -170,13 +170,13 @@ class LimitConfig(NfspConfig):
         self.require_at_least(3 * self.games, "transitions", reason="for a round")
 
 
-_PAPER: dict[str, Any] = {"exploration_decay": 0.01, "reward_unit": 26.0}
+_PAPER: dict[str, Any] = {"exploration_decay": 0.01, "reward_unit": 26.0, "epochs": 320}
 """What the paper leaves open for Leduc, as the program that its author published has it (github.com/Johannes-H/nfsp-leduc).
 
 The paper lets exploration decay "proportionally to the inverse square root of the number of iterations" without a factor: here
-a best response still moves at random once in 180 decisions after a million rounds. And it does not say what a reward of 1 is:
-here the 26 chips between the most that a player of Leduc wins and loses. That program differs in more, which the paper rules
-out or which does worse (docs/LOG.md)."""
+a best response still moves at random once in 180 decisions after a million rounds. It does not say what a reward of 1 is: here
+the 26 chips between the most that a player of Leduc wins and loses. Nor does it say how long it trains. The program differs in
+more, which the paper rules out or does not mention; with all of that it did worse (docs/LOG.md)."""
 
 _CPU: dict[str, Any] = {
     "hidden": "128", "anticipation": 0.2, "exploration": 0.25, "explores": APART, "games": 1_024, "updates": 4,

@@ -151,8 +151,8 @@ MUTANTS = (
     Mutant(
         "a part of the cards is not handed up",
         "kernels/hand_streams.py",
-        "for number in range(member, len(units), members):",
-        "for number in range(2 * member, len(units), members):",
+        "for unit in units[member::members]:",
+        "for unit in units[2 * member :: members]:",
         "test_hand_streams.py",
     ),
     # Search

@@ -127,7 +127,8 @@ def _responses(tree: HandTree, plan: Floats, arrived: Floats, below: Floats) -> 
       arrived: `[2, 1326]` how the players come to its root.
       below: `[L, 3, 1326]` what its leaves are worth.
     """
-    passes, hands, strategy = HandPasses(tree, np.float64), tree.hands(START), tree.normalise(plan)
+    passes, hands = HandPasses(tree, np.float64), tree.hands(START)
+    strategy = passes.entries(tree.normalise(plan))
     for player in (0, 1):
         passes.set_roots(player, passes.new_reach(player), arrived[player][hands])
     reaches = [passes.reach(player, strategy) for player in (0, 1)]

@@ -24,24 +24,9 @@ NUMBERS_PER_THREAD = 20_000
 """A tree with fewer numbers for each thread is computed by one: meeting the others takes longer."""
 
 
-@compiled()
-def _enter(block, needed, at, before, tree, root_reach, weights, reaches, values):  # type: ignore[no-untyped-def]
-    """Fills the rows of those players whose reach is needed on a board, and clears its deals.
-
-    `at` and `before` say where both players' rows and then both players' values start, on the board and on the one before.
-    """
-    one = np.ones(1, reaches[0].dtype)[0]
-    for p in range(2):
-        if needed[p]:
-            enter(block, p, (at[p], before[p]), tree, root_reach[p], weights, reaches[p], None, (one - one, one))
-        clear_deals(block, p, at[2 + p], tree, values[p])
-
-
-@compiled()
-def _leave(block, mode, p, at, tree, weights, regret, average, reaches, values, step, room):  # type: ignore[no-untyped-def]
-    """Lets a player's values flow up over a board, once those of what follows it were handed up."""
-    terminals(block, p, (at[1 - p], at[2 + p]), tree, reaches[1 - p], values[p], room)
-    leave(block, mode, p, (at[p], at[2 + p]), tree, values[p], reaches[p], weights, None, regret, average, step)
+ENTER, LEAVE, KEEP, GIVE, MEET = range(5)
+"""What a thread does next: lets reaches come to a board, lets values leave it, keeps those of its beginnings, adds what was
+kept to the first board, or waits for the others."""
 
 
 @compiled(nogil=True)
@@ -49,51 +34,72 @@ def _stream(  # type: ignore[no-untyped-def]
     member, members, place, mode, players, tree, plan, root_reach, weights, regret, average, reaches, values, store, room, steps
 ):
     """Runs passes on one thread of a team; the arguments are those of `HandStreams.run`."""
-    roots, units, below, root_at, room_at, store_at = plan
+    duties, first_duty, units, root_at, room_at, store_at = plan
     (parent, node_start, _), block_entry, (begin_start, begin_node, _), lanes = tree[0], tree[1][6], tree[3], tree[5]
     one = np.ones(1, reaches[0].dtype)[0]
     mine = room[0][member], room[1][member], room[2][member], room[3][member], room[4][member], room[5]
-    unit_at, block_at = room_at[member, 0], room_at[member, 1]
-    for t in range(len(steps)):
+    at = np.zeros((3, 4), np.int64)  # where rows and values lie: of a first board, of one after it, of one after that
+    at[1:] = room_at[member]
+    for passed in range(len(steps) * len(players)):
+        updated, t = players[passed % len(players)], passed // len(players)
         step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4], one
-        for turn in range(len(players)):
-            updated = players[turn]
-            needed = updated[1] or mode == MATCH, updated[0] or mode == MATCH
-            if member == 0:
-                for root in roots:
-                    _enter(root, needed, root_at[root], root_at[root], tree, root_reach, weights, reaches, values)
-            meet(members, place)
-            for number in range(member, len(units), members):
-                unit = units[number]
-                _enter(unit, needed, unit_at, root_at[parent[unit]], tree, root_reach, weights, reaches, values)
-                for block in range(below[unit], below[unit + 1]):
-                    bring(block_entry[2 * block], block_entry[2 * block + 2], weights)
-                    _enter(block, needed, block_at, unit_at, tree, root_reach, weights, reaches, values)
-                    for p in range(2):
-                        if updated[p]:
-                            if average is not None:
-                                bring(block_entry[2 * block + p], block_entry[2 * block + p + 1], average)
-                            _leave(block, mode, p, block_at, tree, weights, regret, average, reaches, values, step, mine)
-                            hand_up(block, p, ALL, (block_at[2 + p], unit_at[2 + p]), tree, values[p], values[p], one)
-                for p in range(2):
-                    if updated[p]:
-                        _leave(unit, mode, p, unit_at, tree, weights, regret, average, reaches, values, step, mine)
-                        stride, there = strides(lanes[p][0][unit + 1] - lanes[p][0][unit]), store_at[p, number]
-                        for begin in range(begin_start[unit], begin_start[unit + 1]):
-                            here = unit_at[2 + p] + (begin_node[begin] - node_start[unit]) * stride
-                            store[p][there : there + stride] = values[p][here : here + stride]
-                            there += stride
-            meet(members, place)
+        for number in range(first_duty[member], first_duty[member + 1]):
+            duty, block, level = duties[number]
+            if duty == MEET:
+                meet(members, place)
+                continue
+            if level < 2:
+                at[0] = root_at[block if level == 0 else parent[block]]
+            if duty == ENTER:
+                bring(block_entry[2 * block], block_entry[2 * block + 2], weights)
             for p in range(2):
-                if updated[p]:
-                    for number in range(len(units)):  # everyone hands up some of the beginnings
-                        to = -1 - store_at[p, number], root_at[parent[units[number]], 2 + p]
-                        hand_up(units[number], p, (member, members), to, tree, store[p], values[p], one)
-            meet(members, place)
-            for p in range(2):
-                if member == 0 and updated[p]:
-                    for root in roots:
-                        _leave(root, mode, p, root_at[root], tree, weights, regret, average, reaches, values, step, mine)
+                if duty == ENTER:
+                    if updated[1 - p] or mode == MATCH:
+                        rows = at[level, p], at[max(0, level - 1), p]
+                        enter(block, p, rows, tree, root_reach[p], weights, reaches[p], None, (one - one, one))
+                    clear_deals(block, p, at[level, 2 + p], tree, values[p])
+                elif not updated[p]:
+                    continue
+                elif duty == LEAVE:
+                    if average is not None:
+                        bring(block_entry[2 * block + p], block_entry[2 * block + p + 1], average)
+                    own, other = (at[level, p], at[level, 2 + p]), (at[level, 1 - p], at[level, 2 + p])
+                    terminals(block, p, other, tree, reaches[1 - p], values[p], mine)
+                    leave(block, mode, p, own, tree, values[p], reaches[p], weights, None, regret, average, step)
+                    if level == 2:
+                        hand_up(block, p, ALL, (at[2, 2 + p], at[1, 2 + p]), tree, values[p], values[p], one)
+                elif duty == KEEP:
+                    stride, there = strides(lanes[p][0][block + 1] - lanes[p][0][block]), store_at[p, block]
+                    for begin in range(begin_start[block], begin_start[block + 1]):
+                        here = at[1, 2 + p] + (begin_node[begin] - node_start[block]) * stride
+                        store[p][there : there + stride] = values[p][here : here + stride]
+                        there += stride
+                else:
+                    for unit in units:  # everyone takes some of the beginnings of all
+                        to = -1 - store_at[p, unit], root_at[parent[unit], 2 + p]
+                        hand_up(unit, p, (member, members), to, tree, store[p], values[p], one)
+
+
+def _duties(parent: Array, members: int) -> tuple[Array, Array]:
+    """Returns `[D, 3]` what threads do in a pass, with which board, and how many cards came to it, and where each one's begin.
+
+    The first thread begins and ends with the first boards; those after them are dealt out in turn, each with all that follow.
+    """
+    roots, below = np.flatnonzero(parent < 0).tolist(), np.searchsorted(parent, np.arange(len(parent) + 1))
+    units = np.flatnonzero(np.isin(parent, roots)).tolist()
+    duties, starts = [], [0]
+    for member in range(members):
+        mine = [(ENTER, root, 0) for root in roots] if member == 0 else []
+        mine.append((MEET, 0, 0))
+        for unit in units[member::members]:
+            mine.append((ENTER, unit, 1))
+            for block in range(below[unit], below[unit + 1]):
+                mine += [(ENTER, block, 2), (LEAVE, block, 2)]
+            mine += [(LEAVE, unit, 1), (KEEP, unit, 1)]
+        mine += [(MEET, 0, 0), (GIVE, 0, 0), (MEET, 0, 0)]
+        duties += mine + ([(LEAVE, root, 0) for root in roots] if member == 0 else [])
+        starts.append(len(duties))
+    return np.array(duties), np.array(starts)
 
 
 class HandStreams:
@@ -112,7 +118,6 @@ class HandStreams:
         units = np.flatnonzero(np.isin(parent, roots))
         wide_enough = layout.num_entries // NUMBERS_PER_THREAD
         self.members = members = max(1, min(num_threads(), len(units), wide_enough))
-        below = np.searchsorted(parent, np.arange(len(parent) + 1))  # those after a board lie together
         num_nodes = np.diff(blocks.node_start)
         sizes = [layout.num_rows[p] * lanes[p].stride for p in (0, 1)] + [num_nodes * lanes[p].stride for p in (0, 1)]
         streets = roots, units, np.flatnonzero(~np.isin(parent, roots) & (parent >= 0))
@@ -133,9 +138,10 @@ class HandStreams:
             np.zeros(total[2 + p] + widest, dtype) for p in (0, 1)
         )  # the last row is a spare
         self._store: tuple[Array, ...] = tuple(np.zeros(int(part.sum()), dtype) for part in begins)
-        store_at = np.array([np.cumsum(part) - part for part in begins])
-        self._plan = roots, units, below, root_at, room_at, store_at
-        self._tables, self._roots, self._widths = tables, root_at, [lanes[p].width for p in (0, 1)]
+        store_at = np.zeros((2, len(parent)), np.int64)
+        store_at[:, units] = [np.cumsum(part) - part for part in begins]
+        self._plan = *_duties(parent, members), units, root_at, room_at, store_at
+        self._tables, self._first, self._roots, self._widths = tables, roots, root_at, [lanes[p].width for p in (0, 1)]
         rooms = [(members, rows, LANES) for rows in (widest + 1, widest, NUM_CARDS, 1)]
         self._room = (
             *(np.zeros(shape, dtype) for shape in rooms), np.zeros((members, LANES), np.int64), LANES * np.arange(LANES),
@@ -170,5 +176,5 @@ class HandStreams:
     def root_values(self, player: int) -> Array:
         """Returns a player's values of the first boards, one after the other."""
         starts = self._roots[:, 2 + player]
-        parts = [self._values[player][starts[root] : starts[root] + self._widths[player][root]] for root in self._plan[0]]
+        parts = [self._values[player][starts[root] : starts[root] + self._widths[player][root]] for root in self._first]
         return np.concatenate(parts)

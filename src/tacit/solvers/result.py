@@ -191,8 +191,12 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 
 
 def _check_tensors(tensors: dict[str, Floats]) -> None:
-    """Raises a `ValueError` where the arrays are not those `save` writes; an exact solve has no state to continue from."""
-    if set(tensors) not in ({"probabilities"}, {"probabilities", "state.strategy", "state.average", "state.regret"}):
+    """Raises a `ValueError` where the arrays are not those `save` writes.
+
+    An exact solve has no state to continue from, a lean one no strategy that its regrets do not tell.
+    """
+    lean = {"probabilities", "state.average", "state.regret"}
+    if set(tensors) not in ({"probabilities"}, lean, {*lean, "state.strategy"}):
         raise ValueError("arrays")
     if not all(array.dtype in (np.float64, np.float32) and np.isfinite(array).all() for array in tensors.values()):
         raise ValueError("numbers")

@@ -1,5 +1,9 @@
-"""Time an iteration and memory of hold'em endgames: `python benchmarks/holdem.py [cpu|cuda]`; the cpu uses one thread."""
+"""Time an iteration and memory of hold'em endgames: `python benchmarks/holdem.py [cpu|cuda] [THREADS,...]`.
 
+On the cpu one thread is measured first, then as many as are asked for: two, four, ... up to all cores unless told.
+"""
+
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +15,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
+from tacit.threads import at_most
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree
@@ -18,7 +23,12 @@ from tacit.tree.hand_tree import HandTree
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
 ON_RIVERS = "no_limit_holdem(board={},pot=2000,stack=10000,bets=0.5|1|allin,raises=1)"
 TURN = "no_limit_holdem(board=3s7hTdKs,pot=2000,stack=10000,bets=1|allin,raises=1|allin)"
+OUT = "66+|A8s+|A5s-A4s|AJo+|K9s+|KQo|QTs+|JTs|96s+|85s+|75s+|65s|54s"
+IN = "QQ-22|AQs-A2s|ATo+|K5s+|KJo+|Q8s+|J8s+|T7s+|96s+|86s+|75s+|64s+|53s+"
+FLOP = f"no_limit_holdem(board=Td9d6h,pot=200,stack=900,bets=0.5,raises=1,range0={OUT},range1={IN})"
 NUM_RIVERS = 64
+CORES = len(os.sched_getaffinity(0))
+THREADS = [int(part) for part in sys.argv[2].split(",")] if len(sys.argv) > 2 else [n for n in (1, 2, 4, 8, 16) if n <= CORES]
 
 
 def rivers(count: int) -> list[str]:
@@ -32,10 +42,11 @@ def tree(*games: str) -> HandTree:
 
 
 ENDGAMES: dict[str, tuple[Callable[[], HandTree], int]] = {
-    "river, full ranges, 0.5/1/all-in, raise 1": (lambda: tree(ON_RIVERS.format("3s7hTdKs2c")), 400),
+    "river, full ranges, 0.5/1/all-in, raise 1": (lambda: tree(ON_RIVERS.format("3s7hTdKs2c")), 40),
     f"{NUM_RIVERS} such rivers": (lambda: tree(*rivers(NUM_RIVERS)), 40),
     "turn, full ranges, 1/all-in, 4.5 pots behind": (lambda: tree(TURN), 40),
     "turn endgame hold'em of ReBeL": (lambda: tree("turn_endgame_holdem"), 12),
+    "flop, ranges of 180 and 265 hands, half-pot bets, pot raises": (lambda: tree(FLOP), 6),
 }
 
 
@@ -47,8 +58,8 @@ def finish() -> None:
 
 
 def seconds_an_iteration(driver: TabularDriver, rounds: int) -> list[float]:
-    """Returns the seconds of an iteration, in windows of a few: a GPU is given the next while it works on one."""
-    window, seconds = (1, []) if DEVICE == "cpu" else (10, [])
+    """Returns the seconds of an iteration, in windows of as many as one call runs; a GPU is given the next while it works."""
+    window, seconds = (max(1, driver.passes.span) if DEVICE == "cpu" else 10), []
     for _ in range(rounds):
         finish()
         start = time.perf_counter()
@@ -59,17 +70,22 @@ def seconds_an_iteration(driver: TabularDriver, rounds: int) -> list[float]:
 
 
 for name, (make, rounds) in ENDGAMES.items():
-    endgame = make()
-    passes = make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE)
-    driver = TabularDriver(passes, find_schedule("dcfr"))
-    driver.run(2)
-    seconds = seconds_an_iteration(driver, rounds)
-    megabytes = sum(array.nbytes for array in (driver.strategy, driver.average, driver.regret, *driver.reaches)) / 1e6
-    print(
-        f"{name}: {1e3 * min(seconds):.3f} ms an iteration (median {1e3 * np.median(seconds):.3f}), "
-        f"{len(endgame):,} nodes, {endgame.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
-        flush=True,
-    )
+    endgame, alone = make(), 0.0
+    for threads in THREADS if DEVICE == "cpu" else [1]:
+        with at_most(threads):
+            passes = make_passes(endgame, "numba" if DEVICE == "cpu" else "torch", DEVICE)
+            driver = TabularDriver(passes, find_schedule("dcfr"))
+            driver.run(2)
+        seconds = seconds_an_iteration(driver, rounds)
+        alone = alone or min(seconds)
+        arrays = (driver.strategy, driver.average, driver.regret, *driver.reaches)
+        megabytes = sum(array.nbytes for array in arrays if array is not None) / 1e6
+        print(
+            f"{name}, {threads} threads at most: {1e3 * min(seconds):.3f} ms an iteration "
+            f"(median {1e3 * np.median(seconds):.3f}, {alone / min(seconds):.1f}x), {len(endgame):,} nodes, "
+            f"{endgame.num_entries:,} numbers a strategy, {megabytes:.0f} MB",
+            flush=True,
+        )
     if DEVICE != "cpu":
         import torch
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -37,9 +38,22 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+_most = ContextVar("most", default=sys.maxsize)
+
+
+@contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """Has solves that are made within a `with` block use no more threads than this."""
+    before = _most.set(threads)
+    try:
+        yield
+    finally:
+        _most.reset(before)
+
+
 def num_threads() -> int:
     """Returns how many threads compiled code may use: one for each core unless `OMP_NUM_THREADS` or numba's own name fewer."""
-    wanted, most = os.environ.get("OMP_NUM_THREADS", ""), int(numba.get_num_threads())
+    wanted, most = os.environ.get("OMP_NUM_THREADS", ""), min(int(numba.get_num_threads()), _most.get())
     return min(int(wanted), most) if wanted.isdecimal() and int(wanted) else most
 
 

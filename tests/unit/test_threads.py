@@ -12,7 +12,7 @@ from tacit.kernels import make_passes, numba_rows
 from tacit.kernels.numba_lanes import LanePasses
 from tacit.kernels.numba_rows import RowPasses
 from tacit.solvers.schedules import find_schedule, regret_steps
-from tacit.threads import meet, num_threads, run_together
+from tacit.threads import at_most, meet, num_threads, run_together
 from tacit.tree import parts
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
@@ -99,3 +99,9 @@ def test_small_games_stay_on_one_thread() -> None:
     layout = lane_layout(compile_game(load_game("leduc_poker")))
     assert layout is not None
     assert len(parts.divide(layout, 2).ranges) == 1
+
+
+def test_a_block_can_ask_for_fewer_threads_too() -> None:
+    with at_most(1):
+        assert num_threads() == 1
+    assert num_threads() <= numba.get_num_threads()

@@ -26,6 +26,7 @@ from tacit.games import load_game
 from tacit.kernels import AnyTreePasses, make_passes
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
+from tacit.threads import at_most
 from tacit.tree.compiler import compile_game
 
 GAMES = (
@@ -87,7 +88,8 @@ def measure(game_name: str, window: float, peers: tuple[str, ...]) -> Measuremen
     """
     game = load_game(game_name)
     tree = compile_game(game)
-    passes = make_passes(tree)
+    with at_most(1):  # as the peers
+        passes = make_passes(tree)
     twin = game.openspiel_twin()
     if peers and twin is None:
         raise TacitError(f"{game} has no counterpart in OpenSpiel to compare with")

@@ -7,19 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import tacit
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.cards.ranges import parse_range
+from tacit.errors import TacitError
+from tacit.evaluation import evaluate, evaluate_weights
 from tacit.kernels import hand_streams
 from tacit.kernels.clock import OneStep, RegretStep
-from tacit.kernels.numba_hands import HandPasses
+from tacit.kernels.numba_hands import HandPasses, Packed
+from tacit.solvers.lp import solve_lp
 from tacit.solvers.schedules import find_schedule, regret_steps
 from tacit.solvers.tabular import TabularDriver
 from tacit.threads import num_threads
+from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree, Spot
-from tests.unit.test_hand_tree import FIRST, RIVER_BOARD, SECOND, SHORT_TURN, TINY_FLOP
+from tests.unit.test_hand_tree import FIRST, ONE_BET, RIVER_BOARD, SECOND, SHORT_TURN, TINY_FLOP, Endgame
 
 RANGES = parse_range("66+,AQs+,KJs"), parse_range("TT-55,AQo+,KJs+")
 TURN = parse_cards("2s5h9sKd")
@@ -134,3 +139,52 @@ def test_a_lean_solve_goes_on_from_its_state() -> None:
         assert np.array_equal(numbers, later.state()[name])
     predictive = TabularDriver(HandPasses(turn()), find_schedule("pcfr+"))
     assert not predictive.lean
+
+
+@pytest.mark.parametrize("solver", ["dcfr", "cfr+", "linear-cfr"])
+def test_sixteen_bits_solve_as_well_in_half_the_memory(solver: str) -> None:
+    tree = build_hand_tree(None, ONE_BET, RIVER_BOARD, (FIRST, SECOND))
+    _, value = solve_lp(compile_game(Endgame(ONE_BET, RIVER_BOARD, (FIRST, SECOND))))
+    learners = [TabularDriver(HandPasses(tree, bits=bits), find_schedule(solver)) for bits in (32, 16)]
+    for learner in learners:
+        learner.run(600)
+    full, packed = (learner.average for learner in learners)
+    assert isinstance(packed, Packed)
+    assert packed.numbers.nbytes * 2 == full.nbytes
+    quality = evaluate(HandPasses(tree, np.float64), learners[1].average_strategy().astype(np.float64))
+    assert quality.value == pytest.approx(value, abs=1.0)  # chips, of a pot of 400
+    assert quality.exploitability < 0.5
+    assert evaluate_weights(learners[1].passes.exact(), packed).exploitability == pytest.approx(
+        quality.exploitability, abs=1e-3
+    )
+
+
+def test_integers_have_the_scale_of_their_decision() -> None:
+    tree = turn()
+    passes = HandPasses(tree, bits=16)
+    numbers = np.random.default_rng(0).normal(size=tree.num_entries).astype(np.float32)
+    mine = np.repeat(tree.actor[tree.entry_node], np.diff(tree.entry_offset))
+    lanes = np.concatenate([np.arange(*tree.blocks.lane_start[b : b + 2]) for b in tree.block[tree.entry_node]])
+    numbers *= np.where(mine == 0, tree.own[0][lanes], tree.own[1][lanes]) * (1 + 1_000 * (mine == 0))
+    found = passes.to_numpy(passes.entries(numbers))
+    for node in tree.decisions:
+        largest = np.abs(tree.decision(numbers, node)).max()
+        np.testing.assert_allclose(tree.decision(found, node), tree.decision(numbers, node), atol=largest / 32_767)
+    learner, later = (TabularDriver(HandPasses(tree, bits=16), find_schedule("dcfr")) for _ in range(2))
+    learner.run(5)
+    later.restore(learner.state(), 5)
+    for ours, theirs in zip(learner.regret, later.regret, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_sixteen_bits_are_for_what_keeps_regrets_and_averages_alone() -> None:
+    river = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=allin,range0=AA|KQs,range1=QQ|JTs)"
+    assert tacit.solve(river, iterations=50, bits=16).exploitability < 30.0
+    with pytest.raises(TacitError, match=r"pcfr\+ keeps more .* 16 bits are for cfr"):
+        tacit.solve(river, solver="pcfr+", bits=16)
+    with pytest.raises(TacitError, match="flop keeps more"):
+        tacit.solve(river, solver="flop", bits=16)
+    with pytest.raises(TacitError, match="32 bits or 16, not 8"):
+        tacit.solve(river, bits=8)
+    with pytest.raises(TacitError, match="only hold'em on the cpu"):
+        tacit.solve("kuhn_poker", bits=16)

@@ -52,6 +52,7 @@ def solve(
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
     backend: Annotated[str | None, typer.Option(help="numba or torch. [default: numba]")] = None,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    bits: Annotated[int | None, typer.Option(help="Hold'em on the cpu: 16 for half the memory, rounded. [default: 32]")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the solve in this file (also on the way, and when stopped).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Continue the solve in this file.")] = None,
     export: Annotated[Path | None, typer.Option(help="Write the strategy: .json, .csv or .openspiel.json.")] = None,
@@ -97,11 +98,12 @@ def solve(
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
             rules, save, resume, at if at or grid else None, solver=solver, iterations=iterations, target=goal,
-            time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, seed=seed,
+            time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, bits=bits,
+            seed=seed,
         )  # fmt: skip
     else:
         whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit}
-        _refuse_for_search(whole, {"backend": backend}, {"at": at, "grid": grid})
+        _refuse_for_search(whole, {"backend": backend, "bits": bits}, {"at": at, "grid": grid})
         length = SEARCH_ITERATIONS if iterations is None else iterations
         ways = decomposition or CFR_D, not simultaneous, recycle or 1
         result = _search(rules, SearchConfig(solver, length, _parse_depth(depth), *ways), leaf or "oracle", device, seed)

@@ -36,22 +36,27 @@ def check_backend(backend: str, device: str) -> None:
             raise TacitError(f"torch cannot compute on the device {device!r}, choose cpu or cuda: {reason[:100]}") from None
 
 
-def make_passes(tree: Tree, backend: str = "numba", device: str = "cpu") -> AnyTreePasses:
+def make_passes(tree: Tree, backend: str = "numba", device: str = "cpu", bits: int | None = None) -> AnyTreePasses:
     """Returns the passes over `tree` that suit its layout: in float64, but float32 over hands of hold'em.
 
     Args:
       tree: any tree.
       backend: `numba` (CPU) or `torch`.
       device: where torch computes: `cpu`, `cuda`, ...
+      bits: of regrets and averages in hold'em on the CPU: 32 unless it is 16.
 
     Raises:
       TacitError: the backend or device is not there, or does not fit the tree.
     """
     check_backend(backend, device)
-    return _LAYOUTS[tree.layout](tree, backend, device)
+    if bits is not None and (tree.layout != "hands" or backend != "numba"):
+        raise TacitError("only hold'em on the cpu can be solved in 16 bits: leave out the bits")
+    if bits not in (None, 16, 32):
+        raise TacitError(f"regrets and averages have 32 bits or 16, not {bits}")
+    return _LAYOUTS[tree.layout](tree, backend, device, bits or 32)
 
 
-def _row_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
+def _row_passes(tree: Any, backend: str, device: str, _bits: int) -> AnyTreePasses:
     """Returns passes over a public tree: in lanes where it allows that, else row by row."""
     if backend == "torch":
         from tacit.kernels.torch_rows import TorchPasses
@@ -64,12 +69,12 @@ def _row_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
     return RowPasses(tree) if layout is None else LanePasses(tree, layout)
 
 
-def _hand_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
+def _hand_passes(tree: Any, backend: str, device: str, bits: int) -> AnyTreePasses:
     """Returns passes over a tree of hold'em."""
     if backend == "numba":
         from tacit.kernels.numba_hands import HandPasses
 
-        return HandPasses(tree)
+        return HandPasses(tree, bits=bits)
     if not device.startswith("cuda"):
         raise TacitError("on the cpu trees of hold'em are solved by numba: leave out --backend, or add --device cuda")
     from tacit.kernels.triton_hands import TritonHandPasses
@@ -77,4 +82,4 @@ def _hand_passes(tree: Any, backend: str, device: str) -> AnyTreePasses:
     return TritonHandPasses(tree, device)
 
 
-_LAYOUTS: dict[str, Callable[[Any, str, str], AnyTreePasses]] = {"rows": _row_passes, "hands": _hand_passes}
+_LAYOUTS: dict[str, Callable[[Any, str, str, int], AnyTreePasses]] = {"rows": _row_passes, "hands": _hand_passes}

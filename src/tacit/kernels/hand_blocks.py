@@ -18,11 +18,13 @@ from tacit.kernels.card_removal import LANES, fold_values, showdown_values, turn
 from tacit.kernels.simd import (
     gather_at,
     larger,
+    largest,
     load_at,
     prefetch,
     scatter_add_at,
     splat,
     store_at,
+    store_rounded,
     times,
     where_greater,
     width,
@@ -30,6 +32,8 @@ from tacit.kernels.simd import (
 from tacit.tree.hand_tree import DEALS, DECIDES
 
 MOST_ACTIONS = 64
+LARGEST = 32_767
+"""Of integers of 16 bits."""
 ALL = 0, 1
 """All beginnings of a board."""
 LINE = 16
@@ -277,7 +281,46 @@ def _match(actions, stride, at, entry, children, rows, values, strategy, regret,
 
 
 @compiled(error_model="numpy")
-def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, step):  # type: ignore[no-untyped-def]
+def _pack(numbers, scales, node, entry, spare, size, top, one):  # type: ignore[no-untyped-def]
+    """Writes a decision's numbers as integers of 16 bits with a scale of their own."""
+    most = spare.dtype.type(LARGEST)
+    scales[node] = top / most
+    factor = splat(most / top if top > 0 else one - one, ROW)
+    for number in range(0, size, len(ROW)):
+        store_rounded(numbers, entry + number, load_at(spare, number, one, ROW) * factor)
+
+
+@compiled(error_model="numpy")
+def _match_packed(actions, stride, at, node, entry, children, rows, values, regret, average, scales, spare, reach, step):  # type: ignore[no-untyped-def]
+    """Does the same as `_match` without a strategy, where regrets and averages are integers times a scale for each decision."""
+    positive, negative, floor, _, weight, one = step
+    zero, unit, even = splat(one - one, ROW), splat(one, ROW), _even(actions, one)
+    keep_positive, keep_negative, lowest = splat(positive, ROW), splat(negative, ROW), splat(floor, ROW)
+    share, regret_scale, average_scale = splat(weight, ROW), splat(scales[0][node], ROW), splat(scales[1][node], ROW)
+    top_regret, top_average = zero, zero
+    for h in range(0, stride, len(ROW)):
+        total = _total(regret, entry + h, stride, actions, one)
+        divisor, value = where_greater(total, zero, total, unit), zero
+        for a in range(actions):
+            played = _share(load_at(regret, entry + a * stride + h, one, ROW), total, divisor, even)
+            value += load_at(values, children[a] + h, one, ROW) * played
+        store_at(values, at + h, value)
+        for a in range(actions):
+            there = a * stride + h
+            old = load_at(regret, entry + there, one, ROW) * regret_scale
+            instant = load_at(values, children[a] + h, one, ROW) - value
+            new = larger(old * where_greater(old, zero, keep_positive, keep_negative) + instant, lowest)
+            store_at(spare[0], there, new)
+            top_regret = larger(top_regret, larger(new, zero - new))
+            mean = load_at(average, entry + there, one, ROW) * average_scale + share * load_at(reach, rows[a] + h, one, ROW)
+            store_at(spare[1], there, mean)
+            top_average = larger(top_average, mean)
+    _pack(regret, scales[0], node, entry, spare[0], actions * stride, largest(top_regret), one)
+    _pack(average, scales[1], node, entry, spare[1], actions * stride, largest(top_average), one)
+
+
+@compiled(error_model="numpy")
+def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, scales, spare, step):  # type: ignore[no-untyped-def]
     """Lets the values of a board's ends and of what follows it flow up to its beginnings.
 
     Args:
@@ -292,6 +335,8 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
       strategy: entries: the strategy, or the response; None if nobody asks for it.
       regret: entries: regrets, or the bonus; None where nothing is matched, so that no code is made for it.
       average: entries, or None.
+      scales: for each node what integers in `regret` are times, and those in `average`; None where they are no integers.
+      spare: `[2, numbers of a decision]` room to make integers from, or None.
       step: the weights of an update (`RegretStep`), and 1; in the type of the numbers.
     """
     row_at, value_at = places
@@ -325,12 +370,17 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
             if regret is not None:
                 for a in range(actions):
                     action_row[a] = row_at + (node_row[child[first + a]] - first_row[block]) * stride
-                if actions == 2:
-                    _match(TWO, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
-                elif actions == 3:
-                    _match(THREE, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                if scales is None:
+                    if actions == 2:
+                        _match(TWO, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                    elif actions == 3:
+                        _match(THREE, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                    else:
+                        _match(actions, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
                 else:
-                    _match(actions, stride, at, entry, below, action_row, values, strategy, regret, average, reach, step)
+                    _match_packed(
+                        actions, stride, at, node, entry, below, action_row, values, regret, average, scales, spare, reach, step
+                    )
         else:
             _follow(stride, actions, at, entry, below, values, weights, one)
 

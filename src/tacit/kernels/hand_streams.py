@@ -31,13 +31,30 @@ kept to the first board, or waits for the others."""
 
 @compiled(nogil=True)
 def _stream(  # type: ignore[no-untyped-def]
-    member, members, place, mode, players, tree, plan, root_reach, weights, regret, average, reaches, values, store, room, steps
+    member,
+    members,
+    place,
+    mode,
+    players,
+    tree,
+    plan,
+    root_reach,
+    weights,
+    regret,
+    average,
+    scales,
+    reaches,
+    values,
+    store,
+    room,
+    steps,
 ):
     """Runs passes on one thread of a team; the arguments are those of `HandStreams.run`."""
     duties, first_duty, units, root_at, room_at, store_at = plan
     (parent, node_start, _), block_entry, (begin_start, begin_node, _), lanes = tree[0], tree[1][6], tree[3], tree[5]
     one = np.ones(1, reaches[0].dtype)[0]
     mine = room[0][member], room[1][member], room[2][member], room[3][member], room[4][member], room[5]
+    spare = room[6][member]
     at = np.zeros((3, 4), np.int64)  # where rows and values lie: of a first board, of one after it, of one after that
     at[1:] = room_at[member]
     for passed in range(len(steps) * len(players)):
@@ -65,7 +82,7 @@ def _stream(  # type: ignore[no-untyped-def]
                         bring(block_entry[2 * block + p], block_entry[2 * block + p + 1], average)
                     own, other = (at[level, p], at[level, 2 + p]), (at[level, 1 - p], at[level, 2 + p])
                     terminals(block, p, other, tree, reaches[1 - p], values[p], mine)
-                    leave(block, mode, p, own, tree, values[p], reaches[p], weights, None, regret, average, step)
+                    leave(block, mode, p, own, tree, values[p], reaches[p], weights, None, regret, average, scales, spare, step)
                     if level == 2:
                         hand_up(block, p, ALL, (at[2, 2 + p], at[1, 2 + p]), tree, values[p], values[p], one)
                 elif duty == KEEP:
@@ -143,8 +160,10 @@ class HandStreams:
         self._plan = *_duties(parent, members), units, root_at, room_at, store_at
         self._tables, self._first, self._roots, self._widths = tables, roots, root_at, [lanes[p].width for p in (0, 1)]
         rooms = [(members, rows, LANES) for rows in (widest + 1, widest, NUM_CARDS, 1)]
+        most = int(layout.tree.num_actions.max()) * max(int(part.stride.max()) for part in lanes)
         self._room = (
             *(np.zeros(shape, dtype) for shape in rooms), np.zeros((members, LANES), np.int64), LANES * np.arange(LANES),
+            np.zeros((members, 2, most), dtype),
         )  # fmt: skip
 
     def run(
@@ -155,6 +174,7 @@ class HandStreams:
         weights: Array,
         regret: Array | None,
         average: Array | None,
+        scales: tuple[Array, Array] | None,
         steps: Array,
     ) -> None:
         """Runs passes for some players, one after the other, in each of some iterations.
@@ -166,11 +186,12 @@ class HandStreams:
           weights: entries: what both play.
           regret: entries, or None where nothing is matched, and
           average: likewise.
+          scales: of regrets and averages that are integers (see `leave`).
           steps: `[T, 5]` the weights of each iteration.
         """
         run_together(
             self.members, _stream, mode, np.array(players), self._tables, self._plan, root_reach, weights, regret,
-            average, self._reaches, self._values, self._store, self._room, steps.astype(self._dtype),
+            average, scales, self._reaches, self._values, self._store, self._room, steps.astype(self._dtype),
         )  # fmt: skip
 
     def root_values(self, player: int) -> Array:

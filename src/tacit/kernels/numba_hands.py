@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from tacit.compiled import compiled
 from tacit.kernels.base import FOLLOW, MATCH, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.card_removal import LANES, NUM_CARDS
 from tacit.kernels.clock import Clock
-from tacit.kernels.hand_blocks import ALL, clear_deals, enter, hand_up, leave, terminals
+from tacit.kernels.hand_blocks import ALL, LARGEST, clear_deals, enter, hand_up, leave, terminals
 from tacit.kernels.hand_layout import lay_out, tables_of
 from tacit.kernels.hand_leaves import HandTreePasses, RunOuts
 from tacit.kernels.hand_streams import HandStreams
@@ -22,6 +22,7 @@ from tacit.tree.base import Floats
 from tacit.tree.hand_tree import FULL_BOARD, RUNS_OUT, HandTree
 
 Array = NDArray[Any]
+PACKED_BITS = 16
 
 
 @compiled()
@@ -42,7 +43,7 @@ def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type
         clear_deals(block, player, value_at[block], tree, values)
     for block in range(len(parent) - 1, -1, -1):
         terminals(block, player, (reach_at[1 - player][block], value_at[block]), tree, faced, values, room)
-        leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, *numbers, step)
+        leave(block, mode, player, (reach_at[player][block], value_at[block]), tree, values, *numbers, None, None, step)
         if parent[block] >= 0:
             hand_up(block, player, ALL, (value_at[block], value_at[parent[block]]), tree, values, values, step[-1])
 
@@ -59,6 +60,18 @@ def _copy_rows(block, ours, theirs, lane_start, shared, source, target, into_tre
                 target[here] = source[there]
 
 
+class Packed(NamedTuple):
+    """Entries as integers of 16 bits.
+
+    Attributes:
+      numbers: In the layout of the passes.
+      scale: `[N]` what those of each decision are times.
+    """
+
+    numbers: NDArray[np.int16]
+    scale: NDArray[np.float32]
+
+
 class HandPasses(HandTreePasses[Array]):
     """Passes over a tree of hold'em by numba; each player has lanes for its own hands (`HandLayout`).
 
@@ -66,11 +79,12 @@ class HandPasses(HandTreePasses[Array]):
       tree: the tree.
       dtype: of all numbers: float32 for speed, float64 to check it.
       keep: whether the values of all nodes can be asked after a pass, or full boards share their room.
+      bits: of regrets and averages: 32, or 16 to solve in half the memory, which only lean solves can.
     """
 
     backend, device = "numba", "cpu"
 
-    def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False) -> None:
+    def __init__(self, tree: HandTree, dtype: type = np.float32, *, keep: bool = False, bits: int = 32) -> None:
         self._none: Array = np.zeros(0, dtype)
         self.dtype, self._layout = dtype, lay_out(tree)
         layout, lanes, blocks = self._layout, self._layout.lanes, tree.blocks
@@ -88,6 +102,7 @@ class HandPasses(HandTreePasses[Array]):
         super().__init__(tree, torch.from_numpy(self._none).dtype)
         self.lean = not tree.leaf_betting and not (tree.kind == RUNS_OUT).any()
         self.span = span_of(layout.num_entries) if self.lean else 0
+        self._packs = bits == PACKED_BITS
         widest = max(int(part.width.max()) for part in lanes)
         self._values: Array = np.zeros(room + widest, dtype)  # the last row is a spare
         self._room: tuple[Array, ...] = (
@@ -112,20 +127,42 @@ class HandPasses(HandTreePasses[Array]):
         starts: NDArray[np.int64] = self._value_at[player][block] + within
         return starts
 
-    def entries(self, values: Floats) -> Array:
-        return self.weights(np.asarray(values, self.dtype))
+    def entries(self, values: Floats) -> Any:
+        entries = self.weights(np.asarray(values, self.dtype))
+        return self._pack(entries) if self._packs else entries
 
     def weights(self, values: Floats) -> Array:
         entries: Array = np.zeros(self._layout.num_entries, values.dtype)
         self._copy(values, entries, False)
         return entries
 
+    def _pack(self, entries: Array) -> Packed:
+        """Returns entries as integers."""
+        nodes, sizes = self._order
+        scale = np.zeros(len(self.tree), np.float32)
+        scale[nodes] = np.maximum.reduceat(np.abs(entries), self._layout.node_entry[nodes]) / LARGEST
+        by_entry = np.repeat(scale[nodes], sizes)
+        numbers = np.rint(np.divide(entries, by_entry, out=np.zeros_like(entries), where=by_entry > 0)).astype(np.int16)
+        return Packed(numbers, scale)
+
+    @cached_property
+    def _order(self) -> tuple[Array, Array]:
+        """Decisions in the order of their entries, and how many each has."""
+        starts = self._layout.node_entry[self.tree.decisions]
+        order = np.argsort(starts)
+        return self.tree.decisions[order], np.diff(starts[order], append=self._layout.num_entries)
+
     def to_numpy(self, entries: Array) -> Floats:
+        if isinstance(entries, Packed):
+            nodes, sizes = self._order
+            entries = entries.numbers * np.repeat(entries.scale[nodes], sizes)
         values: Floats = np.zeros(self.tree.num_entries, entries.dtype)  # in the same type: there are many of them
         self._copy(entries, values, True)
         return values
 
-    def zeros(self) -> Array:
+    def zeros(self) -> Any:
+        if self._packs:
+            return Packed(np.zeros(self._layout.num_entries, np.int16), np.zeros(len(self.tree), np.float32))
         return np.zeros(self._layout.num_entries, self.dtype)
 
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
@@ -155,12 +192,16 @@ class HandPasses(HandTreePasses[Array]):
         self, strategy: Array, regret: Array, average: Array, reaches: Sequence[Array], steps: Floats, alternating: bool
     ) -> None:
         players = [(True, False), (False, True)] if alternating else [(True, True)]
-        self._streams.run(MATCH, players, self._root_reach, regret, regret, average, steps)
+        scales = None
+        if isinstance(regret, Packed):
+            scales, regret, average = (regret.scale, average.scale), regret.numbers, average.numbers
+        self._streams.run(MATCH, players, self._root_reach, regret, regret, average, scales, steps)
 
     def played_values(self, player: int, weights: Array, respond: bool) -> Floats:
         """Returns the root's values of a player if both play by weights, or if it responds to the other."""
-        players = [(player == 0, player == 1)]
-        self._streams.run(RESPOND if respond else FOLLOW, players, self._root_reach, weights, None, None, np.ones((1, 5)))
+        mode, players = RESPOND if respond else FOLLOW, [(player == 0, player == 1)]
+        numbers = weights.numbers if isinstance(weights, Packed) else weights  # an action's share knows no scale
+        self._streams.run(mode, players, self._root_reach, numbers, None, None, None, np.ones((1, 5)))
         return self._spread_roots(player, self._streams.root_values(player))
 
     def move(self, rows: Array, other: Array, weight: float) -> None:

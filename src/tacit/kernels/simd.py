@@ -181,7 +181,7 @@ def _times(count):  # type: ignore[no-untyped-def]
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load_at(_context: Any, array: Any, start: Any, like: Any, lanes: Any) -> Any:
-    """`load_at(array, start, x, width(H))` is a flat array's next `H` numbers, in the floating-point type of x."""
+    """`load_at(array, start, x, width(H))` is a flat array's next `H` numbers, integers or not, in the type of x."""
     like = types.unliteral(like)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -190,6 +190,8 @@ def load_at(_context: Any, array: Any, start: Any, like: Any, lanes: Any) -> Any
         there = ir.VectorType(context.get_data_type(kind.dtype), len(lanes))
         row = builder.load(_flat_pointer(context, builder, kind, array, start, there), align=4)
         wanted = context.get_data_type(signature.return_type)
+        if isinstance(kind.dtype, types.Integer):
+            return builder.sitofp(row, wanted)
         if kind.dtype.bitwidth < like.bitwidth:
             return builder.fpext(row, wanted)
         return builder.fptrunc(row, wanted) if kind.dtype.bitwidth > like.bitwidth else row
@@ -279,6 +281,37 @@ def store_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) ->
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_rounded(_context: Any, array: Any, start: Any, lanes: Any) -> Any:
+    """`store_rounded(array, start, lanes)` writes a row to a flat array of integers, each lane as the nearest one."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array, start, value = arguments
+        kind = signature.args[0]
+        name = f"llvm.rint.v{value.type.count}f{signature.args[2].dtype.bitwidth}"
+        rounded = call(builder, name, value.type, [value])
+        whole = builder.fptosi(rounded, ir.VectorType(context.get_data_type(kind.dtype), value.type.count))
+        builder.store(whole, _flat_pointer(context, builder, kind, array, start, whole.type), align=2)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def largest(_context: Any, lanes: Any) -> Any:
+    """`largest(lanes)` is the largest number of a row."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        row = arguments[0]
+        found = builder.extract_element(row, ir.Constant(_INT, 0))
+        for lane in range(1, row.type.count):
+            other = builder.extract_element(row, ir.Constant(_INT, lane))
+            found = builder.select(builder.fcmp_ordered(">", other, found), other, found)
+        return found
+
+    return lanes.dtype(lanes), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.files import write_whole
+
+if TYPE_CHECKING:
+    from tacit.bench.growth import CostGrowth
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -108,6 +112,47 @@ def learning_panels(
     axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)
+    save_figure(figure, path)
+
+
+def growth_panels(growths: Sequence[CostGrowth], path: str | Path) -> None:
+    """Draws time and memory against each size, log-log, as multiples of those at the smallest size, into a file.
+
+    Points are measured, full lines are fitted to them, and dashed lines have the expected slopes.
+    """
+    pyplot = house_pyplot()
+    figure, axes = pyplot.subplots(2, 4, figsize=(12, 6))
+    for axis, growth in zip(axes.flat, growths, strict=False):
+        for name, trend, color, marker in (("time", growth.seconds, "C0", "o"), ("memory", growth.num_bytes, "C1", "s")):
+            sizes, costs = trend.sizes, [cost / trend.costs[0] for cost in trend.costs]
+            filled = color if name == "time" else "none"  # where both grow alike the squares surround the circles
+            size = 4 if name == "time" else 8
+            axis.loglog(sizes, costs, marker, color=color, markersize=size, markerfacecolor=filled, label=f"{name}, measured")
+            if trend.line is None:
+                continue
+            slope, constant = trend.line
+            axis.loglog(
+                sizes, [math.exp(constant) * n**slope / trend.costs[0] for n in sizes], color=color, linewidth=1,
+                label=f"{name}, fitted",
+            )  # fmt: skip
+            axis.loglog(
+                sizes, [(n / sizes[0]) ** trend.expected for n in sizes], color=color, linewidth=1, linestyle="--",
+                label=f"{name}, expected",
+            )  # fmt: skip
+        slopes = (
+            f"{name} {'-' if trend.slope is None else f'{trend.slope:.2f}'} ({trend.expected})"
+            for name, trend in (("time", growth.seconds), ("memory", growth.num_bytes))
+        )
+        axis.set_title(f"{growth.name}\n{', '.join(slopes)}", fontsize=9)
+        axis.set_xlabel(growth.counted)
+        axis.grid(True, which="major", alpha=0.3)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("times the smallest size's")
+    for axis in axes.flat[len(growths) :]:
+        axis.axis("off")
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    axes.flat[-1].legend(handles, labels, loc="center", frameon=False)
+    figure.suptitle("How cost grows: slopes in log-log, the expected ones in brackets")
     save_figure(figure, path)
 
 

@@ -1,28 +1,43 @@
-"""`tacit bench`: speed against the peers installed."""
+"""`tacit bench`: speed against the peers installed, and how cost grows."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, logger, plain_table, print_json, printer, progress_monitor, start
+from tacit.cli.common import (
+    JsonOption,
+    SeedOption,
+    logger,
+    plain_table,
+    print_json,
+    print_lines,
+    printer,
+    progress_monitor,
+    start,
+)
 from tacit.errors import TacitError
 
-NAMES = ("tabular", "nfsp")
+NAMES = ("tabular", "nfsp", "growth")
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="What to measure: tabular, or nfsp.")],
+    name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp or growth.")],
     games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
-    seconds: Annotated[float, typer.Option(help="Length of a measuring window; the best of three counts.")] = 1.0,
-    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too.")] = True,
+    seconds: Annotated[
+        float | None, typer.Option(help="Length of a measuring window. [default: 1, the best of three counts; growth: 0.5]")
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers of tabular and nfsp too.")] = True,
+    quick: Annotated[bool, typer.Option("--quick", help="Only the two smallest sizes of growth.")] = False,
+    out: Annotated[str | None, typer.Option(help="Folder for the picture of growth. [default: out]")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure speed as ratios against peers doing the same work in the same run.
+    """Measure speed as ratios against peers doing the same work in the same run, or how time and memory grow with size.
 
     Examples:
 
@@ -31,14 +46,22 @@ def bench(
       tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json
 
       tacit bench nfsp --seconds 5
+
+      tacit bench growth --out pictures
     """
     if name not in NAMES:
         raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
-    if not 0 < seconds < math.inf:
+    if seconds is not None and not 0 < seconds < math.inf:
         raise TacitError(f"the seconds of a window must be positive and finite, not {seconds}")
-    if name == "nfsp" and games is not None:
-        raise TacitError("--games is for tabular: nfsp is measured on Leduc poker, with the paper's settings")
+    if name != "tabular" and games is not None:
+        raise TacitError(f"--games is for tabular, not for {name}, which chooses its own")
+    if name != "growth" and (quick or out is not None):
+        raise TacitError(f"--quick and --out are for growth, not for {name}")
     start(seed)
+    if name == "growth":
+        _growth(0.5 if seconds is None else seconds, quick, Path("out" if out is None else out), as_json)
+        return
+    seconds = 1.0 if seconds is None else seconds
     if name == "nfsp":
         _nfsp(seconds, peers, as_json, seed)
         return
@@ -83,6 +106,52 @@ def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
     if ratio is not None:
         printer().print(f"ratio: {_times(ratio)}")
     printer().print(f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread")
+
+
+def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:
+    """Measures how cost grows, and draws it."""
+    from tacit.bench import growth
+    from tacit.files import check_writable
+    from tacit.plots import growth_panels
+
+    picture = folder / "growth.png"
+    check_writable(picture)
+    total, done = growth.count_cases(quick), 0
+    with progress_monitor() as monitor:
+
+        def watch(case: str) -> None:
+            nonlocal done
+            monitor.step("measuring", done, total, "sizes", case)
+            done += 1
+
+        growths = growth.measure(seconds, quick, watch)
+    growth_panels(growths, picture)
+    if as_json:
+        print_json({"bench": "growth", "results": [found.report() for found in growths], "picture": str(picture)})
+        return
+    table = plain_table("what grows", "from", "to", "time", "slope", "growth", "memory", "slope", "growth")
+    for found in growths:
+        sizes, times, memory = found.seconds.sizes, found.seconds, found.num_bytes
+        table.add_row(
+            found.name, f"{sizes[0]:,}", f"{sizes[-1]:,}",
+            f"{_time(times.costs[0])} to {_time(times.costs[-1])}", _slope(times), times.words,
+            f"{_bytes(memory.costs[0])} to {_bytes(memory.costs[-1])}", _slope(memory), memory.words,
+        )  # fmt: skip
+    printer().print(table)
+    print_lines(
+        *(f"{found.name}: {found.work}, by {found.counted}" for found in growths),
+        "slope: of the logarithm of the cost, the expected one in brackets",
+        "time: the shortest of many calls, on one thread unless threads grow; memory: all arrays held after a call",
+        f"picture: {picture}",
+    )
+
+
+def _slope(trend: Any) -> str:
+    return "-" if trend.slope is None else f"{trend.slope:.2f} ({trend.expected})"
+
+
+def _bytes(number: float) -> str:
+    return f"{number / 1e3:,.0f} kB" if number < 1e6 else f"{number / 1e6:,.1f} MB"
 
 
 def _print(rows: list[Any]) -> None:

@@ -1,0 +1,213 @@
+"""The seven sizes that `tacit bench growth` varies, one at a time, and the work it times at each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from tacit.cards.hands import hand_name, possible_hands
+from tacit.games import load_game
+from tacit.games.holdem import NoLimitHoldem
+from tacit.games.one_card_poker import KuhnPoker
+from tacit.kernels import make_passes
+from tacit.nets.encoders import ClassEncoder
+from tacit.nets.forward import forward_pass
+from tacit.nets.value_net import ValueNet
+from tacit.search.config import SearchConfig
+from tacit.search.search import BatchSearch
+from tacit.solvers.schedules import find_schedule
+from tacit.solvers.tabular import TabularDriver
+from tacit.threads import num_threads
+from tacit.tree.base import Tree
+from tacit.tree.compiler import compile_for_solving, compile_game
+from tacit.tree.search_space import search_space
+
+SOLVER = "dcfr"
+SEARCH_ITERATIONS = 8
+"""Iterations of a timed search."""
+SPANS = 10
+"""A timed call runs `Passes.span` iterations divided by this: about a millisecond, which other work seldom interrupts."""
+ALL_HANDS = 1_128
+"""Hands that a turn leaves."""
+
+
+class Case(NamedTuple):
+    """Work of one size.
+
+    Attributes:
+      size: What cost is drawn against.
+      call: Runs the work and returns what holds its arrays.
+      iterations: A call's time is divided by this.
+      shared: Holds arrays that are made once and serve every call; they are not counted.
+    """
+
+    size: int
+    call: Callable[[], object]
+    iterations: int = 1
+    shared: object = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """One size that is varied.
+
+    Attributes:
+      name: What grows.
+      counted: The unit of `Case.size`.
+      work: What is timed, in words.
+      time: The expected slope of time.
+      memory: The expected slope of memory.
+      sizes: Returns what `make` is called with, smallest first.
+      make: Returns the work at a size.
+    """
+
+    name: str
+    counted: str
+    work: str
+    time: int
+    memory: int
+    sizes: Callable[[], tuple[int, ...]]
+    make: Callable[[int], Case]
+
+
+@dataclass(frozen=True)
+class WideKuhn(KuhnPoker):
+    """Kuhn's betting with a deck of any size; the higher card wins."""
+
+    cards: int = 3
+
+    name = "wide_kuhn"
+
+    @property
+    def num_cards(self) -> int:
+        return self.cards
+
+    def card_name(self, card: int) -> str:
+        return str(card + 1)
+
+    def strength(self, card: int, board: int | None) -> int:
+        return card
+
+
+def thread_counts() -> tuple[int, ...]:
+    """Returns the powers of two up to the threads that may be used, and that number."""
+    most = num_threads()
+    return (*(2**power for power in range(most.bit_length()) if 2**power < most), most)
+
+
+@contextmanager
+def threads_limited(count: int) -> Iterator[None]:
+    """Has passes that are made meanwhile use so many threads."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = str(count)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def _dice(faces: int) -> Any:
+    return compile_game(load_game(f"liars_dice(dice=1,faces={faces})"))
+
+
+def _solving(tree: Tree, size: int) -> Case:
+    """Returns an iteration of a solve; the passes are made here, on as many threads as are allowed now."""
+    passes = make_passes(tree)
+    driver, count = TabularDriver(passes, find_schedule(SOLVER)), max(1, passes.span // SPANS)
+
+    def call() -> object:
+        driver.run(count)
+        return driver
+
+    call()  # threads are shared out in the first one
+    return Case(size, call, count)
+
+
+def _iterations(count: int) -> Case:
+    passes = make_passes(_dice(4))
+
+    def call() -> object:
+        driver = TabularDriver(passes, find_schedule(SOLVER))
+        while driver.iteration < count:
+            driver.run(min(passes.span, count - driver.iteration))
+        return driver
+
+    return Case(count, call)
+
+
+def _game_size(faces: int) -> Case:
+    tree = _dice(faces)
+    return _solving(tree, tree.num_infostates)
+
+
+def _private_states(cards: int) -> Case:
+    return _solving(compile_game(WideKuhn(cards)), cards)
+
+
+def _searching(faces: int, depth: int, games: int) -> tuple[BatchSearch, Case]:
+    """Returns searches of the opening with an untrained network at the leaves; the size is the number of games."""
+    space = search_space(_dice(faces), depth)
+    net = ValueNet(ClassEncoder(space.num_classes), space.tables.num_private_states)
+    search = BatchSearch(space, forward_pass(net), SearchConfig(SOLVER, SEARCH_ITERATIONS, depth))
+    classes = np.repeat(space.root_class[:1], games)
+    reaches = torch.from_numpy(space.root_reaches[:1]).repeat(games, 1, 1)
+    sampled = np.ones(games, np.int64)
+    return search, Case(games, lambda: search.run(classes, reaches, sampled), SEARCH_ITERATIONS, search)
+
+
+def _depth(depth: int) -> Case:
+    search, case = _searching(6, depth, 16)
+    subgame = search.space.subgames[int(search.space.root_class[0])]
+    return case._replace(size=len(subgame.tree.require_nodes()))
+
+
+def _batch(games: int) -> Case:
+    return _searching(4, 2, games)[1]
+
+
+def _turn(hands: int) -> Tree:
+    """Returns a turn on which both players hold the same random hands."""
+    turn = NoLimitHoldem(board="3s7hTdKs", pot=2_000, stack=10_000, bets="1", raises="allin")
+    chosen = np.random.default_rng(0).permutation(np.flatnonzero(possible_hands(turn.known_board)))[:hands]
+    text = "|".join(hand_name(int(hand)) for hand in chosen)
+    return compile_for_solving(replace(turn, range0=text, range1=text))
+
+
+def _hands(hands: int) -> Case:
+    return _solving(_turn(hands), hands)
+
+
+def _threads(count: int) -> Case:
+    with threads_limited(count):
+        return _solving(_turn(ALL_HANDS), count)
+
+
+QUESTIONS = (
+    Question("iterations", "iterations", "a solve of dice 1x4f", 1, 0, lambda: (64, 256, 1024, 4096, 16384), _iterations),
+    Question("game size", "infostates", "an iteration on dice 1x3f to 1x7f", 1, 1, lambda: (3, 4, 5, 6, 7), _game_size),
+    Question(
+        "private states", "cards", "an iteration on Kuhn poker with so many cards", 2, 2,
+        lambda: (3, 6, 12, 24, 48), _private_states,
+    ),
+    Question(
+        "search depth", "public states searched", "an iteration of 16 searches on dice 1x6f, depth 1 to 4", 1, 1,
+        lambda: (1, 2, 3, 4), _depth,
+    ),
+    Question(
+        "batch", "games", "an iteration of searches on dice 1x4f, depth 2", 1, 1, lambda: (1, 4, 16, 64, 256, 1024), _batch
+    ),
+    Question("threads", "threads", f"an iteration on a turn with {ALL_HANDS:,} hands", -1, 0, thread_counts, _threads),
+    Question(
+        "hold'em hands", "hands of each player", "an iteration on a turn", 1, 1,
+        lambda: (35, 70, 141, 282, 564, ALL_HANDS), _hands,
+    ),
+)  # fmt: skip

@@ -19,18 +19,16 @@ from tacit.kernels import make_passes
 from tacit.nets.encoders import ClassEncoder
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import ValueNet
-from tacit.search.config import SearchConfig
-from tacit.search.search import BatchSearch
+from tacit.search.groups import GroupPasses, make_kernels
+from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.threads import num_threads
 from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving, compile_game
-from tacit.tree.search_space import search_space
+from tacit.tree.search_space import SearchSpace, search_space
 
 SOLVER = "dcfr"
-SEARCH_ITERATIONS = 8
-"""Iterations of a timed search."""
 SPANS = 10
 """A timed call runs `Passes.span` iterations divided by this: about a millisecond, which other work seldom interrupts."""
 ALL_HANDS = 1_128
@@ -119,17 +117,31 @@ def _dice(faces: int) -> Any:
     return compile_game(load_game(f"liars_dice(dice=1,faces={faces})"))
 
 
-def _solving(tree: Tree, size: int) -> Case:
-    """Returns an iteration of a solve; the passes are made here, on as many threads as are allowed now."""
-    passes = make_passes(tree)
-    driver, count = TabularDriver(passes, find_schedule(SOLVER)), max(1, passes.span // SPANS)
+def _iterating(driver: Driver, size: int, count: int, shared: object = None) -> Case:
+    """Returns an iteration of a solve or of searches: a call goes on with `count` more."""
 
     def call() -> object:
         driver.run(count)
         return driver
 
-    call()  # threads are shared out in the first one
-    return Case(size, call, count)
+    return Case(size, call, count, shared)
+
+
+def _solving(tree: Tree, size: int) -> Case:
+    passes = make_passes(tree)
+    return _iterating(TabularDriver(passes, find_schedule(SOLVER)), size, max(1, passes.span // SPANS))
+
+
+def _searching(faces: int, depth: int, games: int) -> tuple[SearchSpace, Case]:
+    """Returns searches of the opening with an untrained network at the leaves; the size is the number of games."""
+    space = search_space(_dice(faces), depth)
+    evaluator = forward_pass(ValueNet(ClassEncoder(space.num_classes), space.tables.num_private_states))
+    classes = np.repeat(space.root_class[:1], games)
+    reaches = torch.from_numpy(space.root_reaches[:1]).repeat(games, 1, 1)
+    kernels = make_kernels(space, "cpu")
+    options = DriverOptions(evaluator, values_roots=True)
+    driver = Driver(GroupPasses(space, kernels, classes, reaches), find_schedule(SOLVER), options)
+    return space, _iterating(driver, games, 1, (space, kernels, evaluator))
 
 
 def _iterations(count: int) -> Case:
@@ -153,20 +165,9 @@ def _private_states(cards: int) -> Case:
     return _solving(compile_game(WideKuhn(cards)), cards)
 
 
-def _searching(faces: int, depth: int, games: int) -> tuple[BatchSearch, Case]:
-    """Returns searches of the opening with an untrained network at the leaves; the size is the number of games."""
-    space = search_space(_dice(faces), depth)
-    net = ValueNet(ClassEncoder(space.num_classes), space.tables.num_private_states)
-    search = BatchSearch(space, forward_pass(net), SearchConfig(SOLVER, SEARCH_ITERATIONS, depth))
-    classes = np.repeat(space.root_class[:1], games)
-    reaches = torch.from_numpy(space.root_reaches[:1]).repeat(games, 1, 1)
-    sampled = np.ones(games, np.int64)
-    return search, Case(games, lambda: search.run(classes, reaches, sampled), SEARCH_ITERATIONS, search)
-
-
 def _depth(depth: int) -> Case:
-    search, case = _searching(6, depth, 16)
-    subgame = search.space.subgames[int(search.space.root_class[0])]
+    space, case = _searching(6, depth, 16)
+    subgame = space.subgames[int(space.root_class[0])]
     return case._replace(size=len(subgame.tree.require_nodes()))
 
 
@@ -187,8 +188,10 @@ def _hands(hands: int) -> Case:
 
 
 def _threads(count: int) -> Case:
+    case = _solving(_turn(ALL_HANDS), count)
     with threads_limited(count):
-        return _solving(_turn(ALL_HANDS), count)
+        case.call()  # the work is divided in the first call
+    return case
 
 
 QUESTIONS = (
@@ -196,7 +199,7 @@ QUESTIONS = (
     Question("game size", "infostates", "an iteration on dice 1x3f to 1x7f", 1, 1, lambda: (3, 4, 5, 6, 7), _game_size),
     Question(
         "private states", "cards", "an iteration on Kuhn poker with so many cards", 2, 2,
-        lambda: (3, 6, 12, 24, 48), _private_states,
+        lambda: (3, 6, 12, 24, 48, 96, 192, 384), _private_states,
     ),
     Question(
         "search depth", "public states searched", "an iteration of 16 searches on dice 1x6f, depth 1 to 4", 1, 1,

@@ -29,8 +29,8 @@ def bench(
     name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp or growth.")],
     games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Length of a measuring window. [default: 1, the best of three counts; growth: 0.5]")
-    ] = None,
+        float, typer.Option(help="Length of a measuring window; the best of three counts, or the shortest call of growth.")
+    ] = 1.0,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers of tabular and nfsp too.")] = True,
     quick: Annotated[bool, typer.Option("--quick", help="Only the two smallest sizes of growth.")] = False,
     out: Annotated[str | None, typer.Option(help="Folder for the picture of growth. [default: out]")] = None,
@@ -51,7 +51,7 @@ def bench(
     """
     if name not in NAMES:
         raise TacitError(f"unknown benchmark {name!r}: choose one of {', '.join(NAMES)}")
-    if seconds is not None and not 0 < seconds < math.inf:
+    if not 0 < seconds < math.inf:
         raise TacitError(f"the seconds of a window must be positive and finite, not {seconds}")
     if name != "tabular" and games is not None:
         raise TacitError(f"--games is for tabular, not for {name}, which chooses its own")
@@ -59,9 +59,8 @@ def bench(
         raise TacitError(f"--quick and --out are for growth, not for {name}")
     start(seed)
     if name == "growth":
-        _growth(0.5 if seconds is None else seconds, quick, Path("out" if out is None else out), as_json)
+        _growth(seconds, quick, Path("out" if out is None else out), as_json)
         return
-    seconds = 1.0 if seconds is None else seconds
     if name == "nfsp":
         _nfsp(seconds, peers, as_json, seed)
         return

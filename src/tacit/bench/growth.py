@@ -3,9 +3,9 @@
 A cost that follows a power of a size is a straight line where both are drawn as logarithms. Its slope is that power: 1 for
 linear, 2 for quadratic, 0 for constant, -1 where doubling the size halves the cost. It is fitted by least squares.
 
-Time is the shortest of many calls, on one thread unless threads are what grows. Memory is the bytes of all arrays that are
-held after a call: tables, strategies, regrets, reaches, values. Not counted are arrays that a call frees before it returns,
-Python's own objects, and compiled code.
+Time is the shortest of many calls, on one thread unless threads are what grows. Memory is the bytes of all arrays that a solve
+holds between calls: tree, strategies, regrets, reaches, values; of searches, what a batch adds to the tables of the game. Not
+counted are arrays that are freed again, such as those of building the tree, Python's own objects, and compiled code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Trend:
 
     @property
     def line(self) -> tuple[float, float] | None:
-        """The slope and the constant of the line through the logarithms; None where there is one size alone."""
+        """The slope and the constant of the line through the logarithms; None where there is only one size."""
         return power_law(self.sizes, self.costs)
 
     @property
@@ -54,11 +54,16 @@ class Trend:
         return None if self.line is None else self.line[0]
 
     @property
+    def slopes(self) -> str:
+        """The fitted slope and, in brackets, the expected one."""
+        return "-" if self.slope is None else f"{round(self.slope, 2) + 0.0:.2f} ({self.expected})"  # + 0.0: no -0.00
+
+    @property
     def words(self) -> str:
         """What kind of growth was found: the expected one, or how it differs."""
         shape = SHAPES[self.expected]
         if self.slope is None:
-            return "one size alone"
+            return "one size only"
         if abs(self.slope - self.expected) <= TOLERANCE:
             return shape
         if self.expected == 0:

@@ -133,20 +133,16 @@ def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:
         sizes, times, memory = found.seconds.sizes, found.seconds, found.num_bytes
         table.add_row(
             found.name, f"{sizes[0]:,}", f"{sizes[-1]:,}",
-            f"{_time(times.costs[0])} to {_time(times.costs[-1])}", _slope(times), times.words,
-            f"{_bytes(memory.costs[0])} to {_bytes(memory.costs[-1])}", _slope(memory), memory.words,
+            f"{_time(times.costs[0])} to {_time(times.costs[-1])}", times.slopes, times.words,
+            f"{_bytes(memory.costs[0])} to {_bytes(memory.costs[-1])}", memory.slopes, memory.words,
         )  # fmt: skip
     printer().print(table)
     print_lines(
         *(f"{found.name}: {found.work}, by {found.counted}" for found in growths),
-        "slope: of the logarithm of the cost, the expected one in brackets",
-        "time: the shortest of many calls, on one thread unless threads grow; memory: all arrays held after a call",
+        "slope: the power of the size that the cost follows, the expected one in brackets",
+        "time: the shortest of many calls, on one thread unless threads grow; memory: all arrays held between calls",
         f"picture: {picture}",
     )
-
-
-def _slope(trend: Any) -> str:
-    return "-" if trend.slope is None else f"{trend.slope:.2f} ({trend.expected})"
 
 
 def _bytes(number: float) -> str:

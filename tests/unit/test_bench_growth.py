@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.bench import growth_cases
+from tacit.bench import growth, growth_cases
 from tacit.bench.growth import Trend, array_bytes, power_law, shortest_seconds
-from tacit.bench.growth_cases import QUESTIONS, WideKuhn, thread_counts, threads_limited
+from tacit.bench.growth_cases import QUESTIONS, Case, Question, WideKuhn, thread_counts, threads_limited
 from tacit.games import load_game
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers.driver import Driver
@@ -94,6 +94,26 @@ def test_the_shortest_call_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert shortest_seconds(call, 8.0) == 2.0  # three calls take longer than the window
     assert next(lengths) == 4.0
+
+
+def test_costs_are_those_of_an_iteration_at_the_size_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, watched = [0.0], []
+
+    def make(number: int) -> Case:
+        def call() -> object:
+            now[0] += 12.0 * number
+            return np.zeros(number)
+
+        return Case(10 * number, call, 4)
+
+    question = Question("dials", "turns", "turning", 1, 1, lambda: (1, 2, 4), make)
+    monkeypatch.setattr(growth, "QUESTIONS", (question,))
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    (found,) = growth.measure(1.0, False, watched.append)
+    assert found.seconds == Trend([10, 20, 40], [3.0, 6.0, 12.0], 1)
+    assert found.num_bytes == Trend([10, 20, 40], [8.0, 16.0, 32.0], 1)
+    assert watched == ["dials: 1", "dials: 2", "dials: 4"]
+    assert (growth.count_cases(False), growth.count_cases(True)) == (3, 2)
 
 
 def test_wide_kuhn_with_three_cards_is_kuhn_poker() -> None:

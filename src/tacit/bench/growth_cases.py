@@ -199,7 +199,7 @@ QUESTIONS = (
     Question("game size", "infostates", "an iteration on dice 1x3f to 1x7f", 1, 1, lambda: (3, 4, 5, 6, 7), _game_size),
     Question(
         "private states", "cards", "an iteration on Kuhn poker with so many cards", 2, 2,
-        lambda: (3, 6, 12, 24, 48, 96, 192, 384), _private_states,
+        lambda: (3, 6, 12, 24, 48, 96, 192), _private_states,
     ),
     Question(
         "search depth", "public states searched", "an iteration of 16 searches on dice 1x6f, depth 1 to 4", 1, 1,

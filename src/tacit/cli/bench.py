@@ -128,11 +128,11 @@ def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:
     if as_json:
         print_json({"bench": "growth", "results": [found.report() for found in growths], "picture": str(picture)})
         return
-    table = plain_table("what grows", "from", "to", "time", "slope", "growth", "memory", "slope", "growth")
+    table = plain_table("what grows", "sizes", "time", "slope", "growth", "memory", "slope", "growth")
     for found in growths:
         sizes, times, memory = found.seconds.sizes, found.seconds, found.num_bytes
         table.add_row(
-            found.name, f"{sizes[0]:,}", f"{sizes[-1]:,}",
+            found.name, f"{sizes[0]:,} to {sizes[-1]:,}",
             f"{_time(times.costs[0])} to {_time(times.costs[-1])}", times.slopes, times.words,
             f"{_bytes(memory.costs[0])} to {_bytes(memory.costs[-1])}", memory.slopes, memory.words,
         )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import tracemalloc
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +14,11 @@ import torch
 
 from tacit.bench import growth, growth_cases
 from tacit.bench.growth import Trend, array_bytes, power_law, shortest_seconds
-from tacit.bench.growth_cases import QUESTIONS, Case, Question, WideKuhn, thread_counts, threads_limited
+from tacit.bench.growth_cases import QUESTIONS, Case, Question, WideKuhn, thread_counts
 from tacit.games import load_game
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers.driver import Driver
-from tacit.threads import num_threads
+from tacit.threads import at_most, num_threads
 from tacit.tree.compiler import compile_game
 from tests.command import tacit
 
@@ -129,16 +128,15 @@ def test_threads_are_asked_for_in_powers_of_two(monkeypatch: pytest.MonkeyPatch)
         assert thread_counts() == counts
 
 
-def test_threads_are_limited_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passes_use_as_many_threads_as_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     most = num_threads()
-    with threads_limited(1):
-        assert num_threads() == 1
-        driver = growth_cases._threads(most).call()
-        assert isinstance(driver, Driver)
-        assert isinstance(driver.passes, HandPasses)
-        assert driver.passes._streams.members == most
-    assert "OMP_NUM_THREADS" not in os.environ
+    with at_most(1):  # as in `measure`
+        for count in (1, most):
+            driver = growth_cases._threads(count).call()
+            assert isinstance(driver, Driver)
+            assert isinstance(driver.passes, HandPasses)
+            assert driver.passes._streams.members == count
 
 
 def test_the_command_measures_every_size_and_draws(tmp_path: Path) -> None:

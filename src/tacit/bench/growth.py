@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from tacit.bench.growth_cases import QUESTIONS, Question, threads_limited
-from tacit.threads import one_thread
+from tacit.bench.growth_cases import QUESTIONS, Question
+from tacit.threads import at_most, one_thread
 
 TOLERANCE = 0.15
 """A slope this close to the expected one is what was expected."""
@@ -116,7 +116,7 @@ def measure(window: float, quick: bool, watch: Callable[[str], None] = lambda _:
         sizes, seconds, num_bytes = [], [], []
         for number in _sizes(question, quick):
             watch(f"{question.name}: {number:,}")
-            with one_thread(), threads_limited(1):
+            with one_thread(), at_most(1):
                 case = question.make(number)
                 holder = case.call()
                 sizes.append(case.size)

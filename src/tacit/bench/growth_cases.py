@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -23,7 +21,7 @@ from tacit.search.groups import GroupPasses, make_kernels
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
-from tacit.threads import num_threads
+from tacit.threads import at_most, num_threads
 from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving, compile_game
 from tacit.tree.search_space import SearchSpace, search_space
@@ -97,20 +95,6 @@ def thread_counts() -> tuple[int, ...]:
     """Returns the powers of two up to the threads that may be used, and that number."""
     most = num_threads()
     return (*(2**power for power in range(most.bit_length()) if 2**power < most), most)
-
-
-@contextmanager
-def threads_limited(count: int) -> Iterator[None]:
-    """Has passes that are made meanwhile use so many threads."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = str(count)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
 
 
 def _dice(faces: int) -> Any:
@@ -189,7 +173,7 @@ def _hands(hands: int) -> Case:
 
 def _threads(count: int) -> Case:
     case = _solving(_turn(ALL_HANDS), count)
-    with threads_limited(count):
+    with at_most(count):
         case.call()  # the work is divided in the first call
     return case
 

@@ -18,7 +18,7 @@ from tacit.kernels import AnyTreePasses, check_backend, make_passes
 from tacit.solvers.driver import DriverOptions
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
-from tacit.solvers.schedules import RegretSchedule, find_schedule
+from tacit.solvers.schedules import AnySchedule, RegretSchedule, find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving
@@ -83,11 +83,10 @@ def solve(
     tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
     on_tree(tree)
     passes = make_passes(tree, backend, device, bits)
+    _check_bits(bits, solver, schedule)
     if schedule is None:
         return _solve_exactly(tree, passes, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
-    if bits is not None and bits < FULL_BITS and not (isinstance(schedule, RegretSchedule) and not schedule.step(1).prediction):
-        raise TacitError(f"{solver} keeps more than regrets and averages: 16 bits are for cfr, cfr+, linear-cfr and dcfr")
     driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
@@ -154,6 +153,12 @@ def _check_limits(solver: str, iterations: int | None, target: float | None, tim
             raise TacitError(f"the {name} must be positive and finite, not {limit}")
         if limit is not None and solver == "lp":
             raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
+
+
+def _check_bits(bits: int | None, solver: str, schedule: AnySchedule | None) -> None:
+    lean = isinstance(schedule, RegretSchedule) and not schedule.step(1).prediction
+    if bits is not None and bits < FULL_BITS and not lean:
+        raise TacitError(f"{solver} keeps more than regrets and averages: 16 bits are for cfr, cfr+, linear-cfr and dcfr")
 
 
 def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:

@@ -227,7 +227,8 @@ def _announce_compilation() -> None:
         def on_start(self, _event: Any) -> None:
             if not self.told:
                 self.told = True
-                sys.stderr.write("compiling kernels for this number of private states (a few seconds; kept for later) ...\n")
+                long = "seconds, in hold'em up to a minute; kept for later"
+                sys.stderr.write(f"compiling kernels for this number of private states ({long}) ...\n")
 
         def on_end(self, _event: Any) -> None:
             pass

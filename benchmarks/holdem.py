@@ -3,7 +3,6 @@
 On the cpu one thread is measured first, then as many as are asked for: two, four, ... up to all cores unless told.
 """
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
-from tacit.threads import at_most
+from tacit.threads import at_most, num_threads
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.hand_forest import join_hand_trees
 from tacit.tree.hand_tree import HandTree
@@ -27,8 +26,8 @@ OUT = "66+|A8s+|A5s-A4s|AJo+|K9s+|KQo|QTs+|JTs|96s+|85s+|75s+|65s|54s"
 IN = "QQ-22|AQs-A2s|ATo+|K5s+|KJo+|Q8s+|J8s+|T7s+|96s+|86s+|75s+|64s+|53s+"
 FLOP = f"no_limit_holdem(board=Td9d6h,pot=200,stack=900,bets=0.5,raises=1,range0={OUT},range1={IN})"
 NUM_RIVERS = 64
-CORES = len(os.sched_getaffinity(0))
-THREADS = [int(part) for part in sys.argv[2].split(",")] if len(sys.argv) > 2 else [n for n in (1, 2, 4, 8, 16) if n <= CORES]
+POWERS = [threads for threads in (1, 2, 4, 8, 16) if threads <= num_threads()]
+THREADS = [int(part) for part in sys.argv[2].split(",")] if len(sys.argv) > 2 else POWERS
 
 
 def rivers(count: int) -> list[str]:

@@ -98,8 +98,7 @@ def solve(
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
             rules, save, resume, at if at or grid else None, solver=solver, iterations=iterations, target=goal,
-            time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, bits=bits,
-            seed=seed,
+            time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, bits=bits, seed=seed,
         )  # fmt: skip
     else:
         whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit}

@@ -86,10 +86,6 @@ class HandLayout:
         start = self.lanes[player].start
         return self.lanes[player].shared[start[block] : start[block + 1]]
 
-    def hands(self, player: int, block: int) -> NDArray[np.int16]:
-        """Returns the player's hands on a board."""
-        return self.tree.blocks.hands(block)[self.places(player, block)]
-
     @cached_property
     def num_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For both players `[K]` rows of each board."""

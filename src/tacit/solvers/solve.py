@@ -77,13 +77,12 @@ def solve(
     game = load_game(game) if isinstance(game, str) else game
     _check_limits(solver, iterations, target, time_limit)
     schedule = None if solver == "lp" else find_schedule(solver)
+    _check_bits(bits, solver, schedule)
     check_backend(backend, device)
-    if resume is not None:
-        _check_resumable(resume, str(game), solver, simultaneous)
+    _check_resumable(resume, str(game), solver, simultaneous)
     tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
     on_tree(tree)
     passes = make_passes(tree, backend, device, bits)
-    _check_bits(bits, solver, schedule)
     if schedule is None:
         return _solve_exactly(tree, passes, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
@@ -91,8 +90,7 @@ def solve(
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
     curve, spent = ([], 0.0) if resume is None else (list(resume.curve), resume.seconds)
-    if iterations is None and target is None and time_limit is None:
-        iterations = 1_000
+    iterations = 1_000 if iterations is target is time_limit is None else iterations
     start = clock()
 
     def result() -> SolveResult:
@@ -161,7 +159,9 @@ def _check_bits(bits: int | None, solver: str, schedule: AnySchedule | None) -> 
         raise TacitError(f"{solver} keeps more than regrets and averages: 16 bits are for cfr, cfr+, linear-cfr and dcfr")
 
 
-def _check_resumable(saved: SolveResult, game: str, solver: str, simultaneous: bool) -> None:
+def _check_resumable(saved: SolveResult | None, game: str, solver: str, simultaneous: bool) -> None:
+    if saved is None:
+        return
     if (saved.game, saved.solver) != (game, solver):
         raise TacitError(f"the saved solve is {saved.solver} on {saved.game}: continue it with the same game and solver")
     if saved.simultaneous != simultaneous:

@@ -119,12 +119,10 @@ def build_hand_tree(
     streets = _streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
     own = [held_hands(board, range_, group) for range_ in ranges] if held is None else [held, held]
-    held = own[0] | own[1]
-    blocks = _blocks(board, [len(street.kind) for street in streets], group, held)
+    blocks = _blocks(board, [len(street.kind) for street in streets], group, own[0] | own[1])
     block_street = np.array([len(cards) - len(board) for cards in blocks.board])
-    root = blocks.hands(0)
-    reaches = ranges[0][root].astype(np.float64), ranges[1][root].astype(np.float64)
-    meeting = meeting_weight(*reaches, root)
+    reaches = ranges[0][blocks.hands(0)].astype(np.float64), ranges[1][blocks.hands(0)].astype(np.float64)
+    meeting = meeting_weight(*reaches, blocks.hands(0))
     if meeting <= 0.0:
         raise TacitError("no hand of one range can be held together with one of the other on this board")
     chance = np.array([deal_chance(len(board), len(cards)) for cards in blocks.board])

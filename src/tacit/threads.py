@@ -52,8 +52,11 @@ def at_most(threads: int) -> Iterator[None]:
 
 
 def num_threads() -> int:
-    """Returns how many threads compiled code may use: one for each core unless `OMP_NUM_THREADS` or numba's own name fewer."""
-    wanted, most = os.environ.get("OMP_NUM_THREADS", ""), min(int(numba.get_num_threads()), _most.get())
+    """Returns how many threads compiled code may use: one for each core unless `OMP_NUM_THREADS` or numba's own name fewer.
+
+    numba itself is not asked: it would start its threads, and have torch use as many, whatever `OMP_NUM_THREADS` says.
+    """
+    wanted, most = os.environ.get("OMP_NUM_THREADS", ""), min(int(numba.config.NUMBA_NUM_THREADS), _most.get())
     return min(int(wanted), most) if wanted.isdecimal() and int(wanted) else most
 
 

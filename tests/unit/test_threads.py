@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -92,7 +96,7 @@ def test_solves_do_not_depend_on_the_number_of_threads(game: str, alternating: b
 @pytest.mark.parametrize(("told", "used"), [("1", 1), ("", None), ("many", None), ("0", None), ("1000", None)])
 def test_a_user_can_ask_for_fewer_threads(told: str, used: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", told)
-    assert num_threads() == (numba.get_num_threads() if used is None else used)
+    assert num_threads() == (numba.config.NUMBA_NUM_THREADS if used is None else used)
 
 
 def test_small_games_stay_on_one_thread() -> None:
@@ -104,4 +108,12 @@ def test_small_games_stay_on_one_thread() -> None:
 def test_a_block_can_ask_for_fewer_threads_too() -> None:
     with at_most(1):
         assert num_threads() == 1
-    assert num_threads() <= numba.get_num_threads()
+    assert num_threads() <= numba.config.NUMBA_NUM_THREADS
+
+
+def test_asking_for_threads_starts_none() -> None:
+    """Numba would start its own, and torch from then on use as many, although the environment says one."""
+    program = "import torch; from tacit.threads import num_threads; num_threads(); print(torch.get_num_threads())"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

@@ -1,0 +1,22 @@
+"""What holds around every test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _threads_stay_as_they_are() -> Iterator[None]:
+    """Two workers whose tensors are shared by two threads each are many times slower, and no test would fail."""
+    before = _torch_threads()
+    yield
+    after = _torch_threads()
+    assert before is None or after == before, f"torch had {before} threads before the test, {after} after it"
+
+
+def _torch_threads() -> int | None:
+    torch = sys.modules.get("torch")
+    return None if torch is None else torch.get_num_threads()

@@ -34,6 +34,24 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Returns a decorator like `compiled`, for functions that compiled ones alone call: a third less to compile.
+
+    They have no code that lets Python call them. numba would run into nothing there; so calls are refused.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        def refuse(*_arguments: object, **_named: object) -> None:
+            raise TypeError(f"{function.__name__} cannot be called from Python, only from compiled functions")
+
+        dispatcher = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+        dispatcher._compile_for_args = refuse
+        dispatcher._insert = lambda *_: None  # keeps what was compiled from calls that do not come through compiled code
+        return dispatcher
+
+    return decorate
+
+
 def for_one_and_all(function: Callable[..., Any]) -> tuple[Any, Any]:
     """Returns a function compiled with its `prange` on the calling thread, and shared by all threads.
 

@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from tacit.compiled import compiled
+from tacit.compiled import inner
 
 PATIENCE = 2_000
 """How often a thread looks whether the others have come before it lets others use its core."""
@@ -129,7 +129,7 @@ def _rest(_context: Any) -> Any:
     return types.void(), generate
 
 
-@compiled()
+@inner()
 def meet(members, place):  # type: ignore[no-untyped-def]
     """Waits until all threads of a team have come here; what they wrote before can be read after it.
 

@@ -1,4 +1,7 @@
-"""Compiled code is forgotten when any source that went into it changes: a small package, run by processes of its own."""
+"""Compiled code is forgotten when any source that went into it changes: a small package, run by processes of its own.
+
+And functions that compiled ones alone call are safe from Python.
+"""
 
 import os
 import shutil
@@ -6,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tacit.compiled
+from tacit.compiled import compiled, inner
 
 CALLEE = "from small.compiled import compiled\n\n@compiled()\ndef one(x):\n    return x + {}\n"
 CALLER = """
@@ -49,3 +55,21 @@ def test_a_change_in_another_file_is_seen(tmp_path: Path) -> None:
     assert second != first
     (package / "constants.py").write_text("FACTOR = 100\n")
     assert run(tmp_path)[0] == "300 Counter()"
+
+
+@inner()
+def _next(number):  # type: ignore[no-untyped-def]
+    return number + 1
+
+
+@compiled()
+def _twice(number):  # type: ignore[no-untyped-def]
+    return 2 * _next(number)
+
+
+def test_inner_functions_are_refused_to_python() -> None:
+    """Also after compiled functions used them: numba would then jump to code that is not there."""
+    for _ in range(2):
+        with pytest.raises(TypeError, match="_next cannot be called from Python"):
+            _next(3)
+        assert _twice(3) == 8

@@ -9,7 +9,7 @@ over the weaker hands, and over the stronger ones, as they come in order of stre
 
 from __future__ import annotations
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.kernels.simd import load, splat, store, transpose, width
 
 NUM_CARDS = 52
@@ -18,7 +18,7 @@ LANES = 16
 VECTOR = width(LANES)
 
 
-@compiled()
+@inner()
 def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore[no-untyped-def]
     """Turns `LANES` rows over hands into vectors `[hands, LANES]`, or such vectors into rows, a square at a time.
 
@@ -44,7 +44,16 @@ def turn(source, starts, step, target, ends, stride, num_hands):  # type: ignore
         transpose(source, starts, hand * step, target, ends, hand * stride, VECTOR)
 
 
-@compiled()
+@inner()
+def _zeros(by_card):  # type: ignore[no-untyped-def]
+    """Clears the sums and returns a vector of zeros; numba takes a second to compile the same with a slice."""
+    zero = splat(by_card.dtype.type(0), VECTOR)
+    for card in range(NUM_CARDS):
+        store(by_card, card, zero)
+    return zero
+
+
+@inner()
 def _add(reach, hand, cards, by_card):  # type: ignore[no-untyped-def]
     """Adds a hand's reach to the sums of its two cards, and returns it."""
     added = load(reach, hand, VECTOR)
@@ -54,7 +63,7 @@ def _add(reach, hand, cards, by_card):  # type: ignore[no-untyped-def]
     return added
 
 
-@compiled()
+@inner()
 def _others(total, hand, cards, by_card):  # type: ignore[no-untyped-def]
     """Returns a sum without those that hold either card of a hand.
 
@@ -76,8 +85,7 @@ def fold_values(reach, reach_cards, same, cards, amount, by_card, values):  # ty
       by_card: `[52, LANES]` room for sums.
       values: `[H, LANES]`.
     """
-    by_card[:] = 0
-    total = splat(by_card[0, 0], VECTOR)
+    total = _zeros(by_card)
     for g in range(len(reach_cards)):
         total = total + _add(reach, g, reach_cards, by_card)
     chips = load(amount, 0, VECTOR)
@@ -99,16 +107,13 @@ def showdown_values(reach, reach_cards, ranks, cards, amount, by_card, values): 
       values: `[H, LANES]`.
     """
     weaker, beaten = ranks
-    by_card[:] = 0
-    zero = splat(by_card[0, 0], VECTOR)
-    total, added = zero, 0
+    total, added = _zeros(by_card), 0
     for h in range(len(cards)):  # from the weakest: all below the present strength has been added
         while added < weaker[h]:
             total = total + _add(reach, added, reach_cards, by_card)
             added += 1
         store(values, h, _others(total, h, cards, by_card))
-    by_card[:] = 0
-    total, added, chips = zero, len(reach_cards), load(amount, 0, VECTOR)
+    total, added, chips = _zeros(by_card), len(reach_cards), load(amount, 0, VECTOR)
     for h in range(len(cards) - 1, -1, -1):  # from the strongest: all above it
         while added > beaten[h]:
             added -= 1

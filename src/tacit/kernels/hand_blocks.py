@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.kernels.base import MATCH, RESPOND
 from tacit.kernels.card_removal import LANES, fold_values, showdown_values, turn
 from tacit.kernels.simd import (
@@ -34,8 +34,8 @@ from tacit.tree.hand_tree import DEALS, DECIDES
 MOST_ACTIONS = 64
 LARGEST = 32_767
 """Of integers of 16 bits."""
-ALL = 0, 1
-"""All beginnings of a board."""
+ALL = np.int64(0), np.int64(1)
+"""All beginnings of a board. (Literals would have numba compile for them alone.)"""
 LINE = 16
 """Numbers that are fetched from memory at once."""
 TWO, THREE = width(2), width(3)
@@ -51,6 +51,20 @@ _inlined = compiled(_nrt=False, inline="always")
 def strides(size):  # type: ignore[no-untyped-def]
     """Returns how much room rows of so many hands take."""
     return (size + len(ROW) - 1) // len(ROW) * len(ROW)
+
+
+@_inlined
+def clear(numbers, start, end):  # type: ignore[no-untyped-def]
+    """Sets some numbers to 0; numba takes a second to compile the same with a slice."""
+    for place in range(start, end):
+        numbers[place] = 0
+
+
+@_inlined
+def copy(source, start, target, end, size):  # type: ignore[no-untyped-def]
+    """Copies some numbers."""
+    for place in range(size):
+        target[end + place] = source[start + place]
 
 
 @_inlined
@@ -83,7 +97,7 @@ def _share(weight, total, divisor, even):  # type: ignore[no-untyped-def]
     return where_greater(total, zero, larger(weight, zero) / divisor, even)
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def _play(actions, stride, at, source, below, weights, reach, average, step):  # type: ignore[no-untyped-def]
     """Fills the rows below a decision of the player's."""
     share, one = step
@@ -101,7 +115,7 @@ def _play(actions, stride, at, source, below, weights, reach, average, step):  #
                 store_at(average, entry, mean - take * mean + take * played)
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def enter(block, player, places, tree, root_reach, weights, reach, average, step):  # type: ignore[no-untyped-def]
     """Fills a player's rows of a board.
 
@@ -127,13 +141,13 @@ def enter(block, player, places, tree, root_reach, weights, reach, average, step
         target = here + begin * stride
         if parent[block] < 0:
             start = root_start[player][block]
-            reach[target : target + size] = root_reach[start : start + size]
+            copy(root_reach, start, reach, target, size)
         else:
             wide = strides(lane_start[parent[block] + 1] - lane_start[parent[block]])
             source = before + (row_parent[first_row[block] + begin] - first_row[parent[block]]) * wide
             for h in range(0, stride, len(ROW)):
                 store_at(reach, target + h, gather_at(reach, source, above, first + h, ROW))
-        reach[target + size : target + stride] = 0
+        clear(reach, target + size, target + stride)
     below = np.empty(MOST_ACTIONS, np.int64)
     for node in range(node_start[block], node_start[block + 1]):
         if actor[node] != player:
@@ -150,7 +164,7 @@ def enter(block, player, places, tree, root_reach, weights, reach, average, step
             _play(actions, stride, at, source, below, weights, reach, average, step)
 
 
-@compiled()
+@inner()
 def terminals(block, player, places, tree, faced, values, room):  # type: ignore[no-untyped-def]
     """Fills the values of a board's folds and showdowns, `LANES` of them at once.
 
@@ -184,7 +198,7 @@ def terminals(block, player, places, tree, faced, values, room):  # type: ignore
                 chips[0, t] = -amount[node] if folds and player == 1 else amount[node]
             turn(faced, offsets, 1, reaches.reshape(-1), dense, LANES, met)
             if folds:
-                reaches[met] = 0
+                clear(reaches.reshape(-1), met * LANES, met * LANES + LANES)
                 fold_values(reaches, other_cards, same[mine : mine + size], hand_cards, chips, by_card, found)
             else:
                 ranks = weaker[mine : mine + size], beaten[mine : mine + size]
@@ -193,7 +207,7 @@ def terminals(block, player, places, tree, faced, values, room):  # type: ignore
                 offsets[t] = spare
                 if start + t < last:
                     offsets[t] = value_at + (end_node[start + t] - node_start[block]) * stride
-                    values[offsets[t] + size : offsets[t] + stride] = 0
+                    clear(values, offsets[t] + size, offsets[t] + stride)
             turn(found.reshape(-1), dense, LANES, values, offsets, 1, size)
 
 
@@ -213,7 +227,7 @@ def _respond(size, stride, actions, at, entry, children, values, response, bonus
         values[at + h] = values[children[chosen] + h]
         for a in range(actions):
             response[entry + a * stride + h] = 1 if a == chosen else 0
-    values[at + size : at + stride] = 0
+    clear(values, at + size, at + stride)
 
 
 @_inlined
@@ -239,7 +253,7 @@ def _follow(stride, actions, at, entry, children, values, weights, one):  # type
         store_at(values, at + h, value)
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def _match(actions, stride, at, entry, children, rows, values, strategy, regret, average, reach, step):  # type: ignore[no-untyped-def]
     """Fills a node's values, and updates regrets, average and strategy there.
 
@@ -280,7 +294,7 @@ def _match(actions, stride, at, entry, children, rows, values, strategy, regret,
                 store_at(strategy, here, _share(load_at(strategy, here, one, ROW), total, divisor, even))
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def _pack(numbers, scales, node, entry, spare, size, top, one):  # type: ignore[no-untyped-def]
     """Writes a decision's numbers as integers of 16 bits with a scale of their own."""
     most = spare.dtype.type(LARGEST)
@@ -290,7 +304,7 @@ def _pack(numbers, scales, node, entry, spare, size, top, one):  # type: ignore[
         store_rounded(numbers, entry + number, load_at(spare, number, one, ROW) * factor)
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def _match_packed(actions, stride, at, node, entry, children, rows, values, regret, average, scales, spare, reach, step):  # type: ignore[no-untyped-def]
     """Does the same as `_match` without a strategy, where regrets and averages are integers times a scale for each decision."""
     positive, negative, floor, _, weight, one = step
@@ -319,7 +333,7 @@ def _match_packed(actions, stride, at, node, entry, children, rows, values, regr
     _pack(average, scales[1], node, entry, spare[1], actions * stride, largest(top_average), one)
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, scales, spare, step):  # type: ignore[no-untyped-def]
     """Lets the values of a board's ends and of what follows it flow up to its beginnings.
 
@@ -385,14 +399,14 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
             _follow(stride, actions, at, entry, below, values, weights, one)
 
 
-@compiled()
+@inner()
 def bring(start, end, numbers):  # type: ignore[no-untyped-def]
     """Has entries brought near: decisions read them in an order that the machine does not foresee."""
     for entry in range(start, end, LINE):
         prefetch(numbers, entry)
 
 
-@compiled()
+@inner()
 def clear_deals(block, player, value_at, tree, values):  # type: ignore[no-untyped-def]
     """Sets the values of nodes where a card comes to zero."""
     node_start, kind, lane_start = tree[0][1], tree[1][0], tree[5][player][0]
@@ -400,10 +414,10 @@ def clear_deals(block, player, value_at, tree, values):  # type: ignore[no-untyp
     for node in range(node_start[block], node_start[block + 1]):
         if kind[node] == DEALS:
             start = value_at + (node - node_start[block]) * stride
-            values[start : start + stride] = 0
+            clear(values, start, start + stride)
 
 
-@compiled()
+@inner()
 def _add(values, there, index, first, source, here, size, one):  # type: ignore[no-untyped-def]
     """Adds a row to the places of another that indices name."""
     whole = size - size % len(ROW)
@@ -413,7 +427,7 @@ def _add(values, there, index, first, source, here, size, one):  # type: ignore[
         values[there + index[first + h]] += source[here + h]
 
 
-@compiled()
+@inner()
 def hand_up(block, player, begins, places, tree, source, values, one):  # type: ignore[no-untyped-def]
     """Adds the values of some beginnings of a board to those of the deals that led there.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.compiled import compiled
 from tacit.kernels.base import MATCH
 from tacit.kernels.card_removal import LANES, NUM_CARDS
-from tacit.kernels.hand_blocks import ALL, bring, clear_deals, enter, hand_up, leave, strides, terminals
+from tacit.kernels.hand_blocks import ALL, bring, clear_deals, copy, enter, hand_up, leave, strides, terminals
 from tacit.kernels.hand_layout import HandLayout
 from tacit.threads import meet, num_threads, run_together
 
@@ -56,7 +56,9 @@ def _stream(  # type: ignore[no-untyped-def]
     mine = room[0][member], room[1][member], room[2][member], room[3][member], room[4][member], room[5]
     spare = room[6][member]
     at = np.zeros((3, 4), np.int64)  # where rows and values lie: of a first board, of one after it, of one after that
-    at[1:] = room_at[member]
+    for level in range(2):
+        for kind in range(4):
+            at[1 + level, kind] = room_at[member, level, kind]
     for passed in range(len(steps) * len(players)):
         updated, t = players[passed % len(players)], passed // len(players)
         step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4], one
@@ -66,7 +68,8 @@ def _stream(  # type: ignore[no-untyped-def]
                 meet(members, place)
                 continue
             if level < 2:
-                at[0] = root_at[block if level == 0 else parent[block]]
+                for kind in range(4):
+                    at[0, kind] = root_at[block if level == 0 else parent[block], kind]
             if duty == ENTER:
                 bring(block_entry[2 * block], block_entry[2 * block + 2], weights)
             for p in range(2):
@@ -89,7 +92,7 @@ def _stream(  # type: ignore[no-untyped-def]
                     stride, there = strides(lanes[p][0][block + 1] - lanes[p][0][block]), store_at[p, block]
                     for begin in range(begin_start[block], begin_start[block + 1]):
                         here = at[1, 2 + p] + (begin_node[begin] - node_start[block]) * stride
-                        store[p][there : there + stride] = values[p][here : here + stride]
+                        copy(values[p], here, store[p], there, stride)
                         there += stride
                 else:
                     for unit in units:  # everyone takes some of the beginnings of all

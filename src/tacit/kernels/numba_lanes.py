@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.games.base import TERMINAL
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.clock import Clock
@@ -117,7 +117,7 @@ class LanePasses(PublicTreePasses[Rows]):
 # one by one, because numba takes microseconds to unpack a tuple; where that is once in many iterations, they come in tuples.
 
 
-@compiled()
+@inner()
 def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     first = payoff_index[node] * len(lanes)
@@ -126,7 +126,7 @@ def _terminal_value(lanes, node, payoff_index, payoffs, opponent_reach):  # type
     return value
 
 
-@compiled()
+@inner()
 def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
     value = load(cfv, child_start[edge], lanes)
     for child in range(child_start[edge] + 1, child_start[edge + 1]):
@@ -134,7 +134,7 @@ def _edge_value(lanes, edge, child_start, cfv):  # type: ignore[no-untyped-def]
     return value
 
 
-@compiled()
+@inner()
 def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     for child in range(child_start[edge_start[node]], child_start[edge_start[node + 1]]):
@@ -142,7 +142,7 @@ def _passive_value(lanes, node, edge_start, child_start, cfv):  # type: ignore[n
     return value
 
 
-@compiled()
+@inner()
 def _strategy_value(lanes, node, edge_start, child_start, strategy, cfv):  # type: ignore[no-untyped-def]
     value = splat(0.0, lanes)
     for edge in range(edge_start[node], edge_start[node + 1]):
@@ -189,7 +189,7 @@ def _values(  # type: ignore[no-untyped-def]
             store(cfv, node, _passive_value(lanes, node, edge_start, child_start, cfv))
 
 
-@compiled()
+@inner()
 def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
     """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
     if bonus is None:

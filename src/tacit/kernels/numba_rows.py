@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.kernels.base import FOLLOW, RESPOND, LeafValues, Numbers, span_of
 from tacit.kernels.clock import Clock
 from tacit.kernels.leaf_rows import PublicTreePasses
@@ -134,7 +134,7 @@ def _add_ends(own, pair_start, other, payoff, faced, values, first_block, end_bl
         scatter_add(values, own, block, total)
 
 
-@compiled()
+@inner()
 def _strategy_value(first, last, shift, strategy, values):  # type: ignore[no-untyped-def]
     value = splat(0.0, _LANES)
     for row in range(first, last):
@@ -172,7 +172,7 @@ def _follow(  # type: ignore[no-untyped-def]
         scatter_add(values, above, block, value)
 
 
-@compiled()
+@inner()
 def _ranked(row, bonus, value):  # type: ignore[no-untyped-def]
     """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
     if bonus is None:

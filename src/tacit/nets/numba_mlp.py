@@ -13,7 +13,7 @@ import torch
 from numba import prange
 from torch import Tensor
 
-from tacit.compiled import compiled, for_one_and_all
+from tacit.compiled import compiled, for_one_and_all, inner
 from tacit.kernels.simd import larger, load, splat, store, where_greater
 from tacit.kernels.tiles import HAS_PAIRS, LANES, ONE_VECTOR, PANEL, ROWS, VECTOR, lane_sum, pack, product, store_rounded
 from tacit.nets.folded import fold
@@ -70,7 +70,7 @@ def _coarse_gelu(y):  # type: ignore[no-untyped-def]
     return larger(y, zero) + lack
 
 
-@compiled()
+@inner()
 def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-untyped-def]
     """Fills `units` `[ROWS, padded]` with `gelu(norm(sums))`; the rows have `width` numbers, then zeros."""
     vectors = sums.shape[1] // LANES
@@ -92,7 +92,7 @@ def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-un
                 store_rounded(units, i * vectors + v, _fine_gelu(y))
 
 
-@compiled()
+@inner()
 def _copy_row(source, row, target, i):  # type: ignore[no-untyped-def]
     vectors = target.shape[1] // LANES
     for v in range(vectors):

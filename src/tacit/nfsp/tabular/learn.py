@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.memory import GAME_OVER, latest
 from tacit.nfsp.tabular.network import backward, forward, output
 from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, best_entry, policy
@@ -141,7 +141,7 @@ def learn_policy(networks, player, memory, batches, encodings, table, settings, 
     _note(networks, player, POLICY, loss / batch_size)
 
 
-@compiled()
+@inner()
 def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-def]
     """Counts an entry, and returns how many different infostates were drawn."""
     batches.counts[player, entry] += np.float32(1.0)
@@ -153,14 +153,14 @@ def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-d
     return distinct
 
 
-@compiled()
+@inner()
 def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
     networks.updates[player, kind] += 1
     networks.loss[player, kind] += loss
     networks.steps[player, kind] += 1
 
 
-@compiled(error_model="numpy")
+@inner(error_model="numpy")
 def _descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
     """Changes `params` `[P]` by a step as torch defines it, and clears the `gradient` `[P]` of the loss.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.random_numbers import below, uniform
 
 GAME_OVER = -1
@@ -70,7 +70,7 @@ def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
     return min(offered, capacity, max(int(share * offered), FEW))
 
 
-@compiled()
+@inner()
 def add_transition(memory, player, entry, reward, following):  # type: ignore[no-untyped-def]
     """Adds a transition over the oldest one."""
     slot = memory.offered[player] % memory.entry.shape[1]

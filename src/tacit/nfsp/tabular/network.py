@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import inner
 from tacit.kernels.simd import larger, load, splat, store, where_greater
 from tacit.kernels.tiles import LANES, VECTOR, lane_sum
 
@@ -120,7 +120,7 @@ def pack_params(matrices: Sequence[NDArray[np.float32]]) -> Params:
     return np.concatenate([part.ravel() for layer in zip(parts, filled, strict=True) for part in layer])
 
 
-@compiled()
+@inner()
 def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-untyped-def]
     """Computes all hidden layers for an infostate; `output` then gives outputs."""
     start = encodings.start[infostate]
@@ -149,7 +149,7 @@ def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-un
             scratch.counts[layer + 1] = count
 
 
-@compiled()
+@inner()
 def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
     """Returns an output of the example that `forward` was computed for."""
     last = len(shape.vectors) - 1
@@ -161,7 +161,7 @@ def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
     return lane_sum(total) + params[shape.bias[last + 1] * LANES + action]
 
 
-@compiled()
+@inner()
 def backward(params, shape, scratch, actions, gradient):  # type: ignore[no-untyped-def]
     """Adds the example's gradient, from `scratch.output_errors` of `actions`, to `gradient`; the other outputs have none."""
     last, row_vectors = len(shape.vectors) - 1, scratch.units.shape[1] // LANES

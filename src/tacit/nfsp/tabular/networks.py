@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.network import Params, Scratch, Shape, forward, initial_params, make_scratch, make_shape, output
 
 Q, TARGET, POLICY = range(3)
@@ -65,7 +65,7 @@ def best_entry(params, shape, scratch, encodings, table, infostate):  # type: ig
     return best, highest
 
 
-@compiled()
+@inner()
 def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore[no-untyped-def]
     """Fills `scratch.outputs` with the probabilities of the infostate's entries, in their order; others have none."""
     forward(params, shape, encodings, infostate, scratch)

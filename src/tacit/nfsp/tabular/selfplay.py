@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.compiled import compiled
+from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.memory import GAME_OVER, add_behaviour, add_transition
 from tacit.nfsp.tabular.networks import POLICY, Q, best_entry, policy
 from tacit.nfsp.tabular.random_numbers import below, uniform
@@ -121,7 +121,7 @@ def advance_games(  # type: ignore[no-untyped-def]
             _begin(games, game, table, settings.anticipation, streams, stream)
 
 
-@compiled()
+@inner()
 def _begin(games, game, table, anticipation, streams, stream):  # type: ignore[no-untyped-def]
     drawn, at = uniform(streams, stream), 0
     while drawn >= table.first_upto[at]:

@@ -275,6 +275,7 @@ def test_reproduce_the_robustness_of_xfp_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "nfsp-xfp.png").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(EXPERIMENTS["rebel-table2"].iterations, "smoke", 8)  # 1,024 at every scale, as test_solvers.py checks
     arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--out", str(tmp_path), "--rows")

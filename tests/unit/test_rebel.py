@@ -178,6 +178,7 @@ def test_policy_examples_are_what_search_would_play_there() -> None:
     torch.testing.assert_close(found.beliefs[:, 3:][gaps < 1e-3], torch.full((len(after_the_bet), 3), 1 / 3))
 
 
+@pytest.mark.slow
 def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path: Path) -> None:
     """The network alone, without any search, must already play far better than at random."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}

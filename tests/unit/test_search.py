@@ -110,7 +110,8 @@ def test_groups_filled_up_with_copies_change_nothing() -> None:
         torch.testing.assert_close(plain, filled, equal_nan=True)
 
 
-@pytest.mark.parametrize("solver", ["cfr+", pytest.param("flop", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["cfr+", "flop"])
 def test_playthroughs_of_sound_search_are_an_equilibrium(solver: str) -> None:
     """Theorem 3 in Kuhn poker: a random iteration in every subgame, beliefs passed down, exact leaf values (section 6)."""
     space = space_of("kuhn_poker", 1)

@@ -45,7 +45,8 @@ def written_at(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [2, 4])
 def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     print(f"kill moments drawn with seed {seed}")  # shown when the test fails

@@ -227,7 +227,7 @@ def _announce_compilation() -> None:
         def on_start(self, _event: Any) -> None:
             if not self.told:
                 self.told = True
-                long = "seconds, in hold'em up to a minute; kept for later"
+                long = "seconds, in hold'em half a minute; kept for later"
                 sys.stderr.write(f"compiling kernels for this number of private states ({long}) ...\n")
 
         def on_end(self, _event: Any) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from tacit.evaluation import evaluate
 from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
 from tacit.kernels import make_passes
-from tacit.tree.compiler import compile_game
+from tacit.tree.compiler import compile_game, has_direct_builder
+from tacit.tree.estimate import estimate
 
 FOLDER = Path(__file__).parent / "games"
 TOO_LARGE_FOR_A_PAGE = 100_000
@@ -78,6 +79,8 @@ def playthrough(game: Game[Any], seed: int) -> list[str]:
 
 def _figures(game: Game[Any]) -> list[tuple[str, str]]:
     size = game.size()
+    if not _solvable(game) and size is None:
+        return [("public states", "too many to list")]
     if size is not None and size.histories > TOO_LARGE_FOR_A_PAGE and not size.infostates < TOO_LARGE_FOR_A_PAGE:
         return [("public states", f"{size.public_states:,}"), ("infostates", f"{size.infostates:,}")]
     tree = compile_game(game)
@@ -91,8 +94,7 @@ def _figures(game: Game[Any]) -> list[tuple[str, str]]:
 
 def _solvable(game: Game[Any]) -> bool:
     """Returns whether the whole game fits into the memory of some machine."""
-    size = game.size()
-    return size is None or size.histories < TOO_LARGE_TO_SOLVE
+    return estimate(game, has_direct_builder(game)).size.histories < TOO_LARGE_TO_SOLVE
 
 
 def _cell(value: Any) -> str:

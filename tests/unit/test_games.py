@@ -128,7 +128,7 @@ def test_estimates_cover_what_a_solve_takes(name: str) -> None:
         "from tacit.tree.compiler import has_direct_builder\n"
         "from tacit.tree.estimate import estimate\n"
         "peak = lambda: 1024 * int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])\n"
-        "for warm_up in ('kuhn_poker', 'modified_rps'): tacit.solve(warm_up, iterations=1)\n"
+        "for warm_up in ('kuhn_poker', 'modified_rps', 'liars_dice(dice=1,faces=4)'): tacit.solve(warm_up, iterations=1)\n"
         "game, before = tacit.load_game(sys.argv[1]), peak()\n"
         "tacit.solve(game, iterations=1)\n"
         "print((peak() - before) / estimate(game, has_direct_builder(game)).num_bytes)"

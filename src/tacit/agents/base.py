@@ -19,6 +19,7 @@ class Sight(NamedTuple):
       private: what this player alone saw; in a game that names infostates, the name of the present one.
       legal_actions: what the player may do now; empty where it does not act.
       action_names: the same in words, all different.
+      drawing: what everyone sees, drawn in lines of text, where the game can be drawn.
     """
 
     actor: int
@@ -27,6 +28,7 @@ class Sight(NamedTuple):
     private: tuple[str, ...]
     legal_actions: tuple[int, ...]
     action_names: tuple[str, ...]
+    drawing: str = ""
 
 
 class Agent(Protocol):

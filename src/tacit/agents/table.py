@@ -65,7 +65,7 @@ class Table:
         action, self._own_action[player] = self._own_action[player], None
         legal = tuple(self.game.legal_actions(self._state)) if acting else ()
         names = distinct_names([self.game.action_name_at(self._state, move).strip() for move in legal], legal)
-        return Sight(self.actor, action, public, private, legal, tuple(names))
+        return Sight(self.actor, action, public, private, legal, tuple(names), self.game.drawing(self._state))
 
 
 def play_game(

@@ -87,8 +87,8 @@ class WideKuhn(KuhnPoker):
     def card_name(self, card: int) -> str:
         return str(card + 1)
 
-    def strength(self, card: int, board: int | None) -> int:
-        return card
+    def strength(self, hand: int, board: tuple[int, ...]) -> int:
+        return hand
 
 
 def thread_counts() -> tuple[int, ...]:

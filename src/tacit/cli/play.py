@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -121,6 +122,7 @@ def _play_one(
             its.see(sight)
 
     payoff = play_game(rules, [person, opponent] if mine == 0 else [opponent, person], chance, watch)[mine]
+    person.draw()
     if show_beliefs:
         _show_beliefs(screen, opponent.view(), mine)
     screen.say(f"  {f'you win {payoff:g}' if payoff > 0 else f'you lose {-payoff:g}' if payoff < 0 else 'a draw'}")
@@ -221,11 +223,18 @@ class _Person:
         if any(self._own.private):
             known = " ".join(self._own.private).strip().replace("\n", "\n    ")
             self._screen.say(f"  {'you know' if self._own.names_infostates else 'you hold'}: {known}")
-        if self._public:
+        if self._now.drawing:
+            self.draw()
+        elif self._public:
             self._screen.say(f"  so far: {' '.join(self._public)}")
-        if self._own.moves:
+        if self._own.moves and not self._now.drawing:
             self._screen.say(f"  your moves: {', '.join(self._own.moves)}")
         return self._now.legal_actions[self._screen.ask(list(self._now.action_names))]
+
+    def draw(self) -> None:
+        """Shows what everyone sees, where it can be drawn."""
+        if self._now is not None and self._now.drawing:
+            self._screen.say("\n" + indent(self._now.drawing, "    ") + "\n")
 
     def view(self) -> None:
         return None

@@ -120,6 +120,10 @@ class Game(ABC, Generic[State]):
         """Returns a legal action of `state` in words, where the state helps to say it; the actor's private part must not."""
         return self.action_name_for(self.actor(state), action)
 
+    def drawing(self, state: State) -> str:
+        """Returns what everyone sees, drawn in lines of text, such as a board; empty where there is nothing to draw."""
+        return ""
+
     def size(self) -> GameSize | None:
         """Returns the size in closed form, or None: then it is estimated by random descents."""
         return None

@@ -15,12 +15,14 @@ from tacit.errors import TacitError
 from tacit.games.base import Game
 from tacit.games.check import check_game, class_problem
 from tacit.games.coin_guess import CoinGuess
+from tacit.games.connect_four import ConnectFour
 from tacit.games.goofspiel import Goofspiel
 from tacit.games.holdem import LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.modified_rps import ModifiedRps
 from tacit.games.one_card_poker import KuhnPoker, LeducPoker, PotLimitLeduc
 from tacit.games.tic_tac_toe import TicTacToe
+from tacit.games.tplo import Tplo
 
 AnyGame = Game[Any]
 
@@ -28,8 +30,8 @@ QUICK_CHECK = 2_000
 """Histories that are checked when a game is loaded from a file."""
 
 _OURS: tuple[type[AnyGame], ...] = (
-    CoinGuess, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc, TicTacToe,
-    TurnEndgameHoldem,
+    CoinGuess, ConnectFour, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc,
+    TicTacToe, Tplo, TurnEndgameHoldem,
 )  # fmt: skip
 _GAMES = {game_class.name: game_class for game_class in _OURS}
 

@@ -39,6 +39,10 @@ class TicTacToe(SequenceGame):
     def action_name(self, action: int) -> str:
         return f"{'abc'[action % 3]}{3 - action // 3}"
 
+    def drawing(self, state: Moves) -> str:
+        marks = ["xo"[state.index(square) % 2] if square in state else "." for square in range(9)]
+        return "\n".join([*(f"{3 - row} {' '.join(marks[3 * row : 3 * row + 3])}" for row in range(3)), "  a b c"])
+
     def size(self) -> GameSize:
         # 549,946 histories in all, 255,168 of them ended: each is its own public state.
         return GameSize(histories=549_946, public_states=549_946, infostates=294_778)

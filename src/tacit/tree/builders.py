@@ -1,13 +1,16 @@
-"""Direct builders: public trees of dice and one-card poker without walking over histories."""
+"""Direct builders: public trees of dice and of poker with a small deck, without walking over histories."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from math import perm
 
 import numpy as np
 
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.liars_dice import LiarsDice
-from tacit.games.one_card_poker import FOLD, OneCardPoker, PokerState
-from tacit.tree.public_tree import NO_ACTION, NO_PARENT, PublicTree, join_observations
+from tacit.games.small_poker import FOLD, PokerState, SmallPoker
+from tacit.tree.public_tree import NO_ACTION, NO_PARENT, Floats, PublicTree, join_observations
 from tacit.tree.uniform import UniformTables, level_sizes, uniform_tree
 
 
@@ -60,50 +63,74 @@ def _bid_sequences(num_bids: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(parents), np.concatenate(actions), np.concatenate(calls)
 
 
-def build_one_card_poker(game: OneCardPoker) -> PublicTree:
-    """Returns the public tree of a one-card poker game: the betting tree, branching on the board card."""
-    cards = range(game.num_cards)
-    distinct = 1.0 - np.eye(game.num_cards)
-    joint = [distinct / distinct.sum()]
-    for board in cards:
-        alive = distinct.copy()
-        alive[board, :] = alive[:, board] = 0.0
-        joint.append(alive / (distinct.sum() * (game.num_cards - 2)))
+class _Deals:
+    """The hands that two players can have on each board of small poker.
 
-    # Public states, breadth first: a state whose private cards stand for any, the node above, the action and what all saw.
-    found = [(PokerState((0, 1), ((),)), NO_PARENT, NO_ACTION, "")]
+    Attributes:
+      joint: for each board that was asked for, `[H, H]` the chance of every pair of hands and of the board's cards in turn.
+    """
+
+    def __init__(self, game: SmallPoker) -> None:
+        holds = np.zeros((len(game.hands), game.num_cards), np.int64)
+        for hand, held in enumerate(game.hands):
+            holds[hand, held] = 1
+        self._holds, self._disjoint = holds, holds @ holds.T == 0
+        self._cards_left = game.num_cards - 2 * game.hand_size
+        self._number: dict[tuple[int, ...], int] = {}
+        self.joint: list[Floats] = []
+
+    def number(self, board: tuple[int, ...]) -> int:
+        """Returns which of `joint` belongs to a board; the order of its cards does not matter."""
+        board = tuple(sorted(board))
+        if board not in self._number:
+            self._number[board] = len(self.joint)
+            free = self._holds[:, board].sum(axis=1) == 0
+            chance = 1.0 / (self._disjoint.sum() * perm(self._cards_left, len(board)))
+            self.joint.append(chance * (self._disjoint & np.logical_and.outer(free, free)))
+        return self._number[board]
+
+    def some_hands(self, board: tuple[int, ...]) -> tuple[int, int]:
+        """Returns hands of both players that are possible there."""
+        first, second = np.argwhere(self.joint[self.number(board)])[0].tolist()
+        return first, second
+
+
+def build_small_poker(game: SmallPoker) -> PublicTree:
+    """Returns the public tree of poker with a small deck: the betting tree, branching on each board card."""
+    deals = _Deals(game)
+    # Public states, breadth first: a state whose hands stand for any, the node above, the action and what all saw.
+    found = [(PokerState(deals.some_hands(()), ((),)), NO_PARENT, NO_ACTION, "")]
     actors: list[int] = []
     joint_index: list[int] = []
     payoff_index: list[int] = []
-    payoffs: list[np.ndarray] = []
+    payoff_number: dict[Hashable, int] = {}
+    payoffs: list[Floats] = []
     for node, (state, *_) in enumerate(found):
-        board_card = state.cards[2] if len(state.cards) == 3 else None
         actors.append(game.actor(state))
-        joint_index.append(0 if board_card is None else board_card + 1)
-        payoff_index.append(len(payoffs))
+        joint_index.append(deals.number(state.cards[2:]))
+        payoff_index.append(0)
         if actors[node] == TERMINAL:
-            payoffs.append(_payoffs(game, state, board_card))
+            key = game.returns(state)[0] if _folded(state) else (game.contributions(state)[0], joint_index[node])
+            payoff_index[node] = payoff_number.setdefault(key, len(payoffs))
+            if len(payoff_number) > len(payoffs):
+                payoffs.append(_payoffs(game, state))
             continue
         for move in game.legal_actions(state):
             after = game.apply(state, move)
-            seen = game.public_observation(after)
-            if game.actor(after) != CHANCE:
-                found.append((after, node, move, seen))
-                continue
-            for board in cards:
-                private = [card for card in cards if card != board][:2]
-                dealt = game.apply(PokerState((private[0], private[1]), after.streets), board)
-                found.append((dealt, node, move, join_observations((seen, game.public_observation(dealt)))))
+            below: list[tuple[PokerState, tuple[str, ...]]] = [(after, (game.public_observation(after),))]
+            while game.actor(below[0][0]) == CHANCE:  # twice where both are all in before the first card
+                below = [(dealt, (*seen, name)) for before, seen in below for dealt, name in _with_card(game, deals, before)]
+            found += [(arrived, node, move, join_observations(seen)) for arrived, seen in below]
 
     _, parents, actions, tokens = zip(*found, strict=True)
-    names = [game.card_name(card) for card in cards]
+    names = [game.hand_name(hand) for hand in range(len(game.hands))]
     tables = UniformTables(
         parent=np.array(parents),
         actor=np.array(actors),
         action=np.array(actions),
         token=list(tokens),
         lanes=(names, names),
-        joint=np.stack(joint),
+        joint=np.stack(deals.joint),
         joint_index=np.array(joint_index),
         payoff=np.stack(payoffs),
         payoff_index=np.array(payoff_index),
@@ -111,10 +138,26 @@ def build_one_card_poker(game: OneCardPoker) -> PublicTree:
     return uniform_tree(game, tables)
 
 
-def _payoffs(game: OneCardPoker, state: PokerState, board: int | None) -> np.ndarray:
+def _with_card(game: SmallPoker, deals: _Deals, state: PokerState) -> Iterator[tuple[PokerState, str]]:
+    """Yields a state with each next card on the board, and what everyone sees."""
+    board = state.cards[2:]
+    for card in range(game.num_cards):
+        if card not in board:
+            dealt = PokerState((*deals.some_hands((*board, card)), *board, card), (*state.streets, ()))
+            yield dealt, game.public_observation(dealt)
+
+
+def _folded(state: PokerState) -> bool:
+    return state.streets[-1][-1:] == (FOLD,)
+
+
+def _payoffs(game: SmallPoker, state: PokerState) -> Floats:
     """Returns player 0's returns `[H, H]` at the end of the betting."""
-    if state.streets[-1] and state.streets[-1][-1] == FOLD:
-        return np.full((game.num_cards, game.num_cards), game.returns(state)[0])
-    strength = np.array([game.strength(card, board) for card in range(game.num_cards)])
-    wins: np.ndarray = np.sign(strength[:, None] - strength[None, :]).astype(np.float64)
+    hands = range(len(game.hands))
+    if _folded(state):
+        return np.full((len(hands), len(hands)), game.returns(state)[0])
+    strengths = [game.strength(hand, state.cards[2:]) for hand in hands]
+    order = {strength: number for number, strength in enumerate(sorted(set(strengths)))}
+    strength = np.array([order[one] for one in strengths])
+    wins: Floats = np.sign(strength[:, None] - strength[None, :]).astype(np.float64)
     return game.contributions(state)[0] * wins

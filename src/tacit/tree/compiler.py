@@ -8,9 +8,9 @@ from typing import Any
 from tacit.games.base import Game, InfostateGame
 from tacit.games.check import blame_rules
 from tacit.games.liars_dice import LiarsDice
-from tacit.games.one_card_poker import OneCardPoker
+from tacit.games.small_poker import SmallPoker
 from tacit.tree.base import Tree
-from tacit.tree.builders import build_liars_dice, build_one_card_poker
+from tacit.tree.builders import build_liars_dice, build_small_poker
 from tacit.tree.closure import compile_closure
 from tacit.tree.estimate import Estimate, MemoryWatch, Progress, estimate, memory_budget
 from tacit.tree.growing import compile_observations
@@ -19,7 +19,7 @@ from tacit.tree.public_tree import PublicTree
 
 def has_direct_builder(game: Game[Any]) -> bool:
     """Returns whether the tree is built from arrays, without walking over histories."""
-    return isinstance(game, LiarsDice | OneCardPoker)
+    return isinstance(game, LiarsDice | SmallPoker)
 
 
 def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None) -> Tree:
@@ -60,8 +60,8 @@ def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = l
     budget = memory_budget(game, direct)
     if direct and isinstance(game, LiarsDice):
         return build_liars_dice(game)
-    if direct and isinstance(game, OneCardPoker):
-        return build_one_card_poker(game)
+    if direct and isinstance(game, SmallPoker):
+        return build_small_poker(game)
     watch = MemoryWatch(game, budget, progress)
     with blame_rules(game):
         return compile_closure(game, watch) if isinstance(game, InfostateGame) else compile_observations(game, watch)

@@ -1,6 +1,6 @@
 """Public trees of games whose private states are dealt once: one deal of lanes, then public moves only.
 
-Dice and one-card poker are of this kind. Their public trees follow from the bids or bets alone, so nothing walks over
+Dice and poker with a small deck are of this kind. Their public trees follow from the bids or bets alone, so nothing walks over
 histories: a direct builder lists the public states, and the rows are one vectorised sweep.
 """
 
@@ -76,9 +76,13 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
         token = [names[k] if up == NO_PARENT else "" for k, up in zip(lane.tolist(), above.tolist(), strict=True)]
         rows.append(RowGrowth(_ints(counts[player]), _ints(row_above), _ints(entry), token))
 
-    node, *lanes = np.nonzero(tables.joint[tables.joint_index])
-    pairs = _ints(np.stack([at[node, lane] for at, lane in zip(row_at, lanes, strict=True)]))
-    chance = tables.joint[tables.joint_index[node], *lanes]
+    deal, *dealt = np.nonzero(tables.joint)  # the pairs of each matrix, which many nodes share
+    deal_start = np.searchsorted(deal, np.arange(len(tables.joint) + 1))
+    which = in_ranges(deal_start, tables.joint_index)
+    node = np.repeat(np.arange(num_nodes), np.diff(deal_start)[tables.joint_index])
+    lanes = [lane[which] for lane in dealt]
+    pairs = np.stack([_ints(at[node, lane]) for at, lane in zip(row_at, lanes, strict=True)])
+    chance = tables.joint[deal, *dealt][which]
     over = actor[node] == TERMINAL
     first_row = np.where(actor == 1, starts(counts[1])[:-1], starts(counts[0])[:-1])
     growth = Growth(

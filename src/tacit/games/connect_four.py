@@ -1,0 +1,100 @@
+"""Connect four: a board game without hidden information, far too large to be compiled, by its rules alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tacit.errors import TacitError
+from tacit.games.base import TERMINAL, Game, KnownValue
+
+MARKS = "xo"
+"""How the players' discs are drawn."""
+NO_COLUMN = -1
+
+
+class Discs(NamedTuple):
+    """A position: bit `column * (rows + 1) + row` of a player's number is set where it has a disc, row 0 at the bottom.
+
+    Attributes:
+      first: discs of player 0.
+      second: discs of player 1.
+      last: the column of the last move.
+    """
+
+    first: int = 0
+    second: int = 0
+    last: int = NO_COLUMN
+
+
+@dataclass(frozen=True)
+class ConnectFour(Game[Discs]):
+    """Players drop discs into columns in turn, player 0 (x) first; four of one's own in a line win 1 point, a full board none.
+
+    Columns are named from a on. A line is a row, a column or a diagonal.
+    """
+
+    rows: int = 6
+    columns: int = 7
+
+    name = "connect_four"
+
+    def __post_init__(self) -> None:
+        if not (2 <= self.rows <= 16 and 2 <= self.columns <= 16):
+            raise TacitError(f"connect_four: rows and columns must be from 2 to 16, not {self.rows} and {self.columns}")
+
+    def initial_state(self) -> Discs:
+        return Discs()
+
+    def actor(self, state: Discs) -> int:
+        count = (state.first | state.second).bit_count()
+        if count == self.rows * self.columns or self._has_line(state.second if count % 2 == 0 else state.first):
+            return TERMINAL
+        return count % 2
+
+    def legal_actions(self, state: Discs) -> tuple[int, ...]:
+        taken, top = state.first | state.second, 1 << (self.rows - 1)
+        return tuple(column for column in range(self.columns) if not taken & (top << column * (self.rows + 1)))
+
+    def apply(self, state: Discs, action: int) -> Discs:
+        taken, shift = state.first | state.second, action * (self.rows + 1)
+        disc = (taken + (1 << shift)) & ~taken & (((1 << self.rows) - 1) << shift)  # the lowest free place of the column
+        first = taken.bit_count() % 2 == 0
+        return Discs(state.first | disc, state.second, action) if first else Discs(state.first, state.second | disc, action)
+
+    def returns(self, state: Discs) -> tuple[float, float]:
+        payoff = float(self._has_line(state.first)) - float(self._has_line(state.second))
+        return payoff, -payoff
+
+    def public_observation(self, state: Discs) -> str:
+        return "" if state.last == NO_COLUMN else self.action_name(state.last)
+
+    def public_key(self, state: Discs) -> tuple[int, int]:
+        return state.first, state.second
+
+    def action_name(self, action: int) -> str:
+        return "abcdefghijklmnop"[action]
+
+    def drawing(self, state: Discs) -> str:
+        lines = [
+            " ".join(self._mark(state, 1 << column * (self.rows + 1) + row) for column in range(self.columns))
+            for row in reversed(range(self.rows))
+        ]
+        return "\n".join([*lines, " ".join(self.action_name(column) for column in range(self.columns))])
+
+    def known_value(self) -> KnownValue | None:
+        usual = (self.rows, self.columns) == (6, 7)
+        return KnownValue(1.0, "Allis 1988: the first player wins") if usual else None
+
+    def openspiel_twin(self) -> str | None:
+        return "connect_four" if (self.rows, self.columns) == (6, 7) else None
+
+    def _has_line(self, discs: int) -> bool:
+        for step in (1, self.rows, self.rows + 1, self.rows + 2):  # up, and to the right: down, level, up
+            pairs = discs & (discs >> step)
+            if pairs & (pairs >> 2 * step):
+                return True
+        return False
+
+    def _mark(self, state: Discs, place: int) -> str:
+        return MARKS[0] if state.first & place else MARKS[1] if state.second & place else "."

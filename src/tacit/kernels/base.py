@@ -225,6 +225,10 @@ class Passes(ABC, Generic[Array]):
     def root_cfv(self, player: int) -> Array:
         """Returns the counterfactual values of the player's root rows in the latest upward pass, which was the player's."""
 
+    def row_cfv(self, player: int) -> Array:
+        """Returns the counterfactual values of all of the player's rows in the latest upward pass, which was the player's."""
+        raise NotImplementedError
+
     @abstractmethod
     def set_roots(self, player: int, reach: Array, roots: Array) -> None:
         """Overwrites the root rows of a reach. Roots are laid out like `root_cfv`."""

@@ -23,6 +23,7 @@ class SearchConfig:
         average (`cfr-ave`, which needs an oracle, and `modified-cfr-ave`, which does not; ReBeL, appendix E). Fictitious play
         always values them at the averages.
       alternating: whether player 1 answers player 0's new strategy within an iteration.
+      warm_up: iterations at the start whose strategies are left out of averages.
       recycle: iterations that use the same leaf values before they are asked for again.
     """
 
@@ -32,6 +33,7 @@ class SearchConfig:
     decomposition: str = CFR_D
     alternating: bool = True
     recycle: int = 1
+    warm_up: int = 0
 
     def __post_init__(self) -> None:
         if self.decomposition not in DECOMPOSITIONS:
@@ -40,5 +42,7 @@ class SearchConfig:
             raise TacitError(f"a search takes at least 1 iteration, not {self.iterations}")
         if isinstance(self.depth, int) and self.depth < 1:
             raise TacitError(f"a search looks at least 1 action ahead, not {self.depth}")
+        if not 0 <= self.warm_up < self.iterations:
+            raise TacitError(f"a warm-up takes fewer than all {self.iterations} iterations, not {self.warm_up}")
         if self.recycle < 1:
             raise TacitError(f"leaf values are used for at least 1 iteration, not {self.recycle}")

@@ -115,6 +115,9 @@ class GroupPasses(Passes[Tensor]):
     def root_cfv(self, player: int) -> Tensor:
         return self._cfv[player][self._root_index[player]]
 
+    def row_cfv(self, player: int) -> Tensor:
+        return self._cfv[player]
+
     def add_roots(self, player: int, total: Tensor, weight: float | Tensor) -> None:
         values = self.root_cfv(player)
         if isinstance(weight, Tensor):

@@ -19,7 +19,13 @@ from tacit.search.groups import GroupPasses, make_kernels
 from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.gadget import Gadget
-from tacit.solvers.schedules import RegretSchedule, draw_iterations, iteration_weights, plain_schedule
+from tacit.solvers.schedules import (
+    RegretSchedule,
+    draw_iterations,
+    iteration_weights,
+    plain_schedule,
+    without_warm_up,
+)
 from tacit.tree.search_space import SearchSpace
 
 
@@ -33,8 +39,8 @@ class SearchResult:
       sampled_strategy: The strategies of each game's sampled iteration, both players' entries.
     """
 
-    def __init__(self, driver: Driver, passes: GroupPasses, values: Tensor) -> None:
-        self._driver, self._passes = driver, passes
+    def __init__(self, driver: Driver, passes: GroupPasses, values: Tensor, weight: float) -> None:
+        self._driver, self._passes, self._weight = driver, passes, weight
         self.batch: Batch = passes.batch
         self.values = values
         self.sampled_strategy: Tensor = driver.sampled
@@ -61,6 +67,12 @@ class SearchResult:
         cfv, likelihood = self._driver.leaf_sum
         values: Tensor = cfv / likelihood.clip(1e-30)
         return values
+
+    @property
+    def row_values(self) -> Tensor:
+        """For `values_rows` its counterfactual values of all rows, against the opponent's average strategy: means."""
+        weights: Tensor = self._driver.row_sum / self._weight
+        return weights
 
     def to_play(self, safe: bool) -> tuple[Tensor, Tensor]:
         """Returns the strategies to play with, and those that define the beliefs below the root.
@@ -105,6 +117,8 @@ class BatchSearch:
         self.config = config
         self.kernels = make_kernels(space, device)
         named = plain_schedule(config.solver)
+        if config.warm_up:
+            named = without_warm_up(named, config.warm_up)
         self._schedule = replace(named, alternating=config.alternating and named.alternating)
 
     @property
@@ -123,6 +137,7 @@ class BatchSearch:
         sample_iteration: np.ndarray,
         promised: tuple[int, Tensor] | None = None,
         values_leaves: int | None = None,
+        values_rows: int | None = None,
     ) -> SearchResult:
         """Returns the result of searching from every given public belief state.
 
@@ -133,6 +148,7 @@ class BatchSearch:
           promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
             opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
           values_leaves: a player whose values at the leaves are asked for (`SearchResult.leaf_values`).
+          values_rows: a player whose values everywhere are asked for (`SearchResult.row_values`).
 
         Raises:
           TacitError: fictitious play was asked to re-solve.
@@ -147,7 +163,8 @@ class BatchSearch:
         passes = GroupPasses(self.space, self.kernels, game_class, reaches)
         if promised is not None:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
-        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_leaves)
+        asked = matches, values_leaves, values_rows
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, *asked)
         driver = Driver(passes, self._schedule, options)
         driver.sample(passes.batch.by_place(torch.from_numpy(sample_iteration).to(passes.device)))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
@@ -155,10 +172,10 @@ class BatchSearch:
                 raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")
             warm_start(driver, passes, self._schedule, self.decisions, self.policy)
         driver.run(config.iterations - driver.iteration)
+        weight = float(iteration_weights(self._schedule, config.iterations).sum())
         if driver.root_sum is not None:
-            weight = float(iteration_weights(self._schedule, config.iterations).sum())
-            return SearchResult(driver, passes, passes.root_values(driver.root_sum, weight))
-        return SearchResult(driver, passes, self._values_of_averages(driver, passes))
+            return SearchResult(driver, passes, passes.root_values(driver.root_sum, weight), weight)
+        return SearchResult(driver, passes, self._values_of_averages(driver, passes), weight)
 
     def _values_of_averages(self, driver: Driver, passes: GroupPasses) -> Tensor:
         """Returns `[B, 2, H]` what the averages of fictitious play are worth at the roots (ReBeL, footnote 5).

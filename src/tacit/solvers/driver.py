@@ -29,6 +29,7 @@ class DriverOptions:
       gadget: Constrains what the opponent of a re-solving player may hold at the roots.
       values_roots: Whether the roots' values are summed up on the way.
       values_leaves: A player whose values at the leaves are summed up: what a search promises it there; None for nobody.
+      values_rows: A player whose counterfactual values of all rows are summed up; None for nobody.
       seed: Of noisy responses; nothing else is random.
     """
 
@@ -38,6 +39,7 @@ class DriverOptions:
     gadget: Gadget | None = None
     values_roots: bool = False
     values_leaves: int | None = None
+    values_rows: int | None = None
     seed: int = 0
 
 
@@ -59,6 +61,7 @@ class Driver:
       root_sum: For each player the sum over iterations of weight times root values, if it was asked for.
       responds: Whether it is fictitious play.
       options: What it does beside iterating.
+      row_sum: For `values_rows`, the sum over iterations of weight times the values of its rows.
       leaf_sum: For `values_leaves`, sums over iterations of weight times `[H, L]` counterfactual values, and likelihoods.
       sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
       believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
@@ -87,6 +90,7 @@ class Driver:
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
         self.leaf_sum: Any = None
+        self.row_sum: Any = None
         self.sampled: Any = None
         self.believed: Any = None
         self._graph: Any = None
@@ -134,7 +138,8 @@ class Driver:
             self.passes.repeat(self.strategy, self.regret, self.average, self.reaches, steps, self.schedule.alternating)
             self.clock.go_to(self.iteration + iterations)
             return
-        constrained = self.options.gadget is not None or self.options.values_leaves is not None  # these make new tensors
+        wanted = (self.options.gadget, self.options.values_leaves, self.options.values_rows)
+        constrained = any(part is not None for part in wanted)  # these make new tensors
         if constrained or not self.passes.capturable:
             for _ in range(iterations):
                 self.step()
@@ -194,6 +199,9 @@ class Driver:
             self._sum_leaves(player, leaves.values)
         self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
         gadget = self.options.gadget
+        if self.options.values_rows == player:
+            added = self.clock.average_weight * self.passes.row_cfv(player)
+            self.row_sum = added if self.row_sum is None else self.row_sum + added
         if self.root_sum is not None:
             self.passes.add_roots(player, self.root_sum[player], self.clock.average_weight)
         if gadget is not None and gadget.player == player:

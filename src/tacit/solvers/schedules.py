@@ -188,6 +188,23 @@ def plain_schedule(name: str, offered: Iterable[str] = SCHEDULES) -> AnySchedule
     return SCHEDULES[name]
 
 
+def without_warm_up(schedule: AnySchedule, warm_up: int) -> RegretSchedule:
+    """Returns an algorithm of the CFR family whose averages leave out its first strategies, and weigh as if it began then.
+
+    Raises:
+      TacitError: it is fictitious play, which answers its average from the start.
+    """
+    if not isinstance(schedule, RegretSchedule):
+        raise TacitError("fictitious play has no warm-up: choose a solver of the CFR family, such as cfr+")
+    usual = schedule.step
+
+    def step(t: Any) -> RegretStep:
+        counted = usual(np.maximum(t - warm_up, 1.0)).average_weight
+        return usual(t)._replace(average_weight=counted * (t > warm_up))
+
+    return replace(schedule, step=step)
+
+
 def _parse_share(text: str, part: str) -> tuple[str, float]:
     """Returns the name and value of a parameter of fictitious play."""
     key, _, value = (piece.strip() for piece in part.partition("="))

@@ -1,0 +1,143 @@
+"""Continual re-solving, judged: what an agent that re-solves at each of its decisions plays in the whole game.
+
+At its decisions the agent solves the subgame again from its own range, and leaves its opponent what the search before promised
+it (DeepStack; Student of Games). Nothing is sampled, so its policy is a strategy like any other: all searches of a step of the
+game run as one batch, and the next ones start at the next decisions of the agent, or at leaves that come before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.games.base import TERMINAL
+from tacit.search.playthroughs import MAX_SEARCHES
+from tacit.search.search import BatchSearch
+from tacit.search.walk import reaches_below
+from tacit.tree.public_tree import LEAF, Floats, PublicTree
+
+
+class _Spots(NamedTuple):
+    """Public states where the agent searches.
+
+    Attributes:
+      node: `[B]` in the whole tree.
+      reach: `[B, 2, H]` the players' reaches; of the opponent's nothing is used where something was promised.
+      promised: `[B, H]` the opponent's infostate values there by the search before; None at the start.
+    """
+
+    node: np.ndarray
+    reach: Tensor
+    promised: Tensor | None
+
+    def part(self, which: slice) -> _Spots:
+        """Returns some of them."""
+        return _Spots(self.node[which], self.reach[which], None if self.promised is None else self.promised[which])
+
+
+def resolving_strategy(search: BatchSearch, progress: Callable[[int], None] = lambda _: None) -> Floats:
+    """Returns `[E]` what agents that re-solve continually play, one in each seat.
+
+    Args:
+      search: how they search, in a game that was compiled; its solver is of the CFR family.
+      progress: called with the number of searches done.
+    """
+    tree, done = search.space.tree, 0
+    strategy = tree.uniform_strategy()
+    for player in (0, 1):
+        spots: list[_Spots] = [_start(search)]
+        while spots:
+            below: list[_Spots] = []
+            for level in spots:
+                size = MAX_SEARCHES[torch.device(search.kernels.device).type]
+                for first in range(0, len(level.node), size):
+                    part = level.part(slice(first, first + size))
+                    below += _resolve(search, player, part, strategy)
+                    done += len(part.node)
+                    progress(done)
+            spots = [_joined(below)] if below else []
+    return strategy
+
+
+def _start(search: BatchSearch) -> _Spots:
+    space, nodes = search.space, search.space.tree.require_nodes()
+    node = np.flatnonzero(nodes.actor[: nodes.num_roots] != TERMINAL)
+    return _Spots(node, torch.from_numpy(space.root_reaches).to(search.kernels.device), None)
+
+
+def _joined(spots: list[_Spots]) -> _Spots:
+    promised = [part.promised for part in spots if part.promised is not None]
+    return _Spots(np.concatenate([part.node for part in spots]), torch.cat([p.reach for p in spots]), torch.cat(promised))
+
+
+def _resolve(search: BatchSearch, player: int, spots: _Spots, strategy: Floats) -> list[_Spots]:
+    """Searches, writes what the player does at these nodes into the strategy, and returns where it searches next."""
+    space, opponent = search.space, 1 - player
+    classes = space.classes.of_node[spots.node].astype(np.int64)
+    promised = None if spots.promised is None else (opponent, spots.promised)
+    last = np.full(len(classes), search.config.iterations)
+    result = search.run(classes, spots.reach, last, promised, values_rows=opponent)
+    average = result.average_strategy
+    own = reaches_below(search, result.batch, average, spots.reach)[player]
+    below = []
+    for group in result.batch:
+        tree = space.subgames[group.public_class].tree
+        games = result.batch.order[group.games]
+        whole = [space.subgame_at(int(node)) for node in spots.node[games]]
+        if tree.require_nodes().actor[0] == player:
+            at = np.flatnonzero(tree.entry_infostate < len(tree.rows[player].root_reach))
+            found = result.batch.view(average, result.batch.entry_offset, group)[at].double().cpu().numpy()
+            for column, subgame in enumerate(whole):
+                strategy[subgame.entry_index[at]] = found[:, column]
+        rows = result.batch.view(own, result.batch.row_offset[player], group)
+        values = result.batch.view(result.row_values, result.batch.row_offset[opponent], group)
+        for leaf in _next_spots(tree, player):
+            index = np.array([subgame.node_index[leaf] for subgame in whole])
+            below.append(_spot(search, player, tree, leaf, index, rows, values))
+    return below
+
+
+def _next_spots(tree: PublicTree, player: int) -> list[int]:
+    """Returns the nodes of a subgame where the player searches next: its decisions and leaves, the first on each path."""
+    nodes, found = tree.require_nodes(), []
+    passed = np.zeros(len(nodes), bool)
+    passed[0] = True
+    for node in range(1, len(nodes)):
+        if passed[nodes.parent[node]]:
+            if nodes.actor[node] in (player, LEAF):
+                found.append(node)
+            else:
+                passed[node] = nodes.actor[node] != TERMINAL
+    return found
+
+
+def _spot(
+    search: BatchSearch, player: int, tree: PublicTree, node: int, index: np.ndarray, own: Tensor, values: Tensor
+) -> _Spots:
+    """Returns the games of a group at one of their next nodes.
+
+    Args:
+      search: what searches.
+      player: who re-solves.
+      tree: the subgame.
+      node: where in it.
+      index: `[games]` where that is in the whole tree.
+      own: `[rows, games]` the player's reach in the subgame.
+      values: `[rows, games]` the opponent's counterfactual values.
+    """
+    nodes, states = tree.require_nodes(), search.space.tables.num_private_states
+    mine, theirs = (slice(*nodes.row_start[p][node : node + 2]) for p in (player, 1 - player))
+    reached, joint = own[mine], torch.from_numpy(nodes.joint(node)).to(own)
+    likely = (joint.T if player == 0 else joint) @ reached
+    promised = torch.where(likely > 0, values[theirs] / likely.where(likely > 0, 1.0), 0.0)
+    reach = torch.zeros(len(index), 2, states, device=own.device)
+    total = reached.sum(0)
+    count = len(reached)
+    reach[:, player, :count] = torch.where(total > 1e-20, reached / total.clamp_min(1e-20), 1.0 / count).T
+    padded = torch.zeros(len(index), states, device=own.device)
+    padded[:, : len(promised)] = promised.T
+    return _Spots(index, reach, padded)

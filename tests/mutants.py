@@ -281,6 +281,28 @@ MUTANTS = (
         "return self.best_response_values[0]",
         "test_solvers.py",
     ),
+    # Continual re-solving
+    Mutant(
+        "re-solving promises the values of the last iteration",
+        "solvers/driver.py",
+        "self.row_sum = added if self.row_sum is None else self.row_sum + added",
+        "self.row_sum = added",
+        "test_resolving.py",
+    ),
+    Mutant(
+        "re-solving keeps the range of the root",
+        "search/resolving.py",
+        "reached, joint = own[mine], torch.from_numpy",
+        "reached, joint = own[mine] * 0.0 + 1.0, torch.from_numpy",
+        "test_resolving.py",
+    ),
+    Mutant(
+        "a warm-up counts in averages",
+        "solvers/schedules.py",
+        "average_weight=counted * (t > warm_up)",
+        "average_weight=counted",
+        "test_resolving.py",
+    ),
 )
 
 

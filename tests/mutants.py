@@ -177,13 +177,6 @@ MUTANTS = (
         "if self.responds:  # the average",
         "test_core_steps.py test_search.py",
     ),
-    Mutant(
-        "what a search promises comes from its last iteration",
-        "solvers/driver.py",
-        "[old + new for old",
-        "[new for old",
-        "test_search.py test_agents.py",
-    ),
     # Re-solving
     Mutant(
         "the range that enters a gadget lags behind",
@@ -283,17 +276,17 @@ MUTANTS = (
     ),
     # Continual re-solving
     Mutant(
-        "re-solving promises the values of the last iteration",
+        "what a search promises comes from its last iteration",
         "solvers/driver.py",
         "self.row_sum = added if self.row_sum is None else self.row_sum + added",
         "self.row_sum = added",
-        "test_resolving.py",
+        "test_search.py test_resolving.py",
     ),
     Mutant(
         "re-solving keeps the range of the root",
         "search/resolving.py",
-        "reached, joint = own[mine], torch.from_numpy",
-        "reached, joint = own[mine] * 0.0 + 1.0, torch.from_numpy",
+        "own[mine] / total.clamp_min(1e-20)",
+        "torch.full_like(own[mine], 1.0 / count)",
         "test_resolving.py",
     ),
     Mutant(

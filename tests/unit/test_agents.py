@@ -28,6 +28,7 @@ from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
 from tacit.solvers import solve
 from tacit.training.folder import RunFolder
@@ -133,26 +134,31 @@ class Passenger(SearchAgent):
         return int(self._generator.choice(self.legal_actions))
 
 
-@pytest.mark.parametrize("safe", [True, False])
+@pytest.mark.parametrize("safety", SAFETY)
 @pytest.mark.parametrize(
     ("name", "depth", "solver"), [("kuhn_poker", 2, "linear-cfr"), ("kuhn_poker", 1, "flop"), ("goofspiel(cards=3)", 1, "cfr+")]
 )
 def test_the_agent_plays_what_is_evaluated(
-    name: str, depth: int, solver: str, safe: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, depth: int, solver: str, safety: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the same iterations picked, the agent's strategies are those that `playthrough_strategy` adds up."""
+    """With the same iterations picked, the agent's strategies are those that are added up, or all that re-solving plays."""
+    if safety == RE_SOLVING and solver == "flop":
+        solver = "dcfr"  # fictitious play cannot re-solve
     search = search_of(name, depth, solver, 12, RandomLeaves)  # where actions tie exactly, rounding would decide
     monkeypatch.setattr(BatchSearch, "iterations_at", lambda _self, quantiles: np.full(len(quantiles), 7))
     tree = search.space.tree
-    judged = playthrough_strategy(search, 1, rng(), safe=safe)
-    agents = [Passenger(ClassPlanner(search, rng(s), SAMPLED if safe else UNSAFE), rng(s)) for s in (2, 3)]
+    resolves, safe = safety == RE_SOLVING, safety == SAMPLED
+    judged = resolving_strategy(search) if resolves else playthrough_strategy(search, 1, rng(), safe=safe)
+    agents = [Passenger(ClassPlanner(search, rng(s), safety), rng(s)) for s in (2, 3)]
     compared = set()
     chance = rng(1)
 
     def compare(_table: Table) -> None:
         for agent in agents:
             view, spot = agent.view(), agent.planner.walk.place
-            if view is None or spot.node in compared:
+            if view is None or (spot.node, agent.planner.walk._player) in compared:
+                continue
+            if resolves and view.actor != agent.planner.walk._player:  # plans for its own decisions alone
                 continue
             nodes = tree.require_nodes()
             for state in range(len(view.strategy)):
@@ -163,7 +169,7 @@ def test_the_agent_plays_what_is_evaluated(
                     expected = judged[tree.entry_start[infostate] : tree.entry_start[infostate + 1]]
                     found = view.strategy[state][view.strategy[state] > 0]
                     np.testing.assert_allclose(found, expected[expected > 0], atol=1e-5)
-            compared.add(spot.node)
+            compared.add((spot.node, agent.planner.walk._player))
 
     for _ in range(40):
         play_game(tree.game, agents, chance, compare)

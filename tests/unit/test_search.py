@@ -218,11 +218,11 @@ def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:
 
 
 def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
-    """Leaf values weigh by the iteration's weight and by how likely chance and the opponent made the private state then."""
+    """Counterfactual values weigh like the strategies; at a leaf they say how likely chance and the opponent came there."""
     space = search_space(compile_game(load_game("leduc_poker")), 2)
     search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 6, 2))
     reaches, classes, player = torch.full((1, 2, 6), 1 / 6), np.zeros(1, np.int64), 1
-    found = search.run(classes, reaches, np.ones(1, np.int64), values_leaves=player).leaf_values()
+    found = search.run(classes, reaches, np.ones(1, np.int64), values_rows=player).row_values
     passes = GroupPasses(space, search.kernels, classes, reaches)
     driver = Driver(passes, plain_schedule("cfr+"), DriverOptions(search.evaluator))
     cfvs, likelihoods = [], []
@@ -240,4 +240,9 @@ def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
             passes.update_regrets(answering, *numbers, driver.clock, LeafValues(values))
             passes.reach(answering, driver.strategy, out=driver.reaches[answering])
     assert (torch.stack(likelihoods).std(0) > 1e-4).any()
-    torch.testing.assert_close(found, sum(cfvs) / sum(likelihoods).clip(1e-30), rtol=1e-4, atol=1e-5)
+    nodes, mean = space.subgames[0].tree.require_nodes(), sum(cfvs) / sum(range(1, 7))
+    leaves = np.flatnonzero(nodes.actor == LEAF)
+    assert len(leaves) == mean.shape[1] > 1
+    for column, leaf in enumerate(leaves):
+        rows = slice(*nodes.row_start[player][leaf : leaf + 2])
+        torch.testing.assert_close(found[rows], mean[: rows.stop - rows.start, column], rtol=1e-4, atol=1e-6)

@@ -1,7 +1,8 @@
 """Planning by depth-limited search from class to class of public states: ReBeL's and Student of Games' way to play.
 
-Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines.
-`search/playthroughs.py` judges exactly the sampled and the unsafe way.
+Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines; who re-solves also
+searches again at each decision. `search/playthroughs.py` judges the sampled and the unsafe way exactly, `search/resolving.py`
+re-solving.
 
 With fictitious play it is the average up to the picked iteration that is played and believed, at which leaves were valued.
 That is not safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
@@ -22,11 +23,12 @@ from tacit.agents.view import View, make_view
 from tacit.agents.walks import SearchRoot, make_walk
 from tacit.evaluation.exact import infostate_values
 from tacit.kernels.numba_rows import RowPasses
+from tacit.search.resolving import promised_values
 from tacit.search.search import BatchSearch
 from tacit.threads import one_thread
 from tacit.tree.base import Floats
 from tacit.tree.beliefs import PublicBeliefState, descend
-from tacit.tree.public_tree import LEAF, Ints
+from tacit.tree.public_tree import Ints
 from tacit.tree.subgame import extract_subgame
 
 
@@ -38,13 +40,13 @@ class _Plan:
       pbs: Where it started.
       strategy: `[E]` of its subgame: what is played there.
       believed: `[E]` what everyone is believed to play.
-      promised: `[H, leaves]` the opponent's infostate values at the leaves; None unless it re-solves.
+      promised: `[rows]` the opponent's counterfactual values in the subgame; None unless it re-solves.
     """
 
     pbs: PublicBeliefState
     strategy: Floats
     believed: Floats
-    promised: Tensor | None
+    promised: Floats | None
 
 
 class ClassPlanner:
@@ -61,7 +63,7 @@ class ClassPlanner:
           safety: one of `options.SAFETY`.
         """
         self.search, self.safety, self._generator = search, safety, generator
-        self.walk = make_walk(search.space)
+        self.walk = make_walk(search.space, safety == RE_SOLVING)
         self.start(0)
 
     def start(self, player: int) -> None:
@@ -94,8 +96,9 @@ class ClassPlanner:
         above = self._plans[-1] if self._plans else None
         counts = [int(rows.level_start[1]) for rows in root.tree.rows]
         reaches = [np.full(count, 1.0 / count) for count in counts]
-        if above is not None:
-            reaches = list(descend(above.pbs, above.believed, root.came_from).rescaled().reaches)
+        arrived = None if above is None else descend(above.pbs, above.believed, root.came_from)
+        if arrived is not None:
+            reaches = list(arrived.rescaled().reaches)
         search, states = self.search, self.search.space.tables.num_private_states
         beliefs = torch.zeros(1, 2, states)
         for player, reach in enumerate(reaches):
@@ -104,16 +107,17 @@ class ClassPlanner:
         classes, given = np.array([root.public_class]), beliefs.to(search.kernels.device)
         opponent, resolves = 1 - self._player, self.safety == RE_SOLVING
         constraint = None
-        if above is not None and above.promised is not None:
-            leaf = int((above.pbs.tree.require_nodes().actor[: root.came_from] == LEAF).sum())
-            constraint = opponent, above.promised[:, leaf][None]
+        if arrived is not None and above is not None and above.promised is not None:
+            values = torch.zeros(1, states)
+            values[0, : counts[opponent]] = torch.from_numpy(promised_values(arrived, self._player, above.promised))
+            constraint = opponent, values
         with one_thread():  # a single game's queries are far too small to share
             result = search.run(classes, given, sample, constraint, opponent if resolves else None)
         copies = len(result.batch.order)
         played, believed = (
             part.view(-1, copies)[:, 0].double().cpu().numpy() for part in result.to_play(self.safety == SAMPLED)
         )
-        promised = result.leaf_values()[:, ::copies] if resolves and (root.tree.require_nodes().actor == LEAF).any() else None
+        promised = result.row_values.view(-1, copies)[:, 0].double().cpu().numpy() if resolves else None
         pbs = PublicBeliefState(root.tree, 0, (reaches[0], reaches[1]))
         return _Plan(pbs, played, believed, promised)
 

@@ -1,4 +1,7 @@
-"""Where one player's game stands in the chain of searched subgames: each search starts at a leaf of the one before."""
+"""Where one player's game stands in the chain of searched subgames: each search starts at a leaf of the one before.
+
+Who re-solves continually searches again at each own decision, too.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,13 @@ class Walk(ABC):
       row: The player's own row there.
     """
 
-    def __init__(self, space: SearchSpace) -> None:
-        self._space = space
+    def __init__(self, space: SearchSpace, at_decisions: bool) -> None:
+        self._space, self._at_decisions = space, at_decisions
         self.start(0)
+
+    def _searches(self, actor: int) -> bool:
+        """Returns whether a search starts where so-and-so acts, below the root of the one before."""
+        return actor == LEAF or (self._at_decisions and actor == self._player)
 
     def start(self, player: int) -> None:
         """Goes back to the start, in a seat."""
@@ -52,16 +59,21 @@ class Walk(ABC):
         """Follows what the seat sees at a decision."""
 
 
-def make_walk(space: SearchSpace) -> Walk:
-    """Returns the walk that suits a space: through the compiled tree, or from class to class."""
-    return TreeWalk(space) if space.compiled else ClassWalk(space)
+def make_walk(space: SearchSpace, at_decisions: bool = False) -> Walk:
+    """Returns the walk that suits a space: through the compiled tree, or from class to class.
+
+    Args:
+      space: the game.
+      at_decisions: whether searches start at all decisions of the player, and not at leaves alone.
+    """
+    return (TreeWalk if space.compiled else ClassWalk)(space, at_decisions)
 
 
 class TreeWalk(Walk):
     """Follows a game in its compiled tree."""
 
-    def __init__(self, space: SearchSpace) -> None:
-        super().__init__(space)
+    def __init__(self, space: SearchSpace, at_decisions: bool) -> None:
+        super().__init__(space, at_decisions)
         self._navigator = player_navigator(space.tree)
 
     def start(self, player: int) -> None:
@@ -78,7 +90,7 @@ class TreeWalk(Walk):
                 self._open(node, 0)
             subgame = self._space.subgame_at(self._index[-1])
             local = int(np.searchsorted(subgame.node_index, node))
-            if subgame.tree.require_nodes().actor[local] == LEAF:
+            if local and self._searches(subgame.tree.require_nodes().actor[local]):
                 self._open(node, local)
         subgame = self._space.subgame_at(self._index[-1])
         self.node = int(np.searchsorted(subgame.node_index, self.place.node))
@@ -105,7 +117,7 @@ class ClassWalk(Walk):
             for row in range(starts[self.node], starts[self.node + 1])
             if rows.parent[row] == self.row and self._led_here(row, sight)
         )
-        if nodes.actor[self.node] == LEAF:  # private states keep their order there
+        if self._searches(nodes.actor[self.node]):  # private states keep their order there
             self._open(self._classes()[self.node], self.node)
             self.row, self.node = self.row - int(starts[self.roots[-1].came_from]), 0
 

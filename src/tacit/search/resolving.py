@@ -18,6 +18,7 @@ from tacit.games.base import TERMINAL
 from tacit.search.playthroughs import MAX_SEARCHES
 from tacit.search.search import BatchSearch
 from tacit.search.walk import reaches_below
+from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import LEAF, Floats, PublicTree
 
 
@@ -129,15 +130,31 @@ def _spot(
       own: `[rows, games]` the player's reach in the subgame.
       values: `[rows, games]` the opponent's counterfactual values.
     """
-    nodes, states = tree.require_nodes(), search.space.tables.num_private_states
-    mine, theirs = (slice(*nodes.row_start[p][node : node + 2]) for p in (player, 1 - player))
-    reached, joint = own[mine], torch.from_numpy(nodes.joint(node)).to(own)
-    likely = (joint.T if player == 0 else joint) @ reached
-    promised = torch.where(likely > 0, values[theirs] / likely.where(likely > 0, 1.0), 0.0)
-    reach = torch.zeros(len(index), 2, states, device=own.device)
-    total = reached.sum(0)
-    count = len(reached)
-    reach[:, player, :count] = torch.where(total > 1e-20, reached / total.clamp_min(1e-20), 1.0 / count).T
-    padded = torch.zeros(len(index), states, device=own.device)
-    padded[:, : len(promised)] = promised.T
-    return _Spots(index, reach, padded)
+    states, starts = search.space.tables.num_private_states, tree.require_nodes().row_start
+    mine, theirs = (slice(*starts[p][node : node + 2]) for p in (player, 1 - player))
+    count, total = mine.stop - mine.start, own[mine].sum(0)
+    reach, promised = (torch.zeros(len(index), *shape, device=own.device) for shape in ((2, states), (states,)))
+    reach[:, player, :count] = torch.where(total > 1e-20, own[mine] / total.clamp_min(1e-20), 1.0 / count).T
+    promised[:, : theirs.stop - theirs.start] = _per_likelihood(tree, node, player, own[mine], values[theirs]).T
+    return _Spots(index, reach, promised)
+
+
+def promised_values(pbs: PublicBeliefState, player: int, values: Floats) -> Floats:
+    """Returns `[H]` the infostate values that a search promised the opponent at a node of its subgame.
+
+    Args:
+      pbs: the node, with the player's reach there, not rescaled.
+      player: who re-solves.
+      values: `[rows]` the opponent's counterfactual values by that search.
+    """
+    start = pbs.tree.require_nodes().row_start[1 - player]
+    there, reach = values[start[pbs.node] : start[pbs.node + 1]], pbs.reaches[player]
+    found = _per_likelihood(pbs.tree, pbs.node, player, torch.from_numpy(reach)[:, None], torch.from_numpy(there)[:, None])
+    return found[:, 0].numpy()
+
+
+def _per_likelihood(tree: PublicTree, node: int, player: int, reach: Tensor, values: Tensor) -> Tensor:
+    """Returns counterfactual values `[H, games]` of the opponent of `player` as infostate values; 0 where nobody comes."""
+    joint = torch.from_numpy(tree.require_nodes().joint(node)).to(reach)
+    likely = (joint.T if player == 0 else joint) @ reach
+    return torch.where(likely > 0, values / likely.where(likely > 0, 1.0), 0.0)

@@ -59,20 +59,11 @@ class SearchResult:
         """The average strategies at the end."""
         return self._passes.normalise(self._driver.average)
 
-    def leaf_values(self) -> Tensor:
-        """Returns `[H, leaves]` what the search promised `values_leaves` at its leaves: mean infostate values.
-
-        They are weighted by how likely its private states were.
-        """
-        cfv, likelihood = self._driver.leaf_sum
-        values: Tensor = cfv / likelihood.clip(1e-30)
-        return values
-
     @property
     def row_values(self) -> Tensor:
-        """For `values_rows` its counterfactual values of all rows, against the opponent's average strategy: means."""
-        weights: Tensor = self._driver.row_sum / self._weight
-        return weights
+        """The counterfactual values of all rows of `values_rows`, averaged like the strategies: what the search promises it."""
+        values: Tensor = self._driver.row_sum / self._weight
+        return values
 
     def to_play(self, safe: bool) -> tuple[Tensor, Tensor]:
         """Returns the strategies to play with, and those that define the beliefs below the root.
@@ -136,7 +127,6 @@ class BatchSearch:
         reaches: Tensor,
         sample_iteration: np.ndarray,
         promised: tuple[int, Tensor] | None = None,
-        values_leaves: int | None = None,
         values_rows: int | None = None,
     ) -> SearchResult:
         """Returns the result of searching from every given public belief state.
@@ -147,7 +137,6 @@ class BatchSearch:
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
           promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
             opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
-          values_leaves: a player whose values at the leaves are asked for (`SearchResult.leaf_values`).
           values_rows: a player whose values everywhere are asked for (`SearchResult.row_values`).
 
         Raises:
@@ -163,8 +152,7 @@ class BatchSearch:
         passes = GroupPasses(self.space, self.kernels, game_class, reaches)
         if promised is not None:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
-        asked = matches, values_leaves, values_rows
-        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, *asked)
+        options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_rows)
         driver = Driver(passes, self._schedule, options)
         driver.sample(passes.batch.by_place(torch.from_numpy(sample_iteration).to(passes.device)))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):

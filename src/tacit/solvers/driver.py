@@ -28,8 +28,7 @@ class DriverOptions:
       period: Iterations that use the same leaf values.
       gadget: Constrains what the opponent of a re-solving player may hold at the roots.
       values_roots: Whether the roots' values are summed up on the way.
-      values_leaves: A player whose values at the leaves are summed up: what a search promises it there; None for nobody.
-      values_rows: A player whose counterfactual values of all rows are summed up; None for nobody.
+      values_rows: A player whose counterfactual values of all rows are summed up, what a search promises it; None for nobody.
       seed: Of noisy responses; nothing else is random.
     """
 
@@ -38,7 +37,6 @@ class DriverOptions:
     period: int = 1
     gadget: Gadget | None = None
     values_roots: bool = False
-    values_leaves: int | None = None
     values_rows: int | None = None
     seed: int = 0
 
@@ -62,7 +60,6 @@ class Driver:
       responds: Whether it is fictitious play.
       options: What it does beside iterating.
       row_sum: For `values_rows`, the sum over iterations of weight times the values of its rows.
-      leaf_sum: For `values_leaves`, sums over iterations of weight times `[H, L]` counterfactual values, and likelihoods.
       sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
       believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
         weights.
@@ -89,7 +86,6 @@ class Driver:
         self.reaches: list[Any] = [None if self.lean else passes.reach(player, self.strategy) for player in (0, 1)]
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
-        self.leaf_sum: Any = None
         self.row_sum: Any = None
         self.sampled: Any = None
         self.believed: Any = None
@@ -138,8 +134,7 @@ class Driver:
             self.passes.repeat(self.strategy, self.regret, self.average, self.reaches, steps, self.schedule.alternating)
             self.clock.go_to(self.iteration + iterations)
             return
-        wanted = (self.options.gadget, self.options.values_leaves, self.options.values_rows)
-        constrained = any(part is not None for part in wanted)  # these make new tensors
+        constrained = self.options.gadget is not None or self.options.values_rows is not None  # these make new tensors
         if constrained or not self.passes.capturable:
             for _ in range(iterations):
                 self.step()
@@ -195,8 +190,6 @@ class Driver:
         leaves = None
         if self.valuation is not None:
             leaves = self.valuation.values(player, self, self.reaches[1 - player])
-        if leaves is not None and self.options.values_leaves == player:
-            self._sum_leaves(player, leaves.values)
         self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
         gadget = self.options.gadget
         if self.options.values_rows == player:
@@ -207,14 +200,6 @@ class Driver:
         if gadget is not None and gadget.player == player:
             entering = gadget.answer(self.passes.root_cfv(player), self.clock.weights())
             self.passes.set_roots(player, self.reaches[player], entering)
-
-    def _sum_leaves(self, player: int, values: Any) -> None:
-        """Adds an evaluator's infostate values of a player to the sums."""
-        likelihood = self.passes.leaf_likelihood(player, self.reaches[1 - player]).to(values)
-        half = len(likelihood)
-        mine = values[player * half : (player + 1) * half]
-        added = [self.clock.average_weight * part for part in (mine * likelihood, likelihood)]
-        self.leaf_sum = added if self.leaf_sum is None else [old + new for old, new in zip(self.leaf_sum, added, strict=True)]
 
     def _respond(self, player: int) -> None:
         faced = self.mean_reaches[1 - player]

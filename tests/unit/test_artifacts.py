@@ -13,7 +13,7 @@ from tacit.agents.table import Table
 from tacit.artifacts.base import Artifact, Monitor
 from tacit.cli.main import main
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate_exactly
+from tacit.evaluation import evaluate, evaluate_exactly
 from tacit.games import load_game
 from tacit.games.base import TERMINAL
 from tacit.games.public_hand import PublicHand
@@ -24,7 +24,8 @@ from tacit.nfsp.system import NFSP, NFSP_LIMIT
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.rebel.trained import Trained
-from tacit.search.playthroughs import playthrough_quality
+from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
+from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run
@@ -166,6 +167,20 @@ def test_search_is_measured_by_the_protocol_asked_for(named: dict[str, str]) -> 
     error = tacit.open(named["rebel"]).evaluate("network-error", samples=10)
     assert error.interval is not None
     assert error.interval[0] <= error.as_dict()["network_error"] <= error.interval[1]
+
+
+def test_what_draws_nothing_is_measured_exactly(named: dict[str, str]) -> None:
+    search = load_search(named["rebel"], "cfr+", 8)
+    tree = search.space.tree
+    strategies = {"re-solving": resolving_strategy(search), "unsafe": playthrough_strategy(search, 1, rng(5), safe=False)}
+    for safety, strategy in strategies.items():
+        found = tacit.open(named["rebel"]).evaluate(solver="cfr+", iterations=8, safety=safety)
+        expected = evaluate(make_passes(tree), strategy).exploitability
+        assert (found.figure, found.kind, found.details["safety"]) == (expected, "exact", safety)
+    with pytest.raises(TacitError, match="re-solving search draws nothing: leave out playthroughs"):
+        tacit.open(named["rebel"]).evaluate(safety="re-solving", playthroughs=3)
+    with pytest.raises(TacitError, match="unknown safety"):
+        tacit.open(named["rebel"]).evaluate(safety="nonsense")
 
 
 def test_win_rates_are_a_table_of_strategies_and_bots(named: dict[str, str]) -> None:

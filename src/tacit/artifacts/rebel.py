@@ -10,21 +10,26 @@ import numpy as np
 
 from tacit.agents.base import Agent
 from tacit.agents.class_planner import ClassPlanner
-from tacit.agents.options import SAMPLED, SearchOptions
+from tacit.agents.options import RE_SOLVING, SAMPLED, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.errors import TacitError
+from tacit.evaluation import evaluate
 from tacit.games import AnyGame
+from tacit.kernels import make_passes
 from tacit.kernels.base import LeafEvaluator
 from tacit.nets.forward import forward_pass
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
 from tacit.rebel.trained import PRETRAINED, Trained, load_trained
 from tacit.search.best_response import best_response_bound, max_bound_searches
-from tacit.search.playthroughs import max_searches, playthrough_quality
+from tacit.search.playthroughs import max_searches, playthrough_strategy
+from tacit.search.resolving import resolving_strategy
 from tacit.training.folder import RunFolder
 from tacit.tree.search_space import SearchSpace
 
+PLAYTHROUGHS = 64
+"""Policies of sampled search that an evaluation averages, unless the user says otherwise."""
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
 
@@ -60,31 +65,47 @@ class RebelArtifact(Artifact):
         *,
         solver: str = "dcfr",
         iterations: int = 128,
-        playthroughs: int = 64,
+        safety: str = SAMPLED,
+        playthroughs: int | None = None,
         last: int | None = None,
         device: str = "cpu",
         seed: int = 0,
     ) -> Evaluation:
-        """Returns the exploitability of search: exact for the average policy of some playthroughs, so an upper bound.
+        """Returns the exploitability of search.
+
+        Sampled search is judged by the average policy of some playthroughs, so by an upper bound; unsafe search and re-solving
+        draw nothing, and their figures are exact.
 
         Args:
           solver: the search algorithm.
           iterations: search iterations; each updates both players, so the paper's 1,024 are 512.
-          playthroughs: policies averaged; more give a tighter bound.
+          safety: how it searches again below a search, one of `SAFETY`.
+          playthroughs: policies of sampled search that are averaged, 64 unless told; more give a tighter bound.
           last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
           device: `cpu` or `cuda`.
           seed: of the sampled iterations.
         """
+        SearchOptions(safety=safety)  # refuses what nobody knows
+        sampled = safety == SAMPLED
+        if playthroughs is not None and not sampled:
+            raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
+        playthroughs = (playthroughs or PLAYTHROUGHS) if sampled else None
         networks = [self._trained] if last is None else self._last_networks(last)
-        most, quality = max_searches(self._space) * playthroughs, []
+        tree, quality = self._space.tree, []
+        most = tree.num_nodes if safety == RE_SOLVING else max_searches(self._space) * (playthroughs or 1)
         for number, trained in enumerate(networks, 1):
             show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
             search = trained.search(self._space, solver, iterations, device)
-            quality.append(playthrough_quality(search, playthroughs, np.random.default_rng(seed), show))
+            if safety == RE_SOLVING:
+                strategy = resolving_strategy(search, show)
+            else:
+                strategy = playthrough_strategy(search, playthroughs or 1, np.random.default_rng(seed), show, sampled)
+            quality.append(evaluate(make_passes(tree), strategy))
         known, bounds = self.game.known_value(), [one.exploitability for one in quality]
         return self.evaluation(
-            "exploitability", float(np.mean(bounds)), "upper bound", playthroughs=playthroughs, solver=solver,
-            iterations=iterations, value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
+            "exploitability", float(np.mean(bounds)), "upper bound" if sampled else "exact", playthroughs=playthroughs,
+            solver=solver, iterations=iterations, safety=safety,
+            value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
             checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
         )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Continual re-solving: its whole policy is near equilibrium, and every part of what it carries along is needed for that."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.leaves.evaluators import ZeroLeaves
 from tacit.search.config import SearchConfig
+from tacit.search.numba_kernels import NumbaKernels
 from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves
@@ -77,6 +79,27 @@ def test_it_needs_all_that_it_carries(broken: str) -> None:
 
     config = SearchConfig("cfr+", 100, None)
     assert resolved("pot_limit_leduc", config, change) > 4 * resolved("pot_limit_leduc", config)
+
+
+def test_copies_that_fill_up_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, whose vectors have a certain alignment."""
+    searches, found = [], []
+
+    def count(search: BatchSearch) -> None:
+        run = search.run
+        searches.append(0)
+
+        def counted(classes: np.ndarray, *rest: Any, **asked: int):  # type: ignore[no-untyped-def]
+            searches[-1] += len(classes)
+            return run(classes, *rest, **asked)
+
+        search.run = counted  # type: ignore[method-assign]
+
+    for alignment in (1, 8):
+        monkeypatch.setattr(NumbaKernels, "alignment", alignment)
+        found.append(resolved("pot_limit_leduc", SearchConfig("cfr+", 20, None), count))
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
+    assert searches[0] == searches[1]
 
 
 def test_a_warm_up_counts_in_no_average() -> None:

@@ -47,20 +47,16 @@ def resolving_strategy(search: BatchSearch, progress: Callable[[int], None] = la
       search: how they search, in a game that was compiled; its solver is of the CFR family.
       progress: called with the number of searches done.
     """
-    tree, done = search.space.tree, 0
-    strategy = tree.uniform_strategy()
+    strategy, size, done = search.space.tree.uniform_strategy(), MAX_SEARCHES[torch.device(search.kernels.device).type], 0
     for player in (0, 1):
-        spots: list[_Spots] = [_start(search)]
-        while spots:
+        spots: _Spots | None = _start(search)
+        while spots is not None:
             below: list[_Spots] = []
-            for level in spots:
-                size = MAX_SEARCHES[torch.device(search.kernels.device).type]
-                for first in range(0, len(level.node), size):
-                    part = level.part(slice(first, first + size))
-                    below += _resolve(search, player, part, strategy)
-                    done += len(part.node)
-                    progress(done)
-            spots = [_joined(below)] if below else []
+            for first in range(0, len(spots.node), size):
+                below += _resolve(search, player, spots.part(slice(first, first + size)), strategy)
+                progress(done + min(first + size, len(spots.node)))
+            done += len(spots.node)
+            spots = _joined(below) if below else None
     return strategy
 
 
@@ -86,19 +82,18 @@ def _resolve(search: BatchSearch, player: int, spots: _Spots, strategy: Floats) 
     own = reaches_below(search, result.batch, average, spots.reach)[player]
     below = []
     for group in result.batch:
-        tree = space.subgames[group.public_class].tree
-        games = result.batch.order[group.games]
-        whole = [space.subgame_at(int(node)) for node in spots.node[games]]
+        tree, real = space.subgames[group.public_class].tree, np.flatnonzero(result.batch.real[group.games])
+        whole = [space.subgame_at(int(node)) for node in spots.node[result.batch.order[group.games][real]]]
         if tree.require_nodes().actor[0] == player:
             at = np.flatnonzero(tree.entry_infostate < len(tree.rows[player].root_reach))
-            found = result.batch.view(average, result.batch.entry_offset, group)[at].double().cpu().numpy()
+            found = result.batch.view(average, result.batch.entry_offset, group)[at][:, real].double().cpu().numpy()
             for column, subgame in enumerate(whole):
                 strategy[subgame.entry_index[at]] = found[:, column]
-        rows = result.batch.view(own, result.batch.row_offset[player], group)
-        values = result.batch.view(result.row_values, result.batch.row_offset[opponent], group)
-        for leaf in _next_spots(tree, player):
-            index = np.array([subgame.node_index[leaf] for subgame in whole])
-            below.append(_spot(search, player, tree, leaf, index, rows, values))
+        rows = result.batch.view(own, result.batch.row_offset[player], group)[:, real]
+        values = result.batch.view(result.row_values, result.batch.row_offset[opponent], group)[:, real]
+        for node in _next_spots(tree, player):
+            index = np.array([subgame.node_index[node] for subgame in whole])
+            below.append(_spot(search, player, tree, node, index, rows, values))
     return below
 
 

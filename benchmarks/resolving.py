@@ -22,7 +22,7 @@ def main() -> None:
             for warm_up in (0, iterations // 2):
                 config = SearchConfig("cfr+", iterations, None, alternating=alternating, warm_up=warm_up)
                 start, done = time.perf_counter(), [0]
-                strategy = resolving_strategy(BatchSearch(space, ZeroLeaves(), config), lambda count, d=done: d.append(count))
+                strategy = resolving_strategy(BatchSearch(space, ZeroLeaves(), config), done.append, at_decisions=True)
                 seconds = time.perf_counter() - start
                 found = game.in_units(evaluate(passes, strategy).exploitability)["mbb"]
                 how = "alternating" if alternating else "at once"

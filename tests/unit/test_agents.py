@@ -134,12 +134,12 @@ class Passenger(SearchAgent):
         return int(self._generator.choice(self.legal_actions))
 
 
-@pytest.mark.parametrize("safety", SAFETY)
+@pytest.mark.parametrize(("safety", "at_decisions"), [*((safety, False) for safety in SAFETY), (RE_SOLVING, True)])
 @pytest.mark.parametrize(
     ("name", "depth", "solver"), [("kuhn_poker", 2, "linear-cfr"), ("kuhn_poker", 1, "flop"), ("goofspiel(cards=3)", 1, "cfr+")]
 )
 def test_the_agent_plays_what_is_evaluated(
-    name: str, depth: int, solver: str, safety: str, monkeypatch: pytest.MonkeyPatch
+    name: str, depth: int, solver: str, safety: str, at_decisions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the same iterations picked, the agent's strategies are those that are added up, or all that re-solving plays."""
     if safety == RE_SOLVING and solver == "flop":
@@ -148,8 +148,10 @@ def test_the_agent_plays_what_is_evaluated(
     monkeypatch.setattr(BatchSearch, "iterations_at", lambda _self, quantiles: np.full(len(quantiles), 7))
     tree = search.space.tree
     resolves, safe = safety == RE_SOLVING, safety == SAMPLED
-    judged = resolving_strategy(search) if resolves else playthrough_strategy(search, 1, rng(), safe=safe)
-    agents = [Passenger(ClassPlanner(search, rng(s), safety), rng(s)) for s in (2, 3)]
+    judged = (
+        resolving_strategy(search, at_decisions=at_decisions) if resolves else playthrough_strategy(search, 1, rng(), safe=safe)
+    )
+    agents = [Passenger(ClassPlanner(search, rng(s), safety, at_decisions), rng(s)) for s in (2, 3)]
     compared = set()
     chance = rng(1)
 

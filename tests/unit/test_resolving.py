@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from torch import Tensor
 
+import tacit
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
@@ -30,7 +31,7 @@ def resolved(name: str, config: SearchConfig, change: Callable[[BatchSearch], No
     leaves = ZeroLeaves() if config.depth is None else SolvedLeaves(space, iterations=config.iterations)
     search = BatchSearch(space, leaves, config)
     change(search)
-    found = evaluate(make_passes(tree), resolving_strategy(search)).exploitability
+    found = evaluate(make_passes(tree), resolving_strategy(search, at_decisions=True)).exploitability
     return game.in_units(found).get("mbb", found)
 
 
@@ -53,6 +54,16 @@ def test_pot_limit_leduc_to_the_end_of_the_game() -> None:
 )
 def test_it_is_near_equilibrium(name: str, config: SearchConfig, most: float) -> None:
     assert resolved(name, config) < most
+
+
+def test_a_network_of_rebel_re_solves_at_leaves() -> None:
+    """Its self-play never came to states where player 1 acts, so it does not know what these are worth."""
+    shipped = tacit.open("pretrained:liars_dice_1x4f")
+    assert shipped.evaluate(iterations=128, safety="re-solving").figure < 0.03
+    space = shipped._space
+    search = shipped._trained.search(space, "dcfr", 32)
+    everywhere = evaluate(make_passes(space.tree), resolving_strategy(search, at_decisions=True))
+    assert everywhere.exploitability > 0.1
 
 
 @pytest.mark.parametrize("broken", ["promises nothing", "promises the values of the root", "forgets its own range"])

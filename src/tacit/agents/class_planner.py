@@ -1,8 +1,8 @@
 """Planning by depth-limited search from class to class of public states: ReBeL's and Student of Games' way to play.
 
-Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines; who re-solves also
-searches again at each decision. `search/playthroughs.py` judges the sampled and the unsafe way exactly, `search/resolving.py`
-re-solving.
+Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines; who re-solves may
+also search again at each decision. `search/playthroughs.py` judges the sampled and the unsafe way exactly,
+`search/resolving.py` re-solving.
 
 With fictitious play it is the average up to the picked iteration that is played and believed, at which leaves were valued.
 That is not safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
@@ -54,16 +54,19 @@ class ClassPlanner:
 
     policy = None
 
-    def __init__(self, search: BatchSearch, generator: np.random.Generator, safety: str = SAMPLED) -> None:
+    def __init__(
+        self, search: BatchSearch, generator: np.random.Generator, safety: str = SAMPLED, at_decisions: bool = False
+    ) -> None:
         """Prepares to follow games.
 
         Args:
           search: how it searches.
           generator: picks iterations.
           safety: one of `options.SAFETY`.
+          at_decisions: whether it re-solves at each of its decisions, and not at leaves alone (see `search/resolving.py`).
         """
         self.search, self.safety, self._generator = search, safety, generator
-        self.walk = make_walk(search.space, safety == RE_SOLVING)
+        self.walk = make_walk(search.space, at_decisions and safety == RE_SOLVING)
         self.start(0)
 
     def start(self, player: int) -> None:

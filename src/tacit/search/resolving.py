@@ -1,8 +1,11 @@
-"""Continual re-solving, judged: what an agent that re-solves at each of its decisions plays in the whole game.
+"""Continual re-solving, judged: what an agent that re-solves plays in the whole game.
 
-At its decisions the agent solves the subgame again from its own range, and leaves its opponent what the search before promised
-it (DeepStack; Student of Games). Nothing is sampled, so its policy is a strategy like any other: all searches of a step of the
-game run as one batch, and the next ones start at the next decisions of the agent, or at leaves that come before.
+Where a search ends, the agent solves what follows from its own range, and leaves its opponent what the search before promised
+it; where it wants to think anew at each of its decisions, it does so there, too (DeepStack; Student of Games). Nothing
+is sampled, so its policy is a strategy like any other: all searches of a step of the game run as one batch.
+
+A network must know what it is asked. Self-play with searches of two actions never shows it states where player 1 acts, and
+searches that start at all decisions ask for these.
 """
 
 from __future__ import annotations
@@ -40,12 +43,15 @@ class _Spots(NamedTuple):
         return _Spots(self.node[which], self.reach[which], None if self.promised is None else self.promised[which])
 
 
-def resolving_strategy(search: BatchSearch, progress: Callable[[int], None] = lambda _: None) -> Floats:
+def resolving_strategy(
+    search: BatchSearch, progress: Callable[[int], None] = lambda _: None, at_decisions: bool = False
+) -> Floats:
     """Returns `[E]` what agents that re-solve continually play, one in each seat.
 
     Args:
       search: how they search, in a game that was compiled; its solver is of the CFR family.
       progress: called with the number of searches done.
+      at_decisions: whether they search at all of their decisions, and not at leaves alone.
     """
     strategy, size, done = search.space.tree.uniform_strategy(), MAX_SEARCHES[torch.device(search.kernels.device).type], 0
     for player in (0, 1):
@@ -53,7 +59,7 @@ def resolving_strategy(search: BatchSearch, progress: Callable[[int], None] = la
         while spots is not None:
             below: list[_Spots] = []
             for first in range(0, len(spots.node), size):
-                below += _resolve(search, player, spots.part(slice(first, first + size)), strategy)
+                below += _resolve(search, player, spots.part(slice(first, first + size)), strategy, at_decisions)
                 progress(done + min(first + size, len(spots.node)))
             done += len(spots.node)
             spots = _joined(below) if below else None
@@ -71,8 +77,8 @@ def _joined(spots: list[_Spots]) -> _Spots:
     return _Spots(np.concatenate([part.node for part in spots]), torch.cat([p.reach for p in spots]), torch.cat(promised))
 
 
-def _resolve(search: BatchSearch, player: int, spots: _Spots, strategy: Floats) -> list[_Spots]:
-    """Searches, writes what the player does at these nodes into the strategy, and returns where it searches next."""
+def _resolve(search: BatchSearch, player: int, spots: _Spots, strategy: Floats, at_decisions: bool) -> list[_Spots]:
+    """Searches, writes what the player does until it searches again into the strategy, and returns where that is."""
     space, opponent = search.space, 1 - player
     classes = space.classes.of_node[spots.node].astype(np.int64)
     promised = None if spots.promised is None else (opponent, spots.promised)
@@ -84,31 +90,33 @@ def _resolve(search: BatchSearch, player: int, spots: _Spots, strategy: Floats) 
     for group in result.batch:
         tree, real = space.subgames[group.public_class].tree, np.flatnonzero(result.batch.real[group.games])
         whole = [space.subgame_at(int(node)) for node in spots.node[result.batch.order[group.games][real]]]
-        if tree.require_nodes().actor[0] == player:
-            at = np.flatnonzero(tree.entry_infostate < len(tree.rows[player].root_reach))
-            found = result.batch.view(average, result.batch.entry_offset, group)[at][:, real].double().cpu().numpy()
-            for column, subgame in enumerate(whole):
-                strategy[subgame.entry_index[at]] = found[:, column]
+        entries, next_nodes = _until_next(tree, player, at_decisions)
+        found = result.batch.view(average, result.batch.entry_offset, group)[entries][:, real].double().cpu().numpy()
+        for column, subgame in enumerate(whole):
+            strategy[subgame.entry_index[entries]] = found[:, column]
         rows = result.batch.view(own, result.batch.row_offset[player], group)[:, real]
         values = result.batch.view(result.row_values, result.batch.row_offset[opponent], group)[:, real]
-        for node in _next_spots(tree, player):
+        for node in next_nodes:
             index = np.array([subgame.node_index[node] for subgame in whole])
             below.append(_spot(search, player, tree, node, index, rows, values))
     return below
 
 
-def _next_spots(tree: PublicTree, player: int) -> list[int]:
-    """Returns the nodes of a subgame where the player searches next: its decisions and leaves, the first on each path."""
+def _until_next(tree: PublicTree, player: int, at_decisions: bool) -> tuple[np.ndarray, list[int]]:
+    """Returns the entries of a subgame that the player plays before it searches again, and the nodes where it does."""
     nodes, found = tree.require_nodes(), []
     passed = np.zeros(len(nodes), bool)
     passed[0] = True
     for node in range(1, len(nodes)):
         if passed[nodes.parent[node]]:
-            if nodes.actor[node] in (player, LEAF):
+            actor = nodes.actor[node]
+            if actor == LEAF or (at_decisions and actor == player):
                 found.append(node)
             else:
-                passed[node] = nodes.actor[node] != TERMINAL
-    return found
+                passed[node] = actor != TERMINAL
+    mine = np.flatnonzero(tree.entry_player == player)
+    rows = tree.infostate_row[tree.entry_infostate[mine]]
+    return mine[passed[nodes.of_row[player][rows]]], found
 
 
 def _spot(

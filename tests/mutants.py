@@ -285,8 +285,8 @@ MUTANTS = (
     Mutant(
         "re-solving keeps the range of the root",
         "search/resolving.py",
-        "own[mine] / total.clamp_min(1e-20)",
-        "torch.full_like(own[mine], 1.0 / count)",
+        "normalised_reach(own[mine], torch",
+        "normalised_reach(torch.ones_like(own[mine]), torch",
         "test_resolving.py",
     ),
     Mutant(

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from tacit.games.base import TERMINAL
+from tacit.search.odds import normalised_reach
 from tacit.search.playthroughs import MAX_SEARCHES
 from tacit.search.search import BatchSearch
 from tacit.search.walk import reaches_below
@@ -135,9 +136,8 @@ def _spot(
     """
     states, starts = search.space.tables.num_private_states, tree.require_nodes().row_start
     mine, theirs = (slice(*starts[p][node : node + 2]) for p in (player, 1 - player))
-    count, total = mine.stop - mine.start, own[mine].sum(0)
     reach, promised = (torch.zeros(len(index), *shape, device=own.device) for shape in ((2, states), (states,)))
-    reach[:, player, :count] = torch.where(total > 1e-20, own[mine] / total.clamp_min(1e-20), 1.0 / count).T
+    reach[:, player, : mine.stop - mine.start] = normalised_reach(own[mine], torch.ones_like(own[mine]), dim=0).T
     promised[:, : theirs.stop - theirs.start] = _per_likelihood(tree, node, player, own[mine], values[theirs]).T
     return _Spots(index, reach, promised)
 

@@ -67,8 +67,7 @@ def solve(
       on_compile: called with the number of histories walked while the tree is made.
       on_tree: called with the tree before the first iteration; what it raises ends the solve.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
-      keep_when_interrupted: Ctrl-C ends the solve after the iteration it falls into, and what was reached is returned (a
-        second one is not waited for); otherwise it is raised like anywhere else.
+      keep_when_interrupted: Ctrl-C ends the solve after its iteration and returns what was reached; a second one does not wait.
       clock: the time in seconds.
 
     Raises:

@@ -18,6 +18,8 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 Curve = Sequence[tuple[int, float, float]]
 """Points of (iteration, seconds, exploitability)."""
+Points = Sequence[tuple[float, float]]
+"""Points of (seconds, figure)."""
 
 
 def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) -> None:
@@ -112,6 +114,20 @@ def learning_panels(
     axes[0][0].legend(fontsize=8, frameon=False)
     if title:
         figure.suptitle(title)
+    save_figure(figure, path)
+
+
+def score_panels(losses: Mapping[str, Points], scores: Points, title: str, path: str | Path) -> None:
+    """Draws the losses of a run on a board and its mean payoff in evaluations, both over minutes of training, into a file."""
+    pyplot = house_pyplot()
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.4))
+    for name, points in losses.items():
+        left.plot([seconds / 60 for seconds, _ in points], [loss for _, loss in points], label=name)
+    left.set(xlabel="minutes of training", ylabel="loss")
+    left.legend()
+    right.plot([seconds / 60 for seconds, _ in scores], [score for _, score in scores], marker="o")
+    right.set(xlabel="minutes of training", ylabel="mean payoff against search without a network", ylim=(-1.05, 1.05))
+    figure.suptitle(title)
     save_figure(figure, path)
 
 

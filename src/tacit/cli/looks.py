@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
-SYSTEMS = ("rebel", "nfsp", "dqn")
+SYSTEMS = ("rebel", "sog", "nfsp", "dqn")
 
 
 class Look(ABC):
@@ -143,6 +143,11 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
         from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
+    if name == "sog":
+        from tacit.cli.board_looks import BoardLook
+        from tacit.sog.boards.train import SOG_BOARDS
+
+        return SOG_BOARDS, BoardLook()
     from tacit.cli.nfsp_looks import LOOKS
     from tacit.nfsp.system import DQN, nfsp_system
 

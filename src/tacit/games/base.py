@@ -12,9 +12,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.games.boards import Boards, Planes
 
 CHANCE = -1
 """Actor of a state where nature moves."""
@@ -123,6 +126,21 @@ class Game(ABC, Generic[State]):
     def drawing(self, state: State) -> str:
         """Returns what everyone sees, drawn in lines of text, such as a board; empty where there is nothing to draw."""
         return ""
+
+    def planes(self, state: State) -> Planes:
+        """Returns a board as a network sees it: planes of rows of numbers, from the view of the player to act.
+
+        For games without chance and hidden information. Whoever gives planes can be learnt as a board (`games/boards.py`).
+        """
+        raise NotImplementedError(f"{self.name} has no planes()")
+
+    def num_actions(self) -> int:
+        """Returns a number that every action of a game with `planes` is below."""
+        raise NotImplementedError(f"{self.name} has planes() but no num_actions()")
+
+    def boards(self) -> Boards | None:
+        """Returns the rules for arrays of positions, where the game has such rules."""
+        return None
 
     def size(self) -> GameSize | None:
         """Returns the size in closed form, or None: then it is estimated by random descents."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL, Game, KnownValue
+
+if TYPE_CHECKING:
+    from tacit.games.boards import Boards, Planes
 
 MARKS = "xo"
 """How the players' discs are drawn."""
@@ -47,7 +50,7 @@ class ConnectFour(Game[Discs]):
         return Discs()
 
     def actor(self, state: Discs) -> int:
-        count = (state.first | state.second).bit_count()
+        count = self._count(state)
         if count == self.rows * self.columns or self._has_line(state.second if count % 2 == 0 else state.first):
             return TERMINAL
         return count % 2
@@ -82,12 +85,30 @@ class ConnectFour(Game[Discs]):
         ]
         return "\n".join([*lines, " ".join(self.action_name(column) for column in range(self.columns))])
 
+    def planes(self, state: Discs) -> Planes:
+        own, other = (state.first, state.second) if self._count(state) % 2 == 0 else (state.second, state.first)
+        places = [[1 << column * (self.rows + 1) + row for column in range(self.columns)] for row in reversed(range(self.rows))]
+        return [[[float(bool(discs & place)) for place in line] for line in places] for discs in (own, other)]
+
+    def num_actions(self) -> int:
+        return self.columns
+
+    def boards(self) -> Boards | None:
+        if self.columns * (self.rows + 1) > 63:
+            return None  # bits of a 64-bit integer with a sign
+        from tacit.games.connect_four_boards import ConnectFourBoards
+
+        return ConnectFourBoards(self.rows, self.columns)
+
     def known_value(self) -> KnownValue | None:
         usual = (self.rows, self.columns) == (6, 7)
         return KnownValue(1.0, "Allis 1988: the first player wins") if usual else None
 
     def openspiel_twin(self) -> str | None:
         return "connect_four" if (self.rows, self.columns) == (6, 7) else None
+
+    def _count(self, state: Discs) -> int:
+        return (state.first | state.second).bit_count()
 
     def _has_line(self, discs: int) -> bool:
         for step in (1, self.rows, self.rows + 1, self.rows + 2):  # up, and to the right: down, level, up

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tacit.games.base import TERMINAL, GameSize, KnownValue, Moves, SequenceGame
+
+if TYPE_CHECKING:
+    from tacit.games.boards import Planes
 
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 
@@ -42,6 +46,13 @@ class TicTacToe(SequenceGame):
     def drawing(self, state: Moves) -> str:
         marks = ["xo"[state.index(square) % 2] if square in state else "." for square in range(9)]
         return "\n".join([*(f"{3 - row} {' '.join(marks[3 * row : 3 * row + 3])}" for row in range(3)), "  a b c"])
+
+    def planes(self, state: Moves) -> Planes:
+        own, other = state[len(state) % 2 :: 2], state[1 - len(state) % 2 :: 2]
+        return [[[float(3 * row + column in marks) for column in range(3)] for row in range(3)] for marks in (own, other)]
+
+    def num_actions(self) -> int:
+        return 9
 
     def size(self) -> GameSize:
         # 549,946 histories in all, 255,168 of them ended: each is its own public state.

@@ -1,0 +1,87 @@
+"""Connect four against OpenSpiel's MCTS with random rollouts, in both seats: points and their 95 % interval.
+
+    python benchmarks/connect_four.py pretrained:connect_four --games 200 --expansions 400 --simulations 1000
+
+OpenSpiel's bot is its own C++ one with its usual settings (UCT constant 2, one rollout a simulation, solver on). Games
+2 k and 2 k + 1 begin with the same two random moves and have the seats exchanged. A win is 1 point, a draw 1/2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import pyspiel
+
+from tacit.artifacts import open as open_artifact
+from tacit.artifacts.boards import BoardArtifact
+from tacit.games.base import TERMINAL
+from tacit.search.boards.match import opening
+from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+
+
+def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.ndarray:
+    """Returns `[games]` the points of the search; it is player 0 in games of even number."""
+    generator, boards = np.random.default_rng(seed), search.boards
+    rules = pyspiel.load_game("connect_four")
+    bots = []
+    for number in range(seed, seed + games):
+        rollouts = pyspiel.RandomRolloutEvaluator(n_rollouts=1, seed=number)
+        bots.append(pyspiel.MCTSBot(rules, rollouts, 2.0, simulations, 1_000, True, number, False))
+    states = [rules.new_initial_state() for _ in range(games)]
+    position, moves = opening(boards, games, generator)
+    for game, actions in enumerate(moves.T):
+        for action in actions:
+            states[game].apply_action(int(action))
+    actor, payoff = boards.outcomes(position)
+    while (playing := np.flatnonzero(actor != TERMINAL)).size:
+        ours = (actor[playing] == 0) == (playing % 2 == 0)
+        chosen = np.zeros(len(playing), np.int64)
+        if ours.any():
+            chosen[ours] = search.run(position[playing[ours]], generator).policy.argmax(1)
+        for place in np.flatnonzero(~ours):
+            chosen[place] = bots[playing[place]].step(states[playing[place]])
+        position[playing] = boards.apply(position[playing], chosen)
+        for game, action in zip(playing, chosen, strict=True):
+            states[game].apply_action(int(action))
+        actor[playing], payoff[playing] = boards.outcomes(position[playing])
+        print(f"\r{games - (actor != TERMINAL).sum()} of {games} games over", end="", flush=True)
+    print()
+    return (np.where(np.arange(games) % 2 == 0, payoff, -payoff) + 1.0) / 2.0
+
+
+def main() -> None:
+    """Plays the match and prints the points."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("agent", help="a run, a network file, pretrained:NAME, or `none` for search without a network")
+    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--expansions", type=int, default=400)
+    parser.add_argument("--simulations", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1_000)
+    asked = parser.parse_args()
+    growth = GrowthConfig(asked.expansions)
+    if asked.agent == "none":
+        from tacit.games import load_game
+        from tacit.games.boards import make_boards
+
+        boards = make_boards(load_game("connect_four"))
+        search = BoardSearch(boards, UniformBoards(boards), growth)
+    else:
+        artifact = open_artifact(asked.agent)
+        assert isinstance(artifact, BoardArtifact)
+        search = artifact.search(growth)
+    start = time.perf_counter()
+    points = play(search, asked.games, asked.simulations, asked.seed)
+    half = 1.96 * points.std(ddof=1) / len(points) ** 0.5
+    for name, part in (("as first player", points[::2]), ("as second player", points[1::2])):
+        print(f"{name}: {100 * part.mean():.1f} % of the points over {len(part)} games")
+    print(
+        f"{asked.agent}, SoG({growth.expansions}, {growth.per_update}), against MCTS with {asked.simulations} simulations: "
+        f"{100 * points.mean():.1f} % +- {100 * half:.1f} of the points over {len(points)} games (sampled), "
+        f"{time.perf_counter() - start:.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

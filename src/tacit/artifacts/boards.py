@@ -1,0 +1,77 @@
+"""What Student of Games trained on boards: run folders, network files, and networks that are shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.board_planner import BoardPlanner
+from tacit.agents.options import SearchOptions
+from tacit.agents.search import SearchAgent
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
+from tacit.games import AnyGame
+from tacit.search.boards.match import play_match
+from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+from tacit.sog.boards.config import BoardConfig
+from tacit.sog.boards.trained import load_board
+from tacit.training.folder import system_of
+
+PLAY_EXPANSIONS = 400
+"""Positions that an agent opens at each move, unless the user says otherwise."""
+
+
+class BoardArtifact(Artifact):
+    """A network that growing trees play with."""
+
+    search_options = ("iterations",)
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self._trained = load_board(name)
+        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+
+    def search(self, growth: GrowthConfig | None = None, device: str = "cpu") -> BoardSearch:
+        """Returns the search of its network, by default as it was trained."""
+        return self._trained.search(self.game, growth, device)
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        search = self.search(self._growth(options.iterations or PLAY_EXPANSIONS))
+        return SearchAgent(BoardPlanner(self.game, search, generator), generator, self.name)
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        return {"score": self.score}
+
+    def score(
+        self, *, iterations: int = PLAY_EXPANSIONS, playthroughs: int = 100, device: str = "cpu", seed: int = 0
+    ) -> Evaluation:
+        """Returns the mean payoff against the same search without a network, in both seats, with its 95 % interval.
+
+        Args:
+          iterations: positions that both open at each move.
+          playthroughs: games.
+          device: `cpu` or `cuda`.
+          seed: of the openings and the searches.
+        """
+        growth = self._growth(iterations)
+        search = self.search(growth, device)
+        plain = BoardSearch(search.boards, UniformBoards(search.boards), growth)
+
+        def show(done: int) -> None:
+            self.monitor.step("playing against search without a network", done, playthroughs, "games")
+
+        payoffs = play_match(search, plain, playthroughs, np.random.default_rng(seed), show)
+        mean, half = float(payoffs.mean()), float(1.96 * payoffs.std(ddof=1) / len(payoffs) ** 0.5)
+        return self.evaluation(
+            "score", mean, "sampled", interval=(mean - half, mean + half), playthroughs=playthroughs, iterations=iterations,
+            epoch=self._trained.epoch,
+        )  # fmt: skip
+
+    def _growth(self, expansions: int) -> GrowthConfig:
+        config = self._trained.config
+        return GrowthConfig(expansions, config.per_update, config.puct)
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
+    """Returns what was trained in a folder or file, if it was on a board."""
+    return BoardArtifact(name, game, monitor) if system_of(name) == BoardConfig.system else None

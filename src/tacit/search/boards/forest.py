@@ -1,0 +1,119 @@
+"""Many search trees over positions of a board game, which grow by one position at a time.
+
+Where nothing is hidden every public state is one position, so a tree is dense: its nodes have room for all actions of the
+game, and what an action leads to may or may not be in the tree yet. Values are player 0's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.games.boards import Positions
+from tacit.search.boards import kernels
+from tacit.threads import num_threads, run_together
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+
+NOT_OPENED = kernels.NOT_OPENED
+PENDING = kernels.PENDING
+
+
+@dataclass(frozen=True)
+class Forest:
+    """`B` trees with room for `N` nodes each, of a game with `A` actions. A node comes after its parent; node 0 is the root.
+
+    Attributes:
+      num_nodes: `[B]` nodes so far.
+      position: `[B, N, W]`.
+      parent: `[B, N]` the node above.
+      action: `[B, N]` the action that led here.
+      actor: `[B, N]` who acts, `TERMINAL`, or `PENDING` until the rules and the network have spoken.
+      child: `[B, N, A]` the node that an action leads to, or `NOT_OPENED`.
+      prior: `[B, N, A]` the network's policy, 0 for illegal actions.
+      leaf_value: `[B, N]` what the network says a node is worth, or the payoff where the game is over.
+      value: `[B, N]` what the search says: a mean over its regret updates, later ones with more weight.
+      updates: `[B, N]` how many updates that mean has.
+      visits: `[B, N, A]` how often a walk took an action.
+      regret: `[B, N, A]` cumulative regrets, never negative.
+      strategy: `[B, N, A]` what these regrets say now, among the opened actions.
+      average: `[B, N, A]` sums of weight times own reach times strategy.
+      random: `[B]` the state of each tree's own random numbers, so that results do not depend on threads.
+    """
+
+    num_nodes: Ints
+    position: Positions
+    parent: Ints
+    action: NDArray[np.int16]
+    actor: NDArray[np.int8]
+    child: Ints
+    prior: Floats
+    leaf_value: Floats
+    value: Floats
+    updates: Ints
+    visits: Ints
+    regret: Floats
+    strategy: Floats
+    average: Floats
+    random: NDArray[np.uint64]
+
+    def expand(self, walks: int, exploration: float) -> NDArray[np.int64]:
+        """Walks down every tree and returns `[2, n]` trees and nodes of the positions that were added.
+
+        Args:
+          walks: how often; each walk adds one position at most.
+          exploration: what PUCT multiplies the prior with.
+        """
+        before = self.num_nodes.copy()
+        self._together(
+            kernels.expand, walks, np.float32(exploration), self.num_nodes, self.parent, self.action, self.actor, self.child,
+            self.prior, self.value, self.visits, self.strategy, self.random,
+        )  # fmt: skip
+        added = self.num_nodes - before
+        tree = np.repeat(np.arange(len(before)), added)
+        return np.stack([tree, np.arange(added.sum()) - np.repeat(np.cumsum(added) - added - before, added)])
+
+    def update(self, iteration: int) -> None:
+        """Updates all regrets and averages, for both players at once; iterations count from 1."""
+        self._together(
+            kernels.update, np.float32(iteration), self.num_nodes, self.actor, self.child, self.leaf_value, self.value,
+            self.updates, self.regret, self.strategy, self.average,
+        )  # fmt: skip
+
+    def policy(self) -> Floats:
+        """Returns `[B, A]` the average strategies at the roots; before any update, the priors."""
+        average = self.average[:, 0]
+        total = average.sum(1, keepdims=True)
+        return np.where(total > 0, average / np.where(total > 0, total, 1.0), self.prior[:, 0]).astype(np.float32)
+
+    def _together(self, kernel: Any, *arguments: Any) -> None:
+        run_together(min(num_threads(), max(1, len(self.num_nodes))), kernel, *arguments)
+
+
+def make_forest(roots: Positions, num_actions: int, capacity: int, seeds: NDArray[np.uint64]) -> Forest:
+    """Returns trees of roots `[B, W]` alone, all of them pending, with room for `capacity` nodes each."""
+    nodes, words = (len(roots), capacity), roots.shape[1]
+    actions = (*nodes, num_actions)
+    position = np.zeros((*nodes, words), np.int64)
+    position[:, 0] = roots
+    return Forest(
+        num_nodes=np.ones(len(roots), np.int32),
+        position=position,
+        parent=np.zeros(nodes, np.int32),
+        action=np.zeros(nodes, np.int16),
+        actor=np.full(nodes, PENDING, np.int8),
+        child=np.full(actions, NOT_OPENED, np.int32),
+        prior=np.zeros(actions, np.float32),
+        leaf_value=np.zeros(nodes, np.float32),
+        value=np.zeros(nodes, np.float32),
+        updates=np.zeros(nodes, np.int32),
+        visits=np.zeros(actions, np.int32),
+        regret=np.zeros(actions, np.float32),
+        strategy=np.zeros(actions, np.float32),
+        average=np.zeros(actions, np.float32),
+        random=seeds.copy(),
+    )

@@ -1,0 +1,124 @@
+"""Growing-tree CFR on boards, SoG(s, c) (Student of Games): many positions searched at once.
+
+A search starts from its root alone. It opens c positions, runs one update of regrets over the whole tree, and so on until s
+positions were opened. A walk goes down half by PUCT with the network's policy as prior, half by the present strategy, and
+opens the first position on its way that is not in the tree. What is played in the end is the average strategy.
+
+Beliefs are trivial here, so what the network says of a position never changes: it is asked once, when the position is opened.
+The c positions of a phase are asked about together, of all trees at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import TacitError
+from tacit.games.base import TERMINAL
+from tacit.games.boards import Boards, Positions
+from tacit.search.boards.forest import Forest, make_forest
+
+Floats = NDArray[np.float32]
+
+
+class BoardEvaluator(Protocol):
+    """What positions are worth, and what is likely to be played there."""
+
+    def evaluate(self, positions: Positions) -> tuple[Floats, Floats]:
+        """Returns `[n, A]` positive weights of the actions and `[n]` values for the player to act of positions `[n, W]`."""
+        ...
+
+
+class UniformBoards:
+    """Knows nothing: all actions alike, all positions worth nothing."""
+
+    def __init__(self, boards: Boards) -> None:
+        self._num_actions = boards.num_actions
+
+    def evaluate(self, positions: Positions) -> tuple[Floats, Floats]:
+        count = len(positions)
+        return np.full((count, self._num_actions), 1.0 / self._num_actions, np.float32), np.zeros(count, np.float32)
+
+
+@dataclass(frozen=True)
+class GrowthConfig:
+    """SoG(s, c).
+
+    Attributes:
+      expansions: s, the walks that open positions.
+      per_update: c, the walks before each update of regrets.
+      exploration: what PUCT multiplies the prior with.
+    """
+
+    expansions: int = 200
+    per_update: int = 4
+    exploration: float = 1.5
+
+    def __post_init__(self) -> None:
+        if self.expansions < 1 or self.per_update < 1:
+            raise TacitError("a growing search takes at least 1 expansion, and 1 for each update of regrets")
+        if self.exploration <= 0.0:
+            raise TacitError(f"exploration must be positive, not {self.exploration}")
+
+
+class BoardResult(NamedTuple):
+    """What searches found.
+
+    Attributes:
+      policy: `[B, A]` the average strategies at the roots.
+      values: `[B]` what the roots are worth to player 0.
+      forest: The trees.
+    """
+
+    policy: Floats
+    values: Floats
+    forest: Forest
+
+
+class BoardSearch:
+    """Searches positions of one game.
+
+    Attributes:
+      boards: The rules.
+      evaluator: What positions are worth.
+      config: How far to search.
+    """
+
+    def __init__(self, boards: Boards, evaluator: BoardEvaluator, config: GrowthConfig) -> None:
+        self.boards, self.evaluator, self.config = boards, evaluator, config
+
+    def run(self, roots: Positions, generator: np.random.Generator) -> BoardResult:
+        """Returns the result of searching from every position `[B, W]`, none of which is over."""
+        config = self.config
+        seeds = generator.integers(0, 2**64, len(roots), np.uint64)
+        forest = make_forest(roots, self.boards.num_actions, config.expansions + 1, seeds)
+        self._look(forest, np.stack([np.arange(len(roots)), np.zeros(len(roots), np.int64)]))
+        for iteration in range(1, -(-config.expansions // config.per_update) + 1):
+            walks = min(config.per_update, config.expansions - (iteration - 1) * config.per_update)
+            self._look(forest, forest.expand(walks, config.exploration))
+            forest.update(iteration)
+        return BoardResult(forest.policy(), forest.value[:, 0].copy(), forest)
+
+    def _look(self, forest: Forest, added: NDArray[np.int64]) -> None:
+        """Has the rules and the network say what pending nodes `[2, n]` are."""
+        tree, node = added
+        below = node > 0
+        above = forest.parent[tree[below], node[below]]
+        forest.position[tree[below], node[below]] = self.boards.apply(
+            forest.position[tree[below], above], forest.action[tree[below], node[below]].astype(np.int64)
+        )
+        positions = forest.position[tree, node]
+        actor, payoff = self.boards.outcomes(positions)
+        forest.actor[tree, node] = actor
+        playing = actor != TERMINAL
+        worth = payoff.copy()
+        if playing.any():
+            prior, value = self.evaluator.evaluate(positions[playing])
+            prior = np.where(self.boards.legal(positions[playing]), np.maximum(prior, 1e-6), 0.0)
+            forest.prior[tree[playing], node[playing]] = prior / prior.sum(1, keepdims=True)
+            worth[playing] = np.where(actor[playing] == 0, value, -value)
+        forest.leaf_value[tree, node] = worth
+        forest.value[tree, node] = worth

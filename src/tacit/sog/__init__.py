@@ -1,0 +1,1 @@
+"""Student of Games: continual re-solving, growing trees and sound self-play."""

@@ -1,0 +1,1 @@
+"""Student of Games on boards: growing trees over positions, and a convolutional network."""

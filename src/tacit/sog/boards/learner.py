@@ -1,0 +1,77 @@
+"""The network of a run on boards with its replay buffer and optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from tacit.games.boards import Boards
+from tacit.nets.board_net import BoardNet
+from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.rebel.replay import ReplayBuffer
+from tacit.sog.boards.config import BoardConfig
+from tacit.sog.boards.selfplay import BoardExamples
+
+MAX_GRADIENT = 5.0
+
+
+class BoardLearner:
+    """Learns policies by cross entropy and values by squared error.
+
+    Attributes:
+      net: What learns.
+      replay: What it learns from.
+    """
+
+    def __init__(self, net: BoardNet, boards: Boards, config: BoardConfig, device: str) -> None:
+        self.net, self._boards, self._config, self._device = net, boards, config, device
+        self.replay: ReplayBuffer[BoardExamples] = ReplayBuffer(BoardExamples, config.replay_size, device)
+        self._optimizer = torch.optim.AdamW(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
+        self._owed = 0.0
+
+    def learn(self, examples: BoardExamples, learning_rate: float, generator: torch.Generator) -> Tensor | None:
+        """Returns `[2]` the mean losses of policy and value over the steps that new examples are worth; None for no step."""
+        self.replay.add(examples)
+        self._owed += self._config.ratio * len(examples.value) / self._config.batch_size
+        steps, total = int(self._owed), torch.zeros(2, device=self._device)
+        self._owed -= steps
+        for group in self._optimizer.param_groups:
+            group["lr"] = learning_rate
+        for _ in range(steps):
+            total += self._step(self.replay.sample(self._config.batch_size, generator))
+        return total / steps if steps else None
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns everything there is to restore."""
+        moments = self._optimizer.state_dict()["state"]
+        optimizer = {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
+        parts = {"net": self.net.state_dict(), "optimizer": optimizer, "replay": self.replay.state()}
+        tensors = {name: tensor for part, found in parts.items() for name, tensor in prefixed(part, found).items()}
+        return {**tensors, "owed": torch.tensor(self._owed, dtype=torch.float64)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continues from a saved state."""
+        self.net.load_state_dict(unprefixed("net", state))
+        moments: dict[int, dict[str, Any]] = {}
+        for name, tensor in unprefixed("optimizer", state).items():
+            index, key = name.split(".", 1)
+            moments.setdefault(int(index), {})[key] = tensor
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        self.replay.restore(unprefixed("replay", state))
+        self._owed = float(state["owed"])
+
+    def _step(self, batch: BoardExamples) -> Tensor:
+        """Returns `[2]` the losses of policy and value on a batch, after one step on it."""
+        self._optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(self._device, torch.bfloat16, enabled=self._device != "cpu"):
+            scores, value = self.net(self._boards.planes(batch.position))
+        policy_loss = functional.cross_entropy(scores.float(), batch.policy)
+        value_loss = functional.mse_loss(value.float(), batch.value)
+        (policy_loss + value_loss).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
+        self._optimizer.step()
+        return torch.stack([policy_loss, value_loss]).detach()

@@ -50,7 +50,7 @@ class ConnectFourBoards:
         first, second = (self._has_line(positions[:, player]) for player in (0, 1))
         taken = positions[:, 0] | positions[:, 1]
         over = first | second | (taken == self._full)
-        actor = np.where(over, TERMINAL, np.bitwise_count(taken) % 2).astype(np.int8)
+        actor = np.where(over, np.int8(TERMINAL), (np.bitwise_count(taken) % 2).astype(np.int8))
         return actor, first.astype(np.float32) - second.astype(np.float32)
 
     def planes(self, positions: Tensor) -> Tensor:

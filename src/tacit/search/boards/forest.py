@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.games.boards import Positions
+from tacit.games.boards import Boards, Positions
 from tacit.search.boards import kernels
 from tacit.threads import num_threads, run_together
 
@@ -76,6 +76,30 @@ class Forest:
         added = self.num_nodes - before
         tree = np.repeat(np.arange(len(before)), added)
         return np.stack([tree, np.arange(added.sum()) - np.repeat(np.cumsum(added) - added - before, added)])
+
+    def positions(self, pending: NDArray[np.int64], boards: Boards) -> Positions:
+        """Returns `[n, W]` what pending nodes `[2, n]` are: roots as they were given, others by the rules."""
+        tree, node = pending
+        if not node.any():
+            return self.position[:, 0][tree]
+        return boards.apply(self.position[tree, self.parent[tree, node]], self.action[tree, node].astype(np.int64))
+
+    def settle(
+        self, pending: NDArray[np.int64], positions: Positions, actor: NDArray[np.int8], prior: Floats, worth: Floats
+    ) -> None:
+        """Enters what was found about pending nodes.
+
+        Args:
+          pending: `[2, n]` trees and nodes.
+          positions: `[n, W]`.
+          actor: `[n]`.
+          prior: `[n, A]` weights of the actions, 0 for illegal ones.
+          worth: `[n]` for player 0.
+        """
+        self._together(
+            kernels.settle, pending, positions, actor, prior, worth, self.position, self.actor, self.prior, self.leaf_value,
+            self.value,
+        )  # fmt: skip
 
     def update(self, iteration: int) -> None:
         """Updates all regrets and averages, for both players at once; iterations count from 1."""

@@ -108,6 +108,23 @@ def expand(
                 node = below
 
 
+@compiled(nogil=True)
+def settle(member, members, place, pending, positions, actor, prior, worth, position_to, actor_to, prior_to, leaf_value, value):
+    """Enters what the rules and the network say about pending nodes; priors are scaled to sum to 1."""
+    for number in range(member, len(actor), members):
+        tree, node = pending[0, number], pending[1, number]
+        total = np.float32(0.0)
+        for action in range(prior.shape[1]):
+            total += prior[number, action]
+        if total > 0.0:
+            for action in range(prior.shape[1]):
+                prior_to[tree, node, action] = prior[number, action] / total
+        for word in range(positions.shape[1]):
+            position_to[tree, node, word] = positions[number, word]
+        actor_to[tree, node] = actor[number]
+        leaf_value[tree, node] = value[tree, node] = worth[number]
+
+
 @inner()
 def _match_regrets(regret, child, strategy):
     """Writes the strategy that regrets `[A]` say, among the actions in the tree."""

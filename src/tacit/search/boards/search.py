@@ -23,6 +23,9 @@ from tacit.search.boards.forest import Forest, make_forest
 
 Floats = NDArray[np.float32]
 
+LEAST_PRIOR = 1e-6
+"""Every legal action has at least this share, so that PUCT finds it in the end."""
+
 
 class BoardEvaluator(Protocol):
     """What positions are worth, and what is likely to be played there."""
@@ -104,21 +107,12 @@ class BoardSearch:
 
     def _look(self, forest: Forest, added: NDArray[np.int64]) -> None:
         """Has the rules and the network say what pending nodes `[2, n]` are."""
-        tree, node = added
-        below = node > 0
-        above = forest.parent[tree[below], node[below]]
-        forest.position[tree[below], node[below]] = self.boards.apply(
-            forest.position[tree[below], above], forest.action[tree[below], node[below]].astype(np.int64)
-        )
-        positions = forest.position[tree, node]
+        positions = forest.positions(added, self.boards)
         actor, payoff = self.boards.outcomes(positions)
-        forest.actor[tree, node] = actor
-        playing = actor != TERMINAL
-        worth = payoff.copy()
-        if playing.any():
-            prior, value = self.evaluator.evaluate(positions[playing])
-            prior = np.where(self.boards.legal(positions[playing]), np.maximum(prior, 1e-6), 0.0)
-            forest.prior[tree[playing], node[playing]] = prior / prior.sum(1, keepdims=True)
+        playing = np.flatnonzero(actor != TERMINAL)
+        prior, worth = np.zeros((len(actor), self.boards.num_actions), np.float32), payoff
+        if len(playing):
+            policy, value = self.evaluator.evaluate(positions[playing])
+            prior[playing] = np.where(self.boards.legal(positions[playing]), np.maximum(policy, LEAST_PRIOR), 0.0)
             worth[playing] = np.where(actor[playing] == 0, value, -value)
-        forest.leaf_value[tree, node] = worth
-        forest.value[tree, node] = worth
+        forest.settle(added, positions, actor, prior, worth)

@@ -71,8 +71,8 @@ class BoardConfig(Settings):
 PRESETS: dict[str, BoardConfig] = {
     "cpu": BoardConfig(),
     "gpu": BoardConfig(
-        expansions=128, games=4_096, channels=64, blocks=5, batch_size=4_096, replay_size=4_000_000, epoch_steps=8, epochs=400,
-        evaluate_every=20,
+        expansions=128, games=4_096, channels=64, blocks=5, batch_size=4_096, ratio=8.0, replay_size=1_500_000, epoch_steps=8,
+        epochs=200, evaluate_every=20,
     ),
     "smoke": BoardConfig(
         expansions=16, games=16, channels=8, blocks=1, batch_size=32, replay_size=2_048, epoch_steps=4, epochs=3,

@@ -12,6 +12,7 @@ from tacit.agents.options import RE_SOLVING
 from tacit.agents.view import View
 from tacit.errors import TacitError
 from tacit.games.base import Game
+from tacit.games.boards import position_after
 from tacit.search.boards.search import BoardResult, BoardSearch
 from tacit.threads import one_thread
 from tacit.tree.base import Floats
@@ -30,6 +31,7 @@ class BoardPlanner:
     def start(self, player: int) -> None:
         del player  # both seats see everything
         self._state: Any = None
+        self._moves: list[int] = []
 
     def observe(self, sight: Sight) -> None:
         self.__dict__.pop("result", None)
@@ -62,7 +64,7 @@ class BoardPlanner:
     def result(self) -> BoardResult:
         """The search at the present position."""
         with one_thread():  # a single game's questions are far too small to share
-            return self.search.run(self.search.boards.positions([self._state]), self._generator)
+            return self.search.run(position_after(self.search.boards, self._moves), self._generator)
 
     def _next(self, sight: Sight) -> Any:
         """Returns the state after the action that was seen."""
@@ -70,5 +72,6 @@ class BoardPlanner:
         for action in actions:
             state = self.game.apply(self._state, action)
             if self.game.public_observation(state) == " ".join(sight.public):
+                self._moves.append(int(action))
                 return state
         raise TacitError(f"{self.game}: no legal action shows {sight.public}")

@@ -29,10 +29,7 @@ class BoardLook(Look):
         )
 
     def searches(self, trainer: BoardTrainer) -> int:
-        from tacit.sog.boards.train import JUDGED_GAMES
-
-        del trainer
-        return JUDGED_GAMES
+        return trainer.config.match_games
 
     def evaluated(self, now: Progress) -> bool:
         return now.score is not None

@@ -134,9 +134,9 @@ class Game(ABC, Generic[State]):
         """
         raise NotImplementedError(f"{self.name} has no planes()")
 
-    def num_actions(self) -> int:
-        """Returns a number that every action of a game with `planes` is below."""
-        raise NotImplementedError(f"{self.name} has planes() but no num_actions()")
+    def board_bounds(self) -> tuple[int, int]:
+        """Returns, of a game with `planes`, a number that every action is below, and the most moves of a game."""
+        raise NotImplementedError(f"{self.name} has planes() but no board_bounds()")
 
     def boards(self) -> Boards | None:
         """Returns the rules for arrays of positions, where the game has such rules."""

@@ -20,6 +20,9 @@ from tacit.games.base import TERMINAL, Game
 Positions = NDArray[np.int64]
 Planes = Sequence[Sequence[Sequence[float]]]
 
+_MOVES_IN_WORD = 7
+"""Moves that an integer holds, a byte each; the sign stays free."""
+
 
 class Boards(Protocol):
     """The rules of a board game for arrays of positions.
@@ -54,61 +57,71 @@ class Boards(Protocol):
         """Returns `[n, planes, rows, columns]` float32 what a network sees, on the device of the positions `[n, W]`."""
         ...
 
-    def positions(self, states: Sequence[Any]) -> Positions:
-        """Returns `[n, W]` states of the game as positions."""
-        ...
-
 
 class RuleBoards:
-    """Boards by the rules of any game that gives planes: a position is the number of a state that was met (see `Boards`)."""
+    """Boards by the rules of any game that gives planes; see `Boards`. A position is its number of moves, and the moves.
 
-    num_words = 1
+    Args:
+      game: the rules.
+
+    Raises:
+      TacitError: it has more actions than a byte can say.
+    """
 
     def __init__(self, game: Game[Any]) -> None:
         self._game = game
-        self._states: list[Any] = []
-        self._number: dict[Any, int] = {}
-        first = self._planes(self._find(game.initial_state()))
-        self.plane_shape = (first.shape[0], first.shape[1], first.shape[2])
-        self.num_actions = game.num_actions()
+        self.num_actions, longest = game.board_bounds()
+        if self.num_actions > 256:
+            raise TacitError(f"{game} has {self.num_actions} actions: boards by rules alone take at most 256")
+        self.num_words = 1 + -(-longest // _MOVES_IN_WORD)
+        planes = np.array(game.planes(game.initial_state()), np.float32)
+        self.plane_shape = (planes.shape[0], planes.shape[1], planes.shape[2])
+        self._known: dict[bytes, Any] = {self.start(1).tobytes(): game.initial_state()}
 
     def start(self, count: int) -> Positions:
-        return np.full((count, 1), self._find(self._game.initial_state()), np.int64)
+        return np.zeros((count, self.num_words), np.int64)
 
     def legal(self, positions: Positions) -> NDArray[np.bool_]:
         legal = np.zeros((len(positions), self.num_actions), bool)
-        for row, state in enumerate(self._at(positions)):
+        for row, state in enumerate(self._states(positions)):
             legal[row, list(self._game.legal_actions(state))] = True
         return legal
 
     def apply(self, positions: Positions, actions: NDArray[np.int64]) -> Positions:
-        moves = zip(self._at(positions), actions.tolist(), strict=True)
-        return self.positions([self._game.apply(state, action) for state, action in moves])
+        after, rows = positions.copy(), np.arange(len(positions))
+        word, place = np.divmod(positions[:, 0], _MOVES_IN_WORD)
+        after[rows, 1 + word] |= actions << 8 * place
+        after[:, 0] += 1
+        for state, action, new in zip(self._states(positions), actions.tolist(), after, strict=True):
+            key = new.tobytes()
+            if key not in self._known:
+                self._known[key] = self._game.apply(state, action)
+        return after
 
     def outcomes(self, positions: Positions) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-        actors = [self._game.actor(state) for state in self._at(positions)]
-        states = zip(actors, self._at(positions), strict=True)
-        payoffs = [self._game.returns(state)[0] if actor == TERMINAL else 0.0 for actor, state in states]
+        states = self._states(positions)
+        actors = [self._game.actor(state) for state in states]
+        ends = zip(actors, states, strict=True)
+        payoffs = [self._game.returns(state)[0] if actor == TERMINAL else 0.0 for actor, state in ends]
         return np.array(actors, np.int8), np.array(payoffs, np.float32)
 
     def planes(self, positions: Tensor) -> Tensor:
-        seen = [self._planes(number) for number in positions[:, 0].tolist()]
-        return torch.from_numpy(np.stack(seen)).to(positions.device) if seen else torch.zeros(0, *self.plane_shape)
+        seen = [self._game.planes(state) for state in self._states(positions.cpu().numpy())]
+        return torch.tensor(seen, dtype=torch.float32, device=positions.device).view(-1, *self.plane_shape)
 
-    def positions(self, states: Sequence[Any]) -> Positions:
-        return np.array([self._find(state) for state in states], np.int64).reshape(-1, 1)
+    def _states(self, positions: Positions) -> list[Any]:
+        return [self._state(position) for position in positions]
 
-    def _at(self, positions: Positions) -> list[Any]:
-        return [self._states[number] for number in positions[:, 0].tolist()]
-
-    def _find(self, state: Any) -> int:
-        number = self._number.setdefault(state, len(self._states))
-        if number == len(self._states):
-            self._states.append(state)
-        return number
-
-    def _planes(self, number: int) -> NDArray[np.float32]:
-        return np.array(self._game.planes(self._states[number]), np.float32)
+    def _state(self, position: Positions) -> Any:
+        """Returns the state of a position `[W]`, by playing its moves where it was not met before."""
+        key = position.tobytes()
+        if key not in self._known:
+            state = self._game.initial_state()
+            for number in range(int(position[0])):
+                word, place = divmod(number, _MOVES_IN_WORD)
+                state = self._game.apply(state, int(position[1 + word]) >> 8 * place & 255)
+            self._known[key] = state
+        return self._known[key]
 
 
 def is_board(game: Game[Any]) -> bool:
@@ -125,3 +138,11 @@ def make_boards(game: Game[Any]) -> Boards:
     if not is_board(game):
         raise TacitError(f"{game} gives no planes(): it cannot be played as a board")
     return game.boards() or RuleBoards(game)
+
+
+def position_after(boards: Boards, moves: Sequence[int]) -> Positions:
+    """Returns `[1, W]` the position after some moves."""
+    position = boards.start(1)
+    for move in moves:
+        position = boards.apply(position, np.array([move]))
+    return position

@@ -90,8 +90,8 @@ class ConnectFour(Game[Discs]):
         places = [[1 << column * (self.rows + 1) + row for column in range(self.columns)] for row in reversed(range(self.rows))]
         return [[[float(bool(discs & place)) for place in line] for line in places] for discs in (own, other)]
 
-    def num_actions(self) -> int:
-        return self.columns
+    def board_bounds(self) -> tuple[int, int]:
+        return self.columns, self.rows * self.columns
 
     def boards(self) -> Boards | None:
         if self.columns * (self.rows + 1) > 63:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -58,9 +55,6 @@ class ConnectFourBoards:
         discs = (positions[:, :, None, None] >> bits) & 1
         second = (discs.sum((1, 2, 3)) % 2 == 1)[:, None, None, None]
         return torch.where(second, discs.flip(1), discs).float()
-
-    def positions(self, states: Sequence[Any]) -> Positions:
-        return np.array([(state.first, state.second) for state in states], np.int64).reshape(-1, 2)
 
     def _has_line(self, discs: NDArray[np.int64]) -> NDArray[np.bool_]:
         found = np.zeros(len(discs), bool)

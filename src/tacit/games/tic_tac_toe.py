@@ -51,8 +51,8 @@ class TicTacToe(SequenceGame):
         own, other = state[len(state) % 2 :: 2], state[1 - len(state) % 2 :: 2]
         return [[[float(3 * row + column in marks) for column in range(3)] for row in range(3)] for marks in (own, other)]
 
-    def num_actions(self) -> int:
-        return 9
+    def board_bounds(self) -> tuple[int, int]:
+        return 9, 9
 
     def size(self) -> GameSize:
         # 549,946 histories in all, 255,168 of them ended: each is its own public state.

@@ -7,7 +7,7 @@ game, and what an action leads to may or may not be in the tree yet. Values are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,24 @@ NOT_OPENED = kernels.NOT_OPENED
 PENDING = kernels.PENDING
 
 
+class Findings(NamedTuple):
+    """What the rules and the network say about positions.
+
+    Attributes:
+      positions: `[n, W]`.
+      actor: `[n]` who acts, or `TERMINAL`.
+      legal: `[n, A]` the legal actions, none where the game is over.
+      policy: `[n, A]` weights of the actions.
+      worth: `[n]` for player 0.
+    """
+
+    positions: Positions
+    actor: NDArray[np.int8]
+    legal: NDArray[np.bool_]
+    policy: Floats
+    worth: Floats
+
+
 @dataclass(frozen=True)
 class Forest:
     """`B` trees with room for `N` nodes each, of a game with `A` actions. A node comes after its parent; node 0 is the root.
@@ -34,7 +52,7 @@ class Forest:
       action: `[B, N]` the action that led here.
       actor: `[B, N]` who acts, `TERMINAL`, or `PENDING` until the rules and the network have spoken.
       child: `[B, N, A]` the node that an action leads to, or `NOT_OPENED`.
-      prior: `[B, N, A]` the network's policy, 0 for illegal actions.
+      prior: `[B, N, A]` the network's policy mixed with uniform play, 0 for illegal actions.
       leaf_value: `[B, N]` what the network says a node is worth, or the payoff where the game is over.
       value: `[B, N]` what the search says: a mean over its regret updates, later ones with more weight.
       updates: `[B, N]` how many updates that mean has.
@@ -71,7 +89,7 @@ class Forest:
         before = self.num_nodes.copy()
         self._together(
             kernels.expand, walks, np.float32(exploration), self.num_nodes, self.parent, self.action, self.actor, self.child,
-            self.prior, self.value, self.visits, self.strategy, self.random,
+            self.prior, self.leaf_value, self.value, self.visits, self.strategy, self.random,
         )  # fmt: skip
         added = self.num_nodes - before
         tree = np.repeat(np.arange(len(before)), added)
@@ -81,25 +99,14 @@ class Forest:
         """Returns `[n, W]` what pending nodes `[2, n]` are: roots as they were given, others by the rules."""
         tree, node = pending
         if not node.any():
-            return self.position[:, 0][tree]
+            roots: Positions = self.position[tree, 0]
+            return roots
         return boards.apply(self.position[tree, self.parent[tree, node]], self.action[tree, node].astype(np.int64))
 
-    def settle(
-        self, pending: NDArray[np.int64], positions: Positions, actor: NDArray[np.int8], prior: Floats, worth: Floats
-    ) -> None:
-        """Enters what was found about pending nodes.
-
-        Args:
-          pending: `[2, n]` trees and nodes.
-          positions: `[n, W]`.
-          actor: `[n]`.
-          prior: `[n, A]` weights of the actions, 0 for illegal ones.
-          worth: `[n]` for player 0.
-        """
-        self._together(
-            kernels.settle, pending, positions, actor, prior, worth, self.position, self.actor, self.prior, self.leaf_value,
-            self.value,
-        )  # fmt: skip
+    def settle(self, pending: NDArray[np.int64], found: Findings, doubt: float) -> None:
+        """Enters what was found about pending nodes `[2, n]`; `doubt` is the share of uniform play in their priors."""
+        to = self.position, self.actor, self.prior, self.leaf_value, self.value
+        self._together(kernels.settle, np.float32(doubt), pending, *found, *to)
 
     def update(self, iteration: int) -> None:
         """Updates all regrets and averages, for both players at once; iterations count from 1."""

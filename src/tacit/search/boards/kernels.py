@@ -39,8 +39,11 @@ def _by_strategy(strategy, number):
 
 
 @inner()
-def _by_puct(sign, node_value, child, prior, value, visits, exploration):
-    """Returns the action with the highest PUCT score; one that is not opened counts as much as the node itself."""
+def _by_puct(sign, first_worth, child, prior, value, visits, exploration):
+    """Returns the action with the highest PUCT score; one that is not opened counts as what the network said of the node.
+
+    What the search has found since would not do: where the actions in the tree all lose, so would the others.
+    """
     total = np.float32(1.0)
     for action in range(len(prior)):
         total += visits[action]
@@ -48,7 +51,7 @@ def _by_puct(sign, node_value, child, prior, value, visits, exploration):
     best, chosen = np.float32(-np.inf), -1
     for action in range(len(prior)):
         if prior[action] > 0.0:
-            worth = value[child[action]] if child[action] != NOT_OPENED else node_value
+            worth = value[child[action]] if child[action] != NOT_OPENED else first_worth
             score = sign * worth + exploration * prior[action] * root / (np.float32(1.0) + visits[action])
             if score > best:
                 best, chosen = score, action
@@ -57,22 +60,9 @@ def _by_puct(sign, node_value, child, prior, value, visits, exploration):
 
 @compiled(nogil=True)
 def expand(
-    member,
-    members,
-    place,
-    walks,
-    exploration,
-    num_nodes,
-    parent,
-    action_to,
-    actor,
-    child,
-    prior,
-    value,
-    visits,
-    strategy,
-    random,
-):
+    member, members, place, walks, exploration, num_nodes, parent, action_to, actor, child, prior, leaf, value, visits,
+    strategy, random,
+):  # fmt: skip
     """Walks down each tree, half by PUCT and half by the CFR strategy, and appends the first position that is not in it.
 
     What is appended is pending; a later walk that comes there stops, as at the end of the game.
@@ -86,15 +76,8 @@ def expand(
                     chosen = _by_strategy(strategy[tree, node], _uniform(random, tree))
                 if chosen < 0:
                     sign = np.float32(1.0 - 2.0 * actor[tree, node])
-                    chosen = _by_puct(
-                        sign,
-                        value[tree, node],
-                        child[tree, node],
-                        prior[tree, node],
-                        value[tree],
-                        visits[tree, node],
-                        exploration,
-                    )
+                    scored = child[tree, node], prior[tree, node], value[tree], visits[tree, node]
+                    chosen = _by_puct(sign, leaf[tree, node], *scored, exploration)
                 visits[tree, node, chosen] += 1
                 below = child[tree, node, chosen]
                 if below == NOT_OPENED:
@@ -109,20 +92,25 @@ def expand(
 
 
 @compiled(nogil=True)
-def settle(member, members, place, pending, positions, actor, prior, worth, position_to, actor_to, prior_to, leaf_value, value):
-    """Enters what the rules and the network say about pending nodes; priors are scaled to sum to 1."""
+def settle(
+    member, members, place, doubt, pending, positions, actor, legal, policy, worth, position_to, actor_to, prior_to, leaf, value
+):
+    """Enters what the rules and the network say about pending nodes; the prior is its policy mixed with uniform play."""
     for number in range(member, len(actor), members):
         tree, node = pending[0, number], pending[1, number]
-        total = np.float32(0.0)
-        for action in range(prior.shape[1]):
-            total += prior[number, action]
-        if total > 0.0:
-            for action in range(prior.shape[1]):
-                prior_to[tree, node, action] = prior[number, action] / total
+        total, count = np.float32(0.0), np.float32(0.0)
+        for action in range(legal.shape[1]):
+            if legal[number, action]:
+                total += policy[number, action]
+                count += np.float32(1.0)
+        for action in range(legal.shape[1]):
+            if legal[number, action]:
+                sure = policy[number, action] / total if total > 0.0 else np.float32(1.0) / count
+                prior_to[tree, node, action] = (np.float32(1.0) - doubt) * sure + doubt / count
         for word in range(positions.shape[1]):
             position_to[tree, node, word] = positions[number, word]
         actor_to[tree, node] = actor[number]
-        leaf_value[tree, node] = value[tree, node] = worth[number]
+        leaf[tree, node] = value[tree, node] = worth[number]
 
 
 @inner()

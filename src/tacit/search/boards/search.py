@@ -19,12 +19,9 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.games.boards import Boards, Positions
-from tacit.search.boards.forest import Forest, make_forest
+from tacit.search.boards.forest import Findings, Forest, make_forest
 
 Floats = NDArray[np.float32]
-
-LEAST_PRIOR = 1e-6
-"""Every legal action has at least this share, so that PUCT finds it in the end."""
 
 
 class BoardEvaluator(Protocol):
@@ -54,17 +51,21 @@ class GrowthConfig:
       expansions: s, the walks that open positions.
       per_update: c, the walks before each update of regrets.
       exploration: what PUCT multiplies the prior with.
+      doubt: the share of uniform play in the prior; a network is sure of itself where it has never been, too.
     """
 
     expansions: int = 200
     per_update: int = 4
     exploration: float = 1.5
+    doubt: float = 0.1
 
     def __post_init__(self) -> None:
         if self.expansions < 1 or self.per_update < 1:
             raise TacitError("a growing search takes at least 1 expansion, and 1 for each update of regrets")
         if self.exploration <= 0.0:
             raise TacitError(f"exploration must be positive, not {self.exploration}")
+        if not 0.0 <= self.doubt <= 1.0:
+            raise TacitError(f"doubt must be between 0 and 1, not {self.doubt}")
 
 
 class BoardResult(NamedTuple):
@@ -108,11 +109,13 @@ class BoardSearch:
     def _look(self, forest: Forest, added: NDArray[np.int64]) -> None:
         """Has the rules and the network say what pending nodes `[2, n]` are."""
         positions = forest.positions(added, self.boards)
-        actor, payoff = self.boards.outcomes(positions)
+        actor, worth = self.boards.outcomes(positions)
         playing = np.flatnonzero(actor != TERMINAL)
-        prior, worth = np.zeros((len(actor), self.boards.num_actions), np.float32), payoff
+        legal = np.zeros((len(actor), self.boards.num_actions), np.bool_)
+        policy = np.zeros(legal.shape, np.float32)
         if len(playing):
-            policy, value = self.evaluator.evaluate(positions[playing])
-            prior[playing] = np.where(self.boards.legal(positions[playing]), np.maximum(policy, LEAST_PRIOR), 0.0)
+            asked = positions[playing]
+            policy[playing], value = self.evaluator.evaluate(asked)
+            legal[playing] = self.boards.legal(asked)
             worth[playing] = np.where(actor[playing] == 0, value, -value)
-        forest.settle(added, positions, actor, prior, worth)
+        forest.settle(added, Findings(positions, actor, legal, policy, worth), self.config.doubt)

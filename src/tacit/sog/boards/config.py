@@ -30,7 +30,8 @@ class BoardConfig(Settings):
       replay_size: examples kept.
       epoch_steps: moves of every game an epoch.
       epochs: length of the run.
-      evaluate_every: epochs between evaluations, games against uniform play; 0 evaluates at the end only.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      match_games: games of an evaluation, against the same search without a network.
       seed: of everything random.
     """
 
@@ -53,6 +54,7 @@ class BoardConfig(Settings):
     epoch_steps: int = 16
     epochs: int = 100
     evaluate_every: int = 10
+    match_games: int = 64
     seed: int = 0
 
     def growth(self) -> GrowthConfig:
@@ -60,7 +62,9 @@ class BoardConfig(Settings):
         return GrowthConfig(self.expansions, self.per_update, self.puct)
 
     def __post_init__(self) -> None:
-        self.require_at_least(1, "games", "channels", "blocks", "batch_size", "replay_size", "epoch_steps", "epochs")
+        self.require_at_least(
+            1, "games", "channels", "blocks", "batch_size", "replay_size", "epoch_steps", "epochs", "match_games"
+        )
         self.require_at_least(0, "evaluate_every", "queries", "weight_decay")
         self.require_positive("learning_rate", "ratio")
         self.require_shares("uniform_mix", "outcome_share")
@@ -76,6 +80,6 @@ PRESETS: dict[str, BoardConfig] = {
     ),
     "smoke": BoardConfig(
         expansions=16, games=16, channels=8, blocks=1, batch_size=32, replay_size=2_048, epoch_steps=4, epochs=3,
-        evaluate_every=1,
+        evaluate_every=1, match_games=8,
     ),
 }  # fmt: skip

@@ -25,9 +25,6 @@ from tacit.sog.boards.learner import BoardLearner
 from tacit.sog.boards.selfplay import BoardSelfPlay, Story
 from tacit.training.system import Metrics, System, Trainer
 
-JUDGED_GAMES = 64
-"""Games of an evaluation on the way."""
-
 
 @dataclass(frozen=True)
 class BoardProgress(Metrics):
@@ -94,7 +91,9 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
     def judged(self, metrics: BoardProgress, on_search: Callable[[int], None]) -> BoardProgress:
         """Returns an epoch's progress with what the search wins from the same search without a network."""
         plain = BoardSearch(self.search.boards, UniformBoards(self.search.boards), self.search.config)
-        payoffs = play_match(self.search, plain, JUDGED_GAMES, np.random.default_rng(self.config.seed + 1), on_search)
+        payoffs = play_match(
+            self.search, plain, self.config.match_games, np.random.default_rng(self.config.seed + 1), on_search
+        )
         return replace(metrics, score=float(payoffs.mean()))
 
     def at_rest(self) -> BoardProgress:

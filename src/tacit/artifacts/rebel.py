@@ -18,10 +18,12 @@ from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.kernels.base import LeafEvaluator
+from tacit.learning.trained import Trained
 from tacit.nets.forward import forward_pass
+from tacit.rebel.config import RebelConfig
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
-from tacit.rebel.trained import PRETRAINED, Trained, load_trained
+from tacit.rebel.trained import PRETRAINED, load_trained
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
@@ -133,7 +135,7 @@ class RebelArtifact(Artifact):
     def _show_searches(self, what: str, most: int, done: int) -> None:
         self.monitor.step(what, done, most, "searches", "at most: games that end early need fewer")
 
-    def _last_networks(self, count: int) -> list[Trained]:
+    def _last_networks(self, count: int) -> list[Trained[RebelConfig]]:
         """Returns the networks of the last evaluations of a run, oldest first."""
         kept = list(RunFolder(self.name, REBEL).kept_networks().values())
         if len(kept) < count:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from tacit.learning.settings import NetworkSettings
 from tacit.nets.encoders import ClassEncoder, FeatureEncoder, PublicEncoder, observation_features
 from tacit.nets.value_net import PolicyNet, ValueNet
-from tacit.rebel.config import RebelConfig
 from tacit.tree.search_space import SearchSpace
 
 
-def make_value_net(space: SearchSpace, config: RebelConfig, scale: float = 1.0) -> ValueNet:
+def make_value_net(space: SearchSpace, config: NetworkSettings, scale: float = 1.0) -> ValueNet:
     """Returns a new value network; `scale` is the size of the game's returns."""
     return ValueNet(_encoder(space, config), space.tables.num_private_states, config.layers, scale)
 
 
-def make_policy_net(space: SearchSpace, config: RebelConfig, num_actions: int) -> PolicyNet:
+def make_policy_net(space: SearchSpace, config: NetworkSettings, num_actions: int) -> PolicyNet:
     """Returns a new policy network for up to `num_actions` actions."""
     return PolicyNet(_encoder(space, config), space.tables.num_private_states, num_actions, config.layers)
 
 
-def _encoder(space: SearchSpace, config: RebelConfig) -> PublicEncoder:
+def _encoder(space: SearchSpace, config: NetworkSettings) -> PublicEncoder:
     if config.encoder == "classes":
         return ClassEncoder(space.num_classes, config.hidden)
     trees = [subgame.tree for subgame in space.subgames]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tacit.rebel.examples import ValueExamples
+from tacit.learning.examples import ValueExamples
 from tacit.search.search import BatchSearch, SearchResult
 
 

@@ -59,6 +59,17 @@ class NetworkLearner(Generic[N, E]):
             total += self._replay_step(batch) if self._on_gpu else self._step(batch)
         return float(total) / steps
 
+    @torch.no_grad()
+    def loss(self, examples: E) -> float:
+        """Returns the mean loss of examples, without learning from them."""
+        return float(self._error(examples))
+
+    @property
+    def steps(self) -> int:
+        """Training steps so far."""
+        moments = self._optimizer.state_dict()["state"]
+        return int(moments[0]["step"]) if moments else 0
+
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
         moments = self._optimizer.state_dict()["state"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
-SYSTEMS = ("rebel", "nfsp", "dqn")
+SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn")
 
 
 class Look(ABC):
@@ -143,6 +143,11 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
         from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
+    if name in ("sog", "deepstack"):
+        from tacit.cli.sog_looks import SogLook
+        from tacit.sog.system import DEEPSTACK, SOG
+
+        return (SOG, SogLook("Student of Games")) if name == "sog" else (DEEPSTACK, SogLook("DeepStack"))
     from tacit.cli.nfsp_looks import LOOKS
     from tacit.nfsp.system import DQN, nfsp_system
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 from tacit.games import AnyGame
@@ -49,3 +50,7 @@ class NetworkSettings(Settings):
         """Returns how far searches look ahead in a game."""
         del game
         return self.depth
+
+    def search_in(self, game: AnyGame) -> SearchConfig:
+        """Returns how a game is searched."""
+        return replace(self.search(), depth=self.depth_in(game))

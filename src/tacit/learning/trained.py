@@ -87,7 +87,7 @@ class Trained(Generic[S]):
           iterations: search iterations.
           device: `cpu` or `cuda`.
         """
-        config = replace(self.config.search(), solver=solver, iterations=iterations, depth=self.config.depth_in(space.game))
+        config = replace(self.config, solver=solver, iterations=iterations).search_in(space.game)
         search = BatchSearch(space, forward_pass(self.value_net(space, device)), config, device)
         if iterations > WARM_ITERATIONS:
             search.policy = self.policy_net(space, search.decisions.num_actions, device)

@@ -27,7 +27,7 @@ class SogConfig(NetworkSettings):
     Attributes:
       solver: the search algorithm, one of the CFR family.
       iterations: iterations of searches in games and of solved queries; each updates both players.
-      warm_up: iterations at the start whose strategies are left out of averages.
+      warm_up: the share of the iterations, from the start, whose strategies are left out of averages.
       updates: `simultaneous` as in the paper, or `alternating`, where player 1 answers player 0's new strategy.
       depth: actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
       games: games of self-play that advance in step, and queries that are solved at once.
@@ -54,7 +54,7 @@ class SogConfig(NetworkSettings):
 
     solver: str = "cfr+"
     iterations: int = 200
-    warm_up: int = 100
+    warm_up: float = 0.5
     updates: str = SIMULTANEOUS
     depth: int | str = ROUND
     games: int = 256
@@ -75,9 +75,8 @@ class SogConfig(NetworkSettings):
     seed: int = 0
 
     def search(self) -> SearchConfig:
-        return SearchConfig(
-            self.solver, self.iterations, self.depth, alternating=self.updates == ALTERNATING, warm_up=self.warm_up
-        )
+        warm_up, alternating = int(self.warm_up * self.iterations), self.updates == ALTERNATING
+        return SearchConfig(self.solver, self.iterations, self.depth, alternating=alternating, warm_up=warm_up)
 
     def depth_in(self, game: AnyGame) -> Depth:
         return self.depth if self.depth != ROUND or _has_rounds(game) else DEPTH_WITHOUT_ROUNDS
@@ -86,10 +85,10 @@ class SogConfig(NetworkSettings):
         self.require_choice("encoder", ENCODERS)
         self.require_choice("updates", UPDATES)
         self.require_at_least(1, "games", "hidden", "layers", "batch_size", "replay_size", "cycle_queries", "epochs")
-        self.require_at_least(0, "halve_every", "evaluate_every", "warm_up", "recursive_queries")
+        self.require_at_least(0, "halve_every", "evaluate_every", "recursive_queries")
         self.require_seed()
         self.require_positive("learning_rate", "ratio", "queries_per_search")
-        self.require_shares("mix")
+        self.require_shares("mix", "warm_up")
         if not isinstance(plain_schedule(self.solver), RegretSchedule):
             raise TacitError(f"re-solving matches regrets: choose a solver of the CFR family, such as cfr+, not {self.solver}")
         self.search()  # refuses what search does not know
@@ -105,7 +104,7 @@ class DeepstackConfig(SogConfig):
     system: ClassVar[str] = "deepstack"
 
 
-_BETTER: dict[str, Any] = {"warm_up": 0, "updates": ALTERNATING, "halve_every": 0}
+_BETTER: dict[str, Any] = {"warm_up": 0.0, "updates": ALTERNATING, "halve_every": 0}
 PRESETS: dict[str, SogConfig] = {
     "paper": SogConfig(),
     "cpu": SogConfig(

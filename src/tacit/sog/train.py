@@ -71,13 +71,12 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
     def __init__(self, game: AnyGame, config: SogConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
         self.device = device
-        depth = config.depth_in(game)
-        self.space = game_space(game, depth)
+        self.space = game_space(game, config.depth_in(game))
         torch.manual_seed(config.seed)
         net = make_value_net(self.space, config, typical_return(self.space)).to(device)
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
-        self.search = BatchSearch(self.space, self._forward, replace(config.search(), depth=depth), device)
+        self.search = BatchSearch(self.space, self._forward, config.search_in(game), device)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
         self.source: QuerySource

@@ -56,7 +56,7 @@ class SearchResult:
 
     @property
     def sampled_reaches(self) -> Tensor:
-        """`[B, 2, H]` the root reaches of each game's sampled iteration: a gadget changes those of its player."""
+        """`[B, 2, H]` the root reaches that go with `believed_strategy`: a gadget changes those of its player."""
         reaches, gadget = self._passes.given_reaches, self._driver.options.gadget
         if gadget is not None:
             reaches = reaches.clone()

@@ -63,8 +63,8 @@ class Driver:
       sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
       believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
         weights.
-      sampled_roots: With a gadget, the root reach of its player in the iteration that each game samples, laid out like
-        `Passes.get_roots`.
+      sampled_roots: With a gadget, the root reach of its player that leaves were valued at in the iteration that each game
+        samples, laid out like `Passes.get_roots`.
     """
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
@@ -108,7 +108,7 @@ class Driver:
         self.believed = self.passes.zeros() if self._keeps_means else self.sampled
         if self.options.gadget is not None:
             player = self.options.gadget.player
-            self.sampled_roots = self.passes.get_roots(player, self.reaches[player])
+            self.sampled_roots = self.passes.get_roots(player, self.mean_reaches[player])
 
     def step(self) -> None:
         """Runs one iteration: both players answer once."""
@@ -239,7 +239,7 @@ class Driver:
         """Keeps what enters the subgames of the games that sample this iteration."""
         gadget = self.options.gadget
         if self._sample_iterations is not None and gadget is not None:
-            entering = self.passes.get_roots(gadget.player, self.reaches[gadget.player])
+            entering = self.passes.get_roots(gadget.player, self.mean_reaches[gadget.player])
             self.passes.take_roots(gadget.player, self._sample_iterations, self.clock, entering, self.sampled_roots)
 
     def _take_samples(self, source: Any, target: Any) -> None:

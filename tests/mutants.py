@@ -284,7 +284,7 @@ MUTANTS = (
     ),
     Mutant(
         "re-solving keeps the range of the root",
-        "search/resolving.py",
+        "search/continual.py",
         "normalised_reach(own[mine], torch",
         "normalised_reach(torch.ones_like(own[mine]), torch",
         "test_resolving.py",
@@ -295,6 +295,56 @@ MUTANTS = (
         "average_weight=counted * (t > warm_up)",
         "average_weight=counted",
         "test_resolving.py",
+    ),
+    # Sound self-play
+    Mutant(
+        "queries have the gadget's first range",
+        "solvers/driver.py",
+        "            self._take_roots()\n",
+        "",
+        "test_sog.py",
+    ),
+    Mutant(
+        "queries are of the iteration after the sampled one",
+        "search/groups.py",
+        "sampled = (sample_iteration == clock.iteration)",
+        "sampled = (sample_iteration + 1 == clock.iteration)",
+        "test_sog.py",
+    ),
+    Mutant(
+        "self-play never explores",
+        "sog/selfplay.py",
+        "strategy.lerp(uniform, self._mix)",
+        "strategy",
+        "test_sog.py",
+    ),
+    Mutant(
+        "ranges follow the mixed strategy",
+        "sog/selfplay.py",
+        "self._moves.follow(classes, self.ranges, strategy, move",
+        "self._moves.follow(classes, self.ranges, strategy.lerp(uniform, self._mix), move",
+        "test_sog.py",
+    ),
+    Mutant(
+        "promises are those of another spot",
+        "sog/selfplay.py",
+        "self.promises[games, seat, spot[games]]",
+        "self.promises[games, seat, 0 * spot[games]]",
+        "test_sog.py",
+    ),
+    Mutant(
+        "values are not zero-sum",
+        "nets/zero_sum.py",
+        "return values - torch.where",
+        "return values - 0.0 * torch.where",
+        "test_zero_sum.py",
+    ),
+    Mutant(
+        "only one player's values are corrected",
+        "nets/zero_sum.py",
+        "for feature in range(2 * H):",
+        "for feature in range(H):",
+        "test_zero_sum.py",
     ),
 )
 

@@ -18,12 +18,12 @@ from tacit.games import load_game
 from tacit.games.base import TERMINAL
 from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
+from tacit.learning.trained import Trained
 from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.config import PRESETS as NFSP_PRESETS
 from tacit.nfsp.system import NFSP, NFSP_LIMIT
 from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
-from tacit.rebel.trained import Trained
 from tacit.search.playthroughs import playthrough_quality, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch

@@ -14,7 +14,8 @@ from tacit.games.tic_tac_toe import TicTacToe
 from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
 from tacit.sog.boards.config import PRESETS, BoardConfig
 from tacit.sog.boards.selfplay import BoardSelfPlay
-from tacit.sog.boards.train import SOG_BOARDS, BoardTrainer
+from tacit.sog.boards.system import SOG_BOARDS
+from tacit.sog.boards.train import BoardTrainer
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
 from tests.command import tacit

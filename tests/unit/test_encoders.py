@@ -7,11 +7,11 @@ import torch
 
 from tacit.errors import TacitError
 from tacit.games import load_game
+from tacit.learning.networks import make_value_net
 from tacit.nets.encoders import SPREAD, ClassEncoder, FeatureEncoder, observation_features
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
 from tacit.rebel.config import preset
-from tacit.rebel.networks import make_value_net
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer
 from tacit.training.folder import RunFolder

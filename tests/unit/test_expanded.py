@@ -10,10 +10,11 @@ import torch
 from tacit import artifacts
 from tacit.errors import TacitError
 from tacit.games import load_game
+from tacit.learning.returns import typical_return
 from tacit.rebel.config import preset
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
-from tacit.rebel.train import RebelTrainer, typical_return
+from tacit.rebel.train import RebelTrainer
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.training.folder import RunFolder
 from tacit.training.run import load_trainer, open_run, train

@@ -10,11 +10,11 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.learning.examples import ValueExamples, policy_examples, quantise, unquantise
+from tacit.learning.random_beliefs import RandomBeliefs
+from tacit.learning.replay import ReplayBuffer
 from tacit.leaves.evaluators import ZeroLeaves
 from tacit.rebel.config import PRESETS, preset
-from tacit.rebel.examples import ValueExamples, policy_examples, quantise, unquantise
-from tacit.rebel.random_beliefs import RandomBeliefs
-from tacit.rebel.replay import ReplayBuffer
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelTrainer

@@ -23,7 +23,7 @@ from tacit.agents.view import View, make_view
 from tacit.agents.walks import SearchRoot, make_walk
 from tacit.evaluation.exact import infostate_values
 from tacit.kernels.numba_rows import RowPasses
-from tacit.search.resolving import promised_values
+from tacit.search.continual import promised_values
 from tacit.search.search import BatchSearch
 from tacit.threads import one_thread
 from tacit.tree.base import Floats

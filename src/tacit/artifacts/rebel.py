@@ -3,142 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tacit.agents.base import Agent
-from tacit.agents.class_planner import ClassPlanner
-from tacit.agents.options import RE_SOLVING, SAMPLED, SearchOptions
-from tacit.agents.search import SearchAgent
-from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
-from tacit.errors import TacitError
-from tacit.evaluation import evaluate
+from tacit.agents.options import SAMPLED
+from tacit.artifacts.base import Evaluation, Monitor
+from tacit.artifacts.networks import NetworkArtifact
 from tacit.games import AnyGame
-from tacit.kernels import make_passes
-from tacit.kernels.base import LeafEvaluator
-from tacit.nets.forward import forward_pass
+from tacit.learning.trained import Trained
+from tacit.rebel.config import RebelConfig
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
-from tacit.rebel.trained import PRETRAINED, Trained, load_trained
-from tacit.search.best_response import best_response_bound, max_bound_searches
-from tacit.search.playthroughs import max_searches, playthrough_strategy
-from tacit.search.resolving import resolving_strategy
-from tacit.training.folder import RunFolder
-from tacit.tree.search_space import SearchSpace
+from tacit.rebel.trained import PRETRAINED, load_trained
+from tacit.training.system import System
 
-PLAYTHROUGHS = 64
-"""Policies of sampled search that an evaluation averages, unless the user says otherwise."""
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
 
 
-class RebelArtifact(Artifact):
-    """Networks that search plays with."""
+class RebelArtifact(NetworkArtifact[RebelConfig]):
+    """Networks of ReBeL, which plays random iterations of its searches."""
 
-    search_options = ("solver", "iterations", "safety")
+    safety, at_decisions = SAMPLED, False
 
-    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
-        self._trained = load_trained(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+    def load(self, name: str) -> Trained[RebelConfig]:
+        return load_trained(name)
 
-    @cached_property
-    def _space(self) -> SearchSpace:
-        return self._trained.space(self.game)
+    def system(self) -> System[RebelConfig, Any]:
+        return REBEL
 
-    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
-        solver, iterations = options.solver or self._trained.config.solver, options.iterations or PLAY_ITERATIONS
-        search = self._trained.search(self._space, solver, iterations)
-        return SearchAgent(ClassPlanner(search, generator, options.safety or SAMPLED), generator, self.name)
+    def judged_search(self) -> tuple[str, int]:
+        return "dcfr", 128
 
-    def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
-        return forward_pass(self._trained.value_net(space, device))
+    def play_search(self) -> tuple[str, int]:
+        return self._trained.config.solver, PLAY_ITERATIONS
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        if not self._space.compiled:
-            return {"best-response": self.best_response}
-        return {"exploitability": self.exploitability, "best-response": self.best_response, "network-error": self.network_error}
-
-    def exploitability(
-        self,
-        *,
-        solver: str = "dcfr",
-        iterations: int = 128,
-        safety: str = SAMPLED,
-        playthroughs: int | None = None,
-        last: int | None = None,
-        device: str = "cpu",
-        seed: int = 0,
-    ) -> Evaluation:
-        """Returns the exploitability of search.
-
-        Sampled search is judged by the average policy of some playthroughs, so by an upper bound; unsafe search and re-solving
-        draw nothing, and their figures are exact.
-
-        Args:
-          solver: the search algorithm.
-          iterations: search iterations; each updates both players, so the paper's 1,024 are 512.
-          safety: how it searches again below a search, one of `SAFETY`.
-          playthroughs: policies of sampled search that are averaged, 64 unless told; more give a tighter bound.
-          last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
-          device: `cpu` or `cuda`.
-          seed: of the sampled iterations.
-        """
-        SearchOptions(safety=safety)  # refuses what nobody knows
-        sampled = safety == SAMPLED
-        if playthroughs is not None and not sampled:
-            raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
-        playthroughs = (playthroughs or PLAYTHROUGHS) if sampled else None
-        networks = [self._trained] if last is None else self._last_networks(last)
-        tree, quality = self._space.tree, []
-        most = tree.num_nodes if safety == RE_SOLVING else max_searches(self._space) * (playthroughs or 1)
-        for number, trained in enumerate(networks, 1):
-            show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
-            search = trained.search(self._space, solver, iterations, device)
-            if safety == RE_SOLVING:
-                strategy = resolving_strategy(search, show)
-            else:
-                strategy = playthrough_strategy(search, playthroughs or 1, np.random.default_rng(seed), show, sampled)
-            quality.append(evaluate(make_passes(tree), strategy))
-        known, bounds = self.game.known_value(), [one.exploitability for one in quality]
-        return self.evaluation(
-            "exploitability", float(np.mean(bounds)), "upper bound" if sampled else "exact", playthroughs=playthroughs,
-            solver=solver, iterations=iterations, safety=safety,
-            value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
-            checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
-        )  # fmt: skip
-
-    def best_response(
-        self, *, solver: str = "dcfr", iterations: int = 128, playthroughs: int = 64, device: str = "cpu", seed: int = 0
-    ) -> Evaluation:
-        """Returns what an approximate best response wins from search: a lower bound, also in games that are not compiled.
-
-        Args:
-          solver: the search algorithm.
-          iterations: search iterations; each updates both players.
-          playthroughs: games in each seat; four times as many halve the interval.
-          device: `cpu` or `cuda`.
-          seed: of everything random.
-        """
-        search = self._trained.search(self._space, solver, iterations, device)
-        show = partial(self._show_searches, "responding", max_bound_searches(self._space, playthroughs))
-        bound = best_response_bound(search, playthroughs, np.random.default_rng(seed), show)
-        return self.evaluation(
-            "best-response", bound.exploitability, bound.kind, interval=bound.interval, playthroughs=playthroughs,
-            solver=solver, iterations=iterations, payoff_as_player_0=bound.payoffs[0],
-            payoff_as_player_1=bound.payoffs[1], games=bound.games, epoch=self._trained.epoch,
-        )  # fmt: skip
-
-    def _show_searches(self, what: str, most: int, done: int) -> None:
-        self.monitor.step(what, done, most, "searches", "at most: games that end early need fewer")
-
-    def _last_networks(self, count: int) -> list[Trained]:
-        """Returns the networks of the last evaluations of a run, oldest first."""
-        kept = list(RunFolder(self.name, REBEL).kept_networks().values())
-        if len(kept) < count:
-            raise TacitError(f"{self.name} keeps the networks of {len(kept)} evaluations, not of {count}")
-        return [load_trained(file) for file in kept[-count:]]
+        return {**super().measures(), **({"network-error": self.network_error} if self._space.compiled else {})}
 
     def network_error(self, *, samples: int = 200, seed: int = 0) -> Evaluation:
         """Returns the mean absolute error of infostate values against exact ones, over belief states of self-play."""

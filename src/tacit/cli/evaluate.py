@@ -33,9 +33,10 @@ def evaluate(
     playthroughs: Annotated[
         int | None, number_option("Policies averaged: more give a tighter bound. [default: 64; in hold'em 16]")
     ] = None,
-    solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr]")] = None,
+    solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr; sog, deepstack: their own]")] = None,
     iterations: Annotated[
-        int | None, number_option("Search iterations; each updates both players. [default: 128; of a bot 100]")
+        int | None,
+        number_option("Search iterations; each updates both players. [default: 128; sog, deepstack: their own; of a bot 100]"),
     ] = None,
     safety: SearchSafetyOption = None,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,

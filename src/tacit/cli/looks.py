@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
-SYSTEMS = ("rebel", "sog", "nfsp", "dqn")
+SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn")
 
 
 class Look(ABC):
@@ -143,13 +143,25 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
         from tacit.rebel.system import REBEL
 
         return REBEL, RebelLook()
-    if name == "sog":
-        from tacit.cli.board_looks import BoardLook
-        from tacit.sog.boards.train import SOG_BOARDS
-
-        return SOG_BOARDS, BoardLook()
+    if name in ("sog", "deepstack"):
+        return _find_sog(name, game)
     from tacit.cli.nfsp_looks import LOOKS
     from tacit.nfsp.system import DQN, nfsp_system
 
     system = DQN if name == "dqn" else nfsp_system(game)
     return system, LOOKS[system.name](name.upper())
+
+
+def _find_sog(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
+    """Returns Student of Games, on a board where the game is one, or DeepStack."""
+    from tacit.games.boards import is_board
+
+    if name == "sog" and is_board(game):
+        from tacit.cli.board_looks import BoardLook
+        from tacit.sog.boards.system import SOG_BOARDS
+
+        return SOG_BOARDS, BoardLook()
+    from tacit.cli.sog_looks import SogLook
+    from tacit.sog.system import DEEPSTACK, SOG
+
+    return (SOG, SogLook("Student of Games")) if name == "sog" else (DEEPSTACK, SogLook("DeepStack"))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def train(
-    system: Annotated[str, typer.Argument(help="What to train: rebel, nfsp or dqn.")],
+    system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp or dqn.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
-    preset: Annotated[str | None, typer.Option(help="cpu, gpu (ReBeL, limit hold'em), paper or smoke. [default: cpu]")] = None,
+    preset: Annotated[str | None, typer.Option(help="cpu, gpu (not NFSP on trees), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -41,6 +41,10 @@ def train(
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --time-limit 5m
 
       tacit train rebel kuhn_poker --run runs/kuhn --set hidden=64 --set epochs=100
+
+      tacit train sog pot_limit_leduc --run runs/student
+
+      tacit train deepstack pot_limit_leduc --run runs/deepstack --time-limit 2m
 
       tacit train nfsp leduc_poker --run runs/leduc
 

@@ -111,6 +111,16 @@ class Game(ABC, Generic[State]):
         """
         return None
 
+    def public_features(self, actor: int, observed: Sequence[str]) -> Sequence[float] | None:
+        """Returns what a network should see of a public state, as many numbers everywhere; None leaves it to the observations.
+
+        Args:
+          actor: who acts there.
+          observed: what everyone has seen, in order.
+        """
+        del actor, observed
+        return None
+
     def action_name(self, action: int) -> str:
         """Returns an action in words."""
         return str(action)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations
 from math import comb, perm
@@ -12,6 +13,7 @@ from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
 
 FOLD, CALL, RAISE = range(3)
 """Checking is calling nothing; betting is raising nothing."""
+_ACTIONS = {"fold": FOLD, "check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
 
 
 class PokerState(NamedTuple):
@@ -144,6 +146,26 @@ class SmallPoker(Game[PokerState]):
     def public_key(self, state: PokerState) -> tuple[tuple[int, ...], ...]:
         raises = state.streets[-1].count(RAISE)
         return tuple(self.contributions(state)), tuple(sorted(state.cards[2:])), (len(state.streets), raises)
+
+    def public_features(self, actor: int, observed: Sequence[str]) -> tuple[float, ...]:
+        """Returns the board's cards and the player to act, both one-hot, and what each player has bet of the most it can."""
+        board = tuple(card for card in range(self.num_cards) if self.card_name(card) in observed)
+        streets: list[tuple[int, ...]] = [()]
+        for word in observed:
+            streets = [*streets[:-1], (*streets[-1], _ACTIONS[word])] if word in _ACTIONS else [*streets, ()]
+        chips = self.contributions(PokerState((), tuple(streets)))
+        cards = (float(card in board) for card in range(self.num_cards))
+        return (*cards, float(actor == 0), float(actor == 1), *(part / self._most_chips for part in chips))
+
+    @property
+    def _most_chips(self) -> int:
+        """The most that a player can put in: its stack, where betting has no other limit."""
+        chips = self.ante
+        for street in range(self.num_streets):
+            num_raises = 0
+            while (total := self.raise_to(street, num_raises, chips)) is not None:
+                chips, num_raises = total, num_raises + 1
+        return chips
 
     def returns(self, state: PokerState) -> tuple[float, float]:
         chips = self.contributions(state)

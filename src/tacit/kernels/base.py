@@ -282,6 +282,10 @@ class Passes(ABC, Generic[Array]):
         if sample_iteration == clock.iteration:
             target[...] = source  # type: ignore[index]
 
+    def take_roots(self, player: int, sample_iteration: Array, clock: Clock, source: Array, target: Array) -> None:
+        """Does the same for a player's root rows, laid out like `root_cfv`."""
+        self.take_samples(sample_iteration, clock, source, target)
+
 
 class TreePasses(Passes[Array]):
     """Passes over one tree, whose arrays can be converted.

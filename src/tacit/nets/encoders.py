@@ -103,3 +103,16 @@ def observation_features(actors: Sequence[int], observations: Sequence[Sequence[
     for row, columns in enumerate(index):
         features[row, columns] = 1.0
     return features
+
+
+def game_features(rows: Sequence[Sequence[float]]) -> Tensor:
+    """Returns `[C, F]` features that a game gives itself (`Game.public_features`), with one more for each row that has a twin.
+
+    Args:
+      rows: `[C]` the features of each public state.
+    """
+    known: dict[tuple[float, ...], int] = {}
+    twins = [row for row, features in enumerate(rows) if known.setdefault(tuple(features), row) != row]
+    features = torch.cat([torch.tensor(rows, dtype=torch.float32), torch.zeros(len(rows), len(twins))], dim=1)
+    features[twins, len(rows[0]) + torch.arange(len(twins))] = 1.0
+    return features

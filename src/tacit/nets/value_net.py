@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tacit.nets.encoders import PublicEncoder
+from tacit.nets.zero_sum import zero_sum
 
 
 class BeliefNet(nn.Module):
@@ -49,21 +50,34 @@ class BeliefNet(nn.Module):
 class ValueNet(BeliefNet):
     """Values of both players' private states.
 
-    `scale` is the size of the game's returns: the layers work with values of order 1.
+    `scale` is the size of the game's returns: the layers work with values of order 1. `deals` are `[C, H, H]` chance weights
+    at each class, where the values are to be zero-sum (`zero_sum.py`); they come from the game and are not saved.
     """
 
     public: PublicEncoder
     scale: Tensor
+    deals: Tensor | None
     counterfactual = False
 
-    def __init__(self, encoder: PublicEncoder, num_private_states: int, layers: int = 2, scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        encoder: PublicEncoder,
+        num_private_states: int,
+        layers: int = 2,
+        scale: float = 1.0,
+        deals: Tensor | None = None,
+    ) -> None:
         private = nn.Linear(2 * num_private_states, encoder.width)
         super().__init__(encoder, private, 2 * num_private_states, layers)
         self.register_buffer("scale", torch.tensor(scale))
+        self.register_buffer("deals", deals, persistent=False)
 
     def forward(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[B, 2 * H]` infostate values from `[B]` classes and `[B, 2 * H]` beliefs."""
-        return self.outputs(public_class, beliefs) * self.scale
+        values = self.outputs(public_class, beliefs) * self.scale
+        if self.deals is None:
+            return values
+        return zero_sum(values[:, None], beliefs[:, None], self.deals[public_class])[:, 0]
 
     @torch.inference_mode()
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:

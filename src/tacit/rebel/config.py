@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tacit.errors import TacitError
+from tacit.learning.settings import ENCODERS, NetworkSettings
 from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.search.warm import WARM_ITERATIONS
-from tacit.training.settings import Settings, find_preset
+from tacit.training.settings import find_preset
 from tacit.tree.subgame import ROUND
 
 BELIEFS = ("self-play", "random")
-ENCODERS = ("classes", "features")
 
 
 @dataclass(frozen=True)
-class RebelConfig(Settings):
+class RebelConfig(NetworkSettings):
     """A ReBeL run.
 
     Attributes:

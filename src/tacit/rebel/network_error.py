@@ -14,10 +14,10 @@ import numpy as np
 import torch
 
 from tacit.kernels.base import LeafEvaluator
+from tacit.learning.returns import typical_return
 from tacit.leaves.evaluators import exact_values
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
-from tacit.rebel.train import typical_return
 from tacit.search.search import BatchSearch
 from tacit.tally import errors_95
 from tacit.tree.public_tree import Floats

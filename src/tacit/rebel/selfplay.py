@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.rebel.examples import ValueExamples
+from tacit.learning.examples import ValueExamples
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 

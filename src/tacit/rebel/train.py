@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,22 +15,22 @@ from torch import Tensor
 
 from tacit.errors import DivergedError
 from tacit.games import AnyGame
-from tacit.games.base import CHANCE, TERMINAL
-from tacit.kernels import make_passes
+from tacit.learning.examples import PolicyExamples, policy_examples
+from tacit.learning.learner import NetworkLearner, policy_learner, value_learner
+from tacit.learning.networks import make_policy_net, make_value_net
+from tacit.learning.random_beliefs import RandomBeliefs
+from tacit.learning.rates import cosine_decay
+from tacit.learning.returns import typical_return
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import PolicyNet
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.examples import PolicyExamples, policy_examples
-from tacit.rebel.learner import NetworkLearner, policy_learner, value_learner
-from tacit.rebel.networks import make_policy_net, make_value_net
-from tacit.rebel.random_beliefs import RandomBeliefs
 from tacit.rebel.selfplay import SelfPlay
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.training.system import Metrics, Trainer
-from tacit.tree.search_space import SearchSpace, game_space
+from tacit.tree.search_space import game_space
 
 
 @dataclass(frozen=True)
@@ -200,38 +199,5 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
 
     def _learning_rate(self) -> float:
         config = self.config
-        if config.halve_every:
-            factor = 0.5 ** (self.epoch // config.halve_every)
-        else:
-            done = self.epoch / config.epochs
-            if self.finish_by is not None:
-                done = max(done, self.seconds / max(self.finish_by, 1e-9))
-            factor = 0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
-        return config.learning_rate * factor
-
-
-def typical_return(space: SearchSpace) -> float:
-    """Returns the mean absolute return of uniform play: exactly where the game was compiled, else over random games."""
-    if not space.compiled:
-        return _sampled_return(space.game)
-    tree = space.tree
-    passes = make_passes(tree)
-    uniform = passes.uniform()
-    first, second = (passes.rows_to_numpy(player, passes.reach(player, uniform)) for player in (0, 1))
-    return float((np.abs(tree.payoff) * first[tree.payoff_rows[0]] * second[tree.payoff_rows[1]]).sum()) or 1.0
-
-
-def _sampled_return(game: AnyGame, games: int = 2_000) -> float:
-    """Returns the mean absolute return of games that are played at random, the same ones every time."""
-    generator, total = random.Random(0), 0.0
-    for _ in range(games):
-        state = game.initial_state()
-        while (actor := game.actor(state)) != TERMINAL:
-            if actor == CHANCE:
-                outcomes, chances = zip(*game.chance_outcomes(state), strict=True)
-                action = generator.choices(outcomes, chances)[0]
-            else:
-                action = generator.choice(game.legal_actions(state))
-            state = game.apply(state, action)
-        total += abs(game.returns(state)[0])
-    return total / games or 1.0
+        halved = 0.5 ** (self.epoch // config.halve_every) if config.halve_every else None
+        return config.learning_rate * (cosine_decay(self.progress_share()) if halved is None else halved)

@@ -1,110 +1,20 @@
-"""Trained networks as they are used: read from a file, with their game and their search."""
+"""What ReBeL trained, found by name: run folders, network files, and the networks that are shipped."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from torch import Tensor
-
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
-from tacit.nets.checkpoint import load_tensors, unprefixed
-from tacit.nets.forward import forward_pass
-from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.games import AnyGame
+from tacit.learning.trained import Trained, read_trained
 from tacit.rebel.config import RebelConfig
-from tacit.rebel.networks import make_policy_net, make_value_net
-from tacit.search.search import BatchSearch
-from tacit.search.warm import WARM_ITERATIONS
 from tacit.training.folder import network_file
-from tacit.tree.search_space import SearchSpace, game_space
 
 PRETRAINED = "pretrained:"
 """Before the names of networks that are shipped."""
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What a run trained.
-
-    Attributes:
-      name: the run folder, the file, or `pretrained:NAME`.
-      game: the game it is of.
-      config: of its training.
-      epoch: finished epochs.
-      tensors: the networks' weights.
-    """
-
-    name: str
-    game: str
-    config: RebelConfig
-    epoch: int
-    tensors: dict[str, Tensor]
-
-    def space(self, game: AnyGame | None = None) -> SearchSpace:
-        """Returns the game, prepared for searches of the depth it was trained for.
-
-        Args:
-          game: the game; needed for one in a file of one's own, which its name alone does not find.
-
-        Raises:
-          TacitError: it is another game.
-        """
-        if game is not None:
-            self._require(game)
-        return game_space(load_game(self.game) if game is None else game, self.config.depth)
-
-    def value_net(self, space: SearchSpace, device: str = "cpu") -> ValueNet:
-        """Returns the value network.
-
-        Raises:
-          TacitError: it is of another game or another depth.
-        """
-        self._require(space.game)
-        depth = self.config.depth
-        fits = isinstance(space.depth, int) and isinstance(depth, int) and space.depth % depth == 0
-        if space.depth not in (None, depth) and not fits:
-            raise TacitError(f"{self.name} was trained with searches of depth {depth}: --depth must be a multiple of that")
-        net = make_value_net(space, self.config)
-        self._fill(net, {name: tensor for name, tensor in self.tensors.items() if not name.startswith("policy.")})
-        return net.to(device).eval()
-
-    def policy_net(self, space: SearchSpace, num_actions: int, device: str = "cpu") -> PolicyNet | None:
-        """Returns the policy network, if one was trained."""
-        weights = unprefixed("policy", self.tensors)
-        if not weights:
-            return None
-        net = make_policy_net(space, self.config, num_actions)
-        self._fill(net, weights)
-        return net.to(device).eval()
-
-    def search(self, space: SearchSpace, solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
-        """Returns the search of the trained networks.
-
-        Args:
-          space: the game.
-          solver: the search algorithm, which need not be the one of the training.
-          iterations: search iterations.
-          device: `cpu` or `cuda`.
-        """
-        config = replace(self.config, solver=solver, iterations=iterations)
-        search = BatchSearch(space, forward_pass(self.value_net(space, device)), config.search(), device)
-        if iterations > WARM_ITERATIONS:
-            search.policy = self.policy_net(space, search.decisions.num_actions, device)
-        return search
-
-    def _require(self, game: AnyGame) -> None:
-        if str(game) != self.game:
-            raise TacitError(f"{self.name} was trained on {self.game}, not on {game}")
-
-    def _fill(self, net: BeliefNet, weights: dict[str, Tensor]) -> None:
-        try:
-            net.load_state_dict(weights)
-        except RuntimeError:
-            raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version") from None
-
-
-def load_trained(path: str | Path) -> Trained:
+def load_trained(path: str | Path) -> Trained[RebelConfig]:
     """Returns what a run trained.
 
     Args:
@@ -113,11 +23,7 @@ def load_trained(path: str | Path) -> Trained:
     Raises:
       TacitError: there is no network, or it is damaged.
     """
-    tensors, header = load_tensors(_find_network(path))
-    try:
-        return Trained(str(path), str(header["game"]), RebelConfig(**header["config"]), int(header["epoch"]), tensors)
-    except (KeyError, TypeError):
-        raise TacitError(f"{path} is no network of this version") from None
+    return read_trained(_find_network(path), str(path), RebelConfig)
 
 
 def pretrained_for(game: AnyGame) -> str | None:

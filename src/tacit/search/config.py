@@ -44,5 +44,7 @@ class SearchConfig:
             raise TacitError(f"a search looks at least 1 action ahead, not {self.depth}")
         if not 0 <= self.warm_up < self.iterations:
             raise TacitError(f"a warm-up takes fewer than all {self.iterations} iterations, not {self.warm_up}")
+        if self.warm_up and self.decomposition != CFR_D:
+            raise TacitError(f"{self.decomposition} values leaves at averages, which a warm-up leaves empty: set warm_up to 0")
         if self.recycle < 1:
             raise TacitError(f"leaf values are used for at least 1 iteration, not {self.recycle}")

@@ -131,6 +131,19 @@ class GroupPasses(Passes[Tensor]):
     def get_roots(self, player: int, reach: Tensor) -> Tensor:
         return reach[self._root_index[player]]
 
+    @property
+    def given_reaches(self) -> Tensor:
+        """`[B, 2, H]` the players' reaches at the roots, in the games' own order."""
+        return self.batch.by_game(self._root_reaches)
+
+    def root_reaches(self, player: int, roots: Tensor) -> Tensor:
+        """Returns `[B, H]` reaches of a player's root rows, laid out like `root_cfv`, in the games' own order."""
+        found = torch.zeros_like(self._root_reaches[:, player])
+        for group in self.batch:
+            part = self.batch.view(roots, self._root_offset[player], group)
+            found[group.games, : len(part)] = part.T
+        return self.batch.by_game(found)
+
     def root_values(self, totals: Sequence[Tensor], weight: float) -> Tensor:
         """Returns `[B, 2, H]` infostate values at the roots, in the games' own order, from sums of counterfactual ones.
 
@@ -192,6 +205,10 @@ class GroupPasses(Passes[Tensor]):
     def take_samples(self, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
         self.kernels.take_samples(self.batch, sample_iteration, clock, source, target)
 
+    def take_roots(self, player: int, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
+        sampled = (sample_iteration == clock.iteration)[self._root_places[player]]
+        target.copy_(source.where(sampled, target))
+
     def over_infostates(self, numbers: Tensor, how: str = "sum") -> Tensor:
         """Returns for every entry the sum, or with `amax` the largest (if positive), of the entries of its infostate."""
         batch, reduced = self.batch, torch.empty_like(numbers)
@@ -216,6 +233,15 @@ class GroupPasses(Passes[Tensor]):
         """For each player `[K + 1]` where the roots of each group begin among those of all groups."""
         counts = [t.num_roots[self.batch.group_class] * self.batch.group_size for t in self.space.tables.players]
         return [np.concatenate([[0], np.cumsum(part)]) for part in counts]
+
+    @cached_property
+    def _root_places(self) -> list[Tensor]:
+        """For each player the place of the game that each root row belongs to."""
+        places = []
+        for table in self.space.tables.players:
+            parts = [np.tile(np.arange(g.games.start, g.games.stop), int(table.num_roots[g.public_class])) for g in self.batch]
+            places.append(torch.from_numpy(np.concatenate(parts)).to(self.device))
+        return places
 
     @cached_property
     def _root_index(self) -> list[Tensor]:

@@ -55,6 +55,15 @@ class SearchResult:
         return sampled if believed is sampled else self._passes.normalise(believed)
 
     @property
+    def sampled_reaches(self) -> Tensor:
+        """`[B, 2, H]` the root reaches that go with `believed_strategy`: a gadget changes those of its player."""
+        reaches, gadget = self._passes.given_reaches, self._driver.options.gadget
+        if gadget is not None:
+            reaches = reaches.clone()
+            reaches[:, gadget.player] = self._passes.root_reaches(gadget.player, self._driver.sampled_roots)
+        return reaches
+
+    @property
     def average_strategy(self) -> Tensor:
         """The average strategies at the end."""
         return self._passes.normalise(self._driver.average)

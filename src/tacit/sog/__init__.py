@@ -1,1 +1,1 @@
-"""Student of Games: continual re-solving, growing trees and sound self-play."""
+"""Student of Games: sound self-play on public trees and on boards; DeepStack is the same without self-play."""

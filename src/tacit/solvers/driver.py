@@ -63,6 +63,8 @@ class Driver:
       sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
       believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
         weights.
+      sampled_roots: With a gadget, the root reach of its player that leaves were valued at in the iteration that each game
+        samples, laid out like `Passes.get_roots`.
     """
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
@@ -89,6 +91,7 @@ class Driver:
         self.row_sum: Any = None
         self.sampled: Any = None
         self.believed: Any = None
+        self.sampled_roots: Any = None
         self._graph: Any = None
         if self.responds:
             self.start_average(self.strategy)
@@ -103,6 +106,9 @@ class Driver:
         """Keeps the strategies of one iteration of each game, counted from 1, in the passes' layout of games."""
         self._sample_iterations, self.sampled = iterations, self.passes.zeros()
         self.believed = self.passes.zeros() if self._keeps_means else self.sampled
+        if self.options.gadget is not None:
+            player = self.options.gadget.player
+            self.sampled_roots = self.passes.get_roots(player, self.mean_reaches[player])
 
     def step(self) -> None:
         """Runs one iteration: both players answer once."""
@@ -112,6 +118,7 @@ class Driver:
         self.clock.tick()
         if not self.responds:  # the average holds the strategies before their update
             self._take_samples(self.strategy, self.sampled)
+            self._take_roots()
         for players in ((0,), (1,)) if self.schedule.alternating else ((0, 1),):
             if self.valuation is not None:
                 self.valuation.ask(players, self)
@@ -227,6 +234,13 @@ class Driver:
         if self.valuation is not None:
             for player in (0, 1):
                 self.valuation.follow(player, self)
+
+    def _take_roots(self) -> None:
+        """Keeps what enters the subgames of the games that sample this iteration."""
+        gadget = self.options.gadget
+        if self._sample_iterations is not None and gadget is not None:
+            entering = self.passes.get_roots(gadget.player, self.mean_reaches[gadget.player])
+            self.passes.take_roots(gadget.player, self._sample_iterations, self.clock, entering, self.sampled_roots)
 
     def _take_samples(self, source: Any, target: Any) -> None:
         if self._sample_iterations is not None:

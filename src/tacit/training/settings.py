@@ -31,7 +31,7 @@ class Settings:
     system: ClassVar[str]
     """What run folders and network files call what it configures."""
     words: ClassVar[Mapping[str, str]] = {}
-    """For some fields, a word that is as good as a value."""
+    """For some fields, a word that is as good as a value: a whole number."""
 
     def with_settings(self, settings: Mapping[str, str]) -> Self:
         """Returns the configuration with `key=value` settings applied.
@@ -39,7 +39,7 @@ class Settings:
         Raises:
           TacitError: a key is unknown, or a value cannot be read or makes no sense.
         """
-        kinds = {field.name: type(getattr(self, field.name)) for field in fields(self)}
+        kinds = {f.name: int if f.name in self.words else type(getattr(self, f.name)) for f in fields(self)}
         changes: dict[str, Any] = {}
         for key, value in settings.items():
             if key not in kinds:

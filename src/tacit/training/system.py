@@ -47,6 +47,13 @@ class Trainer(ABC, Generic[C, M]):
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None
 
+    def progress_share(self) -> float:
+        """Returns the share of the run that is done, by epochs or by time, whichever is further."""
+        done = self.epoch / self.config.epochs
+        if self.finish_by is not None:
+            done = max(done, self.seconds / max(self.finish_by, 1e-9))
+        return min(1.0, done)
+
     @abstractmethod
     def run_epoch(self, clock: Callable[[], float]) -> M:
         """Returns the metrics of one more epoch.

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from tacit.games.boards import Boards
+from tacit.learning.replay import ReplayBuffer
 from tacit.nets.board_net import BoardNet
 from tacit.nets.checkpoint import prefixed, unprefixed
-from tacit.rebel.replay import ReplayBuffer
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.selfplay import BoardExamples
 

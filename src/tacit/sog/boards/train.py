@@ -16,14 +16,15 @@ from torch import Tensor
 from tacit.errors import DivergedError
 from tacit.games import AnyGame
 from tacit.games.boards import make_boards
+from tacit.learning.rates import cosine_decay
 from tacit.nets.board_net import BoardNet, NetBoards
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.search.boards.match import play_match
 from tacit.search.boards.search import BoardSearch, UniformBoards
-from tacit.sog.boards.config import PRESETS, BoardConfig
+from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.learner import BoardLearner
 from tacit.sog.boards.selfplay import BoardSelfPlay, Story
-from tacit.training.system import Metrics, System, Trainer
+from tacit.training.system import Metrics, Trainer
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,4 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
         self._numpy.bit_generator.state = header["numpy"]
 
     def _learning_rate(self) -> float:
-        done = self.epoch / self.config.epochs
-        if self.finish_by is not None:
-            done = max(done, self.seconds / max(self.finish_by, 1e-9))
-        return self.config.learning_rate * (0.01 + 0.99 * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done))))
-
-
-SOG_BOARDS = System(BoardConfig, PRESETS, BoardProgress, BoardTrainer)
+        return self.config.learning_rate * cosine_decay(self.progress_share())

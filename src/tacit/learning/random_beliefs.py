@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tacit.rebel.examples import ValueExamples
+from tacit.learning.examples import ValueExamples
+from tacit.search.queries import Queries
 from tacit.search.search import BatchSearch, SearchResult
 
 
@@ -40,10 +41,16 @@ class RandomBeliefs:
         return examples, result
 
     def _draw(self, count: int) -> None:
-        tables = self.search.space.tables
-        self.game_class = self.generator.choice(self._classes, count)
-        counts = np.stack([table.num_roots[self.game_class] for table in tables.players], axis=1)[:, :, None]
-        weights = self.generator.exponential(size=(count, 2, tables.num_private_states))
-        weights *= np.arange(tables.num_private_states) < counts  # normalised, these are uniform over the simplex
-        beliefs = weights / weights.sum(2, keepdims=True)
-        self.reaches = torch.from_numpy(beliefs.astype(np.float32)).to(self.search.kernels.device)
+        states = random_situations(self.search, self._classes, count, self.generator)
+        self.game_class, self.reaches = states.public_class.cpu().numpy(), states.reaches
+
+
+def random_situations(search: BatchSearch, classes: np.ndarray, count: int, generator: np.random.Generator) -> Queries:
+    """Returns public states of the given classes, chosen uniformly, with beliefs that are uniform over the simplex."""
+    tables, device = search.space.tables, search.kernels.device
+    chosen = generator.choice(classes, count)
+    counts = np.stack([table.num_roots[chosen] for table in tables.players], axis=1)[:, :, None]
+    weights = generator.exponential(size=(count, 2, tables.num_private_states))
+    weights *= np.arange(tables.num_private_states) < counts
+    beliefs = (weights / weights.sum(2, keepdims=True)).astype(np.float32)
+    return Queries(torch.from_numpy(chosen.astype(np.int64)).to(device), torch.from_numpy(beliefs).to(device))

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from tacit.learning.examples import PolicyExamples, ValueExamples, unquantise
+from tacit.learning.replay import ReplayBuffer
+from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
-from tacit.rebel.config import RebelConfig
-from tacit.rebel.examples import PolicyExamples, ValueExamples, unquantise
-from tacit.rebel.replay import ReplayBuffer
 from tacit.search.decisions import DecisionTables
 from tacit.tree.search_space import SearchSpace
 
@@ -37,7 +37,7 @@ class NetworkLearner(Generic[N, E]):
       device: where everything lies.
     """
 
-    def __init__(self, net: N, kind: type[E], loss: Callable[[E], Tensor], config: RebelConfig, device: str) -> None:
+    def __init__(self, net: N, kind: type[E], loss: Callable[[E], Tensor], config: NetworkSettings, device: str) -> None:
         self.net, self._config = net, config
         self._error: Callable[[Any], Tensor] = loss
         self.replay: ReplayBuffer[E] = ReplayBuffer(kind, config.replay_size, device)
@@ -58,6 +58,17 @@ class NetworkLearner(Generic[N, E]):
             batch = self.replay.sample(self._config.batch_size, generator)
             total += self._replay_step(batch) if self._on_gpu else self._step(batch)
         return float(total) / steps
+
+    @torch.no_grad()
+    def loss(self, examples: E) -> float:
+        """Returns the mean loss of examples, without learning from them."""
+        return float(self._error(examples))
+
+    @property
+    def steps(self) -> int:
+        """Training steps so far."""
+        moments = self._optimizer.state_dict()["state"]
+        return int(moments[0]["step"]) if moments else 0
 
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
@@ -109,7 +120,7 @@ class NetworkLearner(Generic[N, E]):
 
 
 def value_learner(
-    net: ValueNet, space: SearchSpace, config: RebelConfig, device: str
+    net: ValueNet, space: SearchSpace, config: NetworkSettings, device: str
 ) -> NetworkLearner[ValueNet, ValueExamples]:
     """Returns a value network's learner: the mean Huber loss over the private states that have a value."""
     H = space.tables.num_private_states
@@ -126,7 +137,7 @@ def value_learner(
 
 
 def policy_learner(
-    net: PolicyNet, decisions: DecisionTables, config: RebelConfig, device: str
+    net: PolicyNet, decisions: DecisionTables, config: NetworkSettings, device: str
 ) -> NetworkLearner[PolicyNet, PolicyExamples]:
     """Returns a policy network's learner: the mean square error of probabilities."""
 

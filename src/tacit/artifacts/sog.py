@@ -1,0 +1,41 @@
+"""What Student of Games or DeepStack trained: run folders and network files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.agents.options import RE_SOLVING
+from tacit.artifacts.base import Monitor
+from tacit.artifacts.networks import NetworkArtifact
+from tacit.games import AnyGame
+from tacit.learning.trained import Trained, read_trained
+from tacit.sog.config import SogConfig
+from tacit.sog.system import DEEPSTACK, SOG
+from tacit.training.folder import network_file, system_of
+from tacit.training.system import System
+
+_SYSTEMS: dict[str, System[Any, Any]] = {SOG.name: SOG, DEEPSTACK.name: DEEPSTACK}
+
+
+class SogArtifact(NetworkArtifact[SogConfig]):
+    """Networks of agents who re-solve at each of their decisions."""
+
+    safety, at_decisions = RE_SOLVING, True
+
+    def load(self, name: str) -> Trained[SogConfig]:
+        config: type[SogConfig] = _SYSTEMS[system_of(name) or SOG.name].config
+        return read_trained(network_file(name), name, config)
+
+    def system(self) -> System[SogConfig, Any]:
+        return _SYSTEMS[self._trained.config.system]
+
+    def judged_search(self) -> tuple[str, int]:
+        return self._trained.config.solver, self._trained.config.iterations
+
+    def play_search(self) -> tuple[str, int]:
+        return self.judged_search()
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SogArtifact | None:
+    """Returns what was trained in a folder or file, if Student of Games or DeepStack trained it."""
+    return SogArtifact(name, game, monitor) if system_of(name) in _SYSTEMS else None

@@ -1,0 +1,147 @@
+"""One step of continual re-solving: many games search, and learn where they search next and what they carry there.
+
+A player who re-solves needs two things of the past: its own range, and the values that its last search promised the opponent
+(DeepStack; Student of Games). A step takes both to the next public states where it searches: the leaves of its search, and
+where it wants to think anew at each of its decisions, those as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.games.base import TERMINAL
+from tacit.search.odds import normalised_reach
+from tacit.search.search import BatchSearch, SearchResult
+from tacit.search.walk import reaches_below
+from tacit.tree.beliefs import PublicBeliefState
+from tacit.tree.public_tree import LEAF, Floats, PublicTree
+
+
+class Spots(NamedTuple):
+    """Public states where a player searches.
+
+    Attributes:
+      public_class: `[B]` their classes.
+      reach: `[B, 2, H]` the players' reaches; the opponent's are not used where something was promised.
+      promised: `[B, H]` the opponent's infostate values there by the search before; None at the start of the game.
+    """
+
+    public_class: np.ndarray
+    reach: Tensor
+    promised: Tensor | None
+
+
+class Resolved(NamedTuple):
+    """What the games of one class do until they search again.
+
+    Attributes:
+      public_class: The class.
+      games: `[n]` which of the spots they are.
+      entries: `[e]` the player's entries of the class's search tree that it plays.
+      played: `[e, n]` their probabilities.
+      nodes: `[S]` the nodes of the search tree where the player searches next.
+      reach: `[S, n, H]` its range there.
+      promised: `[S, n, H]` what the opponent is promised there, as infostate values.
+    """
+
+    public_class: int
+    games: np.ndarray
+    entries: np.ndarray
+    played: Tensor
+    nodes: np.ndarray
+    reach: Tensor
+    promised: Tensor
+
+
+def resolve(
+    search: BatchSearch, player: int, spots: Spots, at_decisions: bool, sample_iteration: np.ndarray | None = None
+) -> tuple[SearchResult, list[Resolved]]:
+    """Returns what searches found, and class by class what the player does until it searches again.
+
+    Args:
+      search: how it searches; its solver is of the CFR family.
+      player: who re-solves.
+      spots: where.
+      at_decisions: whether it searches at all of its decisions, and not at leaves alone.
+      sample_iteration: `[B]` the iteration whose strategies each search samples; None takes the last.
+    """
+    space, opponent, classes = search.space, 1 - player, spots.public_class
+    promised = None if spots.promised is None else (opponent, spots.promised)
+    sample = np.full(len(classes), search.config.iterations) if sample_iteration is None else sample_iteration
+    result = search.run(classes, spots.reach, sample, promised, values_rows=opponent)
+    batch, average = result.batch, result.average_strategy
+    own, worth = reaches_below(search, batch, average, spots.reach)[player], result.row_values
+    found = []
+    for group in batch:
+        tree, real = space.subgames[group.public_class].tree, np.flatnonzero(batch.real[group.games])
+        entries, nodes = until_next(tree, player, at_decisions)
+        rows = batch.view(own, batch.row_offset[player], group)[:, real]
+        values = batch.view(worth, batch.row_offset[opponent], group)[:, real]
+        carried = [_carried(tree, node, player, rows, values, space.tables.num_private_states) for node in nodes]
+        none = rows.new_zeros(0, len(real), space.tables.num_private_states)
+        reach, promise = (torch.stack(part) for part in zip(*carried, strict=True)) if carried else (none, none)
+        played = batch.view(average, batch.entry_offset, group)[entries][:, real]
+        games = batch.order[group.games][real]
+        found.append(Resolved(group.public_class, games, entries, played, np.array(nodes, np.int64), reach, promise))
+    return result, found
+
+
+def until_next(tree: PublicTree, player: int, at_decisions: bool) -> tuple[np.ndarray, list[int]]:
+    """Returns the entries of a subgame that the player plays before it searches again, and the nodes where it does."""
+    nodes, found = tree.require_nodes(), []
+    passed = np.zeros(len(nodes), bool)
+    passed[0] = True
+    for node in range(1, len(nodes)):
+        if passed[nodes.parent[node]]:
+            actor = nodes.actor[node]
+            if actor == LEAF or (at_decisions and actor == player):
+                found.append(node)
+            else:
+                passed[node] = actor != TERMINAL
+    mine = np.flatnonzero(tree.entry_player == player)
+    rows = tree.infostate_row[tree.entry_infostate[mine]]
+    return mine[passed[nodes.of_row[player][rows]]], found
+
+
+def promised_values(pbs: PublicBeliefState, player: int, values: Floats) -> Floats:
+    """Returns `[H]` the infostate values that a search promised the opponent at a node of its subgame.
+
+    Args:
+      pbs: the node, with the player's reach there, not rescaled.
+      player: who re-solves.
+      values: `[rows]` the opponent's counterfactual values by that search.
+    """
+    start = pbs.tree.require_nodes().row_start[1 - player]
+    there, reach = values[start[pbs.node] : start[pbs.node + 1]], pbs.reaches[player]
+    found = _per_likelihood(pbs.tree, pbs.node, player, torch.from_numpy(reach)[:, None], torch.from_numpy(there)[:, None])
+    return found[:, 0].numpy()
+
+
+def _carried(tree: PublicTree, node: int, player: int, own: Tensor, values: Tensor, states: int) -> tuple[Tensor, Tensor]:
+    """Returns `[n, H]` the player's range at a node of a search tree, and `[n, H]` what the opponent is promised there.
+
+    Args:
+      tree: the search tree.
+      node: where in it.
+      player: who re-solves.
+      own: `[rows, n]` the player's reach in the tree.
+      values: `[rows, n]` the opponent's counterfactual values.
+      states: `H`.
+    """
+    starts = tree.require_nodes().row_start
+    mine, theirs = (slice(*starts[p][node : node + 2]) for p in (player, 1 - player))
+    reach, promised = own.new_zeros(own.shape[1], states), own.new_zeros(own.shape[1], states)
+    reach[:, : mine.stop - mine.start] = normalised_reach(own[mine], torch.ones_like(own[mine]), dim=0).T
+    promised[:, : theirs.stop - theirs.start] = _per_likelihood(tree, node, player, own[mine], values[theirs]).T
+    return reach, promised
+
+
+def _per_likelihood(tree: PublicTree, node: int, player: int, reach: Tensor, values: Tensor) -> Tensor:
+    """Returns counterfactual values `[H, games]` of the opponent of `player` as infostate values; 0 where nobody comes."""
+    joint = torch.from_numpy(tree.require_nodes().joint(node)).to(reach)
+    likely = (joint.T if player == 0 else joint) @ reach
+    return torch.where(likely > 0, values / likely.where(likely > 0, 1.0), 0.0)

@@ -1,0 +1,99 @@
+"""The query buffer, its solver, and the sources of queries: self-play, or random situations."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.learning.examples import ValueExamples
+from tacit.learning.random_beliefs import random_situations
+from tacit.search.queries import Queries, asked_queries, joined
+from tacit.search.search import BatchSearch
+
+
+class QuerySource(Protocol):
+    """Where queries come from."""
+
+    def advance(self) -> Queries:
+        """Returns some more."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns everything there is to restore."""
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continues from a saved state."""
+
+
+class RandomSituations:
+    """Random situations (DeepStack): beliefs that are uniform over the simplex, wherever some search has a leaf.
+
+    Args:
+      search: whose leaves.
+      count: situations at a time.
+      generator: chooses them.
+    """
+
+    def __init__(self, search: BatchSearch, count: int, generator: np.random.Generator) -> None:
+        self._search, self._count, self._generator = search, count, generator
+        self._classes = np.unique(search.space.tables.leaf_class)
+
+    def advance(self) -> Queries:
+        return random_situations(self._search, self._classes, self._count, self._generator)
+
+    def state(self) -> dict[str, Tensor]:
+        return {}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        del state
+
+
+class QueryBuffer:
+    """Queries that wait for the solver: first come, first served."""
+
+    def __init__(self, num_private_states: int, device: str) -> None:
+        none = torch.zeros(0, dtype=torch.int64, device=device)
+        self._waiting = Queries(none, torch.zeros(0, 2, num_private_states, device=device))
+
+    def __len__(self) -> int:
+        return len(self._waiting.public_class)
+
+    def add(self, queries: Queries) -> None:
+        """Adds queries at the end."""
+        self._waiting = joined([self._waiting, queries])
+
+    def take(self, count: int) -> Queries:
+        """Returns up to so many of the queries that have waited longest, and forgets them."""
+        first, self._waiting = (Queries(*(part[at] for part in self._waiting)) for at in (slice(count), slice(count, None)))
+        return first
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns everything there is to restore."""
+        return self._waiting._asdict()
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continues from a saved state."""
+        self._waiting = Queries(*(state[name].to(part) for name, part in self._waiting._asdict().items()))
+
+
+def solve_queries(
+    search: BatchSearch, queries: Queries, recursive: float, generator: np.random.Generator
+) -> tuple[ValueExamples, Queries]:
+    """Returns examples for the network, and new queries that came up.
+
+    Both ranges are given, so nothing constrains the search (no gadget); its root values are what the network should say.
+
+    Args:
+      search: how queries are solved.
+      queries: what to solve; those whose beliefs exclude each other have no values and are left out.
+      recursive: queries of each search that are asked in turn, on average.
+      generator: chooses them.
+    """
+    classes = queries.public_class.cpu().numpy()
+    sample = generator.integers(1, search.config.iterations + 1, len(classes))
+    result = search.run(classes, queries.reaches, sample)
+    known = ~result.values.isnan().flatten(1).all(1)
+    examples = ValueExamples(queries.public_class[known], queries.reaches[known].flatten(1), result.values[known].flatten(1))
+    return examples, asked_queries(search, result, recursive, generator)

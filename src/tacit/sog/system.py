@@ -1,0 +1,10 @@
+"""Student of Games and DeepStack as systems that train."""
+
+from __future__ import annotations
+
+from tacit.sog.config import DEEPSTACK_PRESETS, PRESETS, DeepstackConfig, SogConfig
+from tacit.sog.train import SogProgress, SogTrainer
+from tacit.training.system import System
+
+SOG = System(SogConfig, PRESETS, SogProgress, SogTrainer)
+DEEPSTACK = System(DeepstackConfig, DEEPSTACK_PRESETS, SogProgress, SogTrainer)

@@ -1,0 +1,198 @@
+"""A run of Student of Games in memory: cycles of self-play, solving queries, and training (Oscarsson et al., Figure 1)."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.errors import DivergedError
+from tacit.evaluation import evaluate
+from tacit.games import AnyGame
+from tacit.kernels import make_passes
+from tacit.learning.examples import ValueExamples
+from tacit.learning.learner import value_learner
+from tacit.learning.networks import make_value_net
+from tacit.learning.rates import cosine_decay
+from tacit.learning.returns import typical_return
+from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.nets.forward import forward_pass
+from tacit.search.resolving import resolving_strategy
+from tacit.search.search import BatchSearch
+from tacit.sog.config import DeepstackConfig, SogConfig
+from tacit.sog.queries import QueryBuffer, QuerySource, RandomSituations, solve_queries
+from tacit.sog.selfplay import SoundSelfPlay
+from tacit.training.system import Metrics, Trainer
+from tacit.tree.search_space import game_space
+
+
+@dataclass(frozen=True)
+class SogProgress(Metrics):
+    """A line of `metrics.jsonl`: where a run stands after a cycle.
+
+    Attributes:
+      epoch: Finished cycles.
+      seconds: Time spent on self-play, solving and training, over all sessions.
+      examples: Queries solved.
+      loss: The mean training loss of the cycle.
+      examples_per_second: Queries solved per second in this cycle.
+      validation_loss: The loss on the cycle's new examples before the network learnt from them (the paper's Figure 3).
+      policy_change: The mean square difference of the root's policy to the one after the cycle before (Figure 4).
+      exploitability: Of continual re-solving, exact, where it was evaluated.
+    """
+
+    epoch: int
+    seconds: float
+    examples: int
+    loss: float
+    examples_per_second: float
+    validation_loss: float | None = None
+    policy_change: float | None = None
+    exploitability: float | None = None
+
+
+class SogTrainer(Trainer[SogConfig, SogProgress]):
+    """Sources of queries, the solver, and the network that learns from solved ones.
+
+    Attributes:
+      values: The value network with its replay buffer.
+      search: How agents and the solver search.
+      source: Where queries come from.
+      buffer: Queries that wait.
+    """
+
+    def __init__(self, game: AnyGame, config: SogConfig, device: str = "cpu") -> None:
+        super().__init__(game, config)
+        self.device = device
+        self.space = game_space(game, config.depth_in(game))
+        torch.manual_seed(config.seed)
+        net = make_value_net(self.space, config, typical_return(self.space)).to(device)
+        self._forward = forward_pass(net)
+        self.values = value_learner(net, self.space, config, device)
+        self.search = BatchSearch(self.space, self._forward, config.search_in(game), device)
+        self._numpy = np.random.default_rng(config.seed)
+        self._torch = torch.Generator(device=device).manual_seed(config.seed)
+        self.source: QuerySource
+        if isinstance(config, DeepstackConfig):
+            self.source = RandomSituations(self.search, config.games, self._numpy)
+        else:
+            self.source = SoundSelfPlay(self.search, config.games, config.mix, config.queries_per_search, self._numpy)
+        self.buffer = QueryBuffer(self.space.tables.num_private_states, device)
+        self._policy = self._root_policy()
+
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> SogProgress:
+        """Returns the progress after one cycle; where the run's time is up the cycle ends early."""
+        start = clock()
+        ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
+        examples = self._solve_cycle(lambda: clock() < ends)
+        validation = self.values.loss(examples)
+        loss = self.values.learn(examples, self._learning_rate(), self._torch)
+        self._forward.refresh()
+        policy = self._root_policy()
+        change = float((policy - self._policy).square().sum() / self._root_legal.sum())
+        self._policy = policy
+        self.epoch += 1
+        took = clock() - start
+        self.seconds += took
+        if not math.isfinite(loss):
+            raise DivergedError(f"the loss became {loss}: lower learning_rate")
+        speed = len(examples.public_class) / took
+        return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change)
+
+    def _solve_cycle(self, goes_on: Callable[[], bool]) -> ValueExamples:
+        """Returns the examples of a cycle: self-play makes queries while too few wait, and the solver takes them."""
+        config, parts, solved = self.config, [], 0
+        while solved < config.cycle_queries and (goes_on() or not solved):
+            size = min(config.games, config.cycle_queries - solved)
+            if len(self.buffer) < size:
+                self.buffer.add(self.source.advance())
+                continue
+            queries = self.buffer.take(size)
+            examples, more = solve_queries(self.search, queries, self._recursive, self._numpy)
+            self.buffer.add(more)
+            parts.append(examples)
+            solved += size
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return ValueExamples(*(torch.cat(column) for column in columns))
+
+    @property
+    def _recursive(self) -> float:
+        return 0.0 if isinstance(self.config, DeepstackConfig) else self.config.recursive_queries
+
+    @property
+    def examples(self) -> int:
+        """Queries solved so far."""
+        return self.values.replay.added
+
+    def evaluate(self, progress: Callable[[int], None] = lambda _: None) -> float:
+        """Returns the exact exploitability of continual re-solving at all decisions, in the game's units.
+
+        Raises:
+          TacitError: the game is too large for exact figures.
+        """
+        strategy = resolving_strategy(self.search, progress, at_decisions=True)
+        return evaluate(make_passes(self.space.tree), strategy).exploitability
+
+    def judged(self, metrics: SogProgress, on_search: Callable[[int], None]) -> SogProgress:
+        if not self.space.compiled:
+            return metrics
+        return replace(metrics, exploitability=self.evaluate(on_search))
+
+    def at_rest(self) -> SogProgress:
+        return SogProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
+
+    def weights(self) -> dict[str, Tensor]:
+        return self.values.net.state_dict()
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {
+            **prefixed("values", self.values.state()),
+            **prefixed("source", self.source.state()),
+            **prefixed("buffer", self.buffer.state()),
+            "policy": self._policy,
+            "generator": self._torch.get_state(),
+        }
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, header = super().state()
+        return tensors, {**header, "numpy": json.loads(json.dumps(self._numpy.bit_generator.state, default=int))}
+
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        super().restore(tensors, header)
+        self.values.restore(unprefixed("values", tensors))
+        self.source.restore(unprefixed("source", tensors))
+        self.buffer.restore(unprefixed("buffer", tensors))
+        self._policy = tensors["policy"].to(self.device)
+        self._torch.set_state(tensors["generator"])
+        self._numpy.bit_generator.state = header["numpy"]
+        self._forward.refresh()
+
+    @property
+    def _root_legal(self) -> Tensor:
+        """`[K, H, A]` the actions that exist at the decisions that games open with."""
+        return self.search.decisions.legal[torch.from_numpy(self.space.root_class).to(self.device)]
+
+    def _root_policy(self) -> Tensor:
+        """Returns `[K, H, A]` what a search says at the decisions that games open with."""
+        space, search = self.space, self.search
+        reaches = torch.from_numpy(space.root_reaches).to(self.device)
+        result = search.run(space.root_class, reaches, np.full(len(reaches), search.config.iterations))
+        policy, average = torch.zeros(self._root_legal.shape, device=self.device), result.average_strategy
+        for group in result.batch:
+            table = search.decisions.by_class[group.public_class]
+            games = result.batch.order[group.games]
+            played = result.batch.view(average, result.batch.entry_offset, group)[table.entries[0]]  # [H, A, n]
+            policy[games] = (played * table.legal[0][:, :, None]).permute(2, 0, 1)
+        return policy
+
+    def _learning_rate(self) -> float:
+        config = self.config
+        halved = 0.5 ** (self.values.steps // config.halve_every) if config.halve_every else None
+        return config.learning_rate * (cosine_decay(self.progress_share()) if halved is None else halved)

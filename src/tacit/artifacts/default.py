@@ -55,12 +55,12 @@ def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact |
         return None
     if game is None:
         raise TacitError("default is the best agent at hand for a game: name the game, too")
-    from tacit.artifacts.rebel import RebelArtifact
-    from tacit.rebel.trained import pretrained_for
+    from tacit.artifacts import open as open_artifact
+    from tacit.training.shipped import shipped_for
 
-    pretrained = pretrained_for(game)
+    pretrained = shipped_for(str(game))
     if pretrained is not None:
-        return RebelArtifact(pretrained, game, monitor)
+        return open_artifact(pretrained, game, monitor)
     return _UNTRAINED[game.tree_layout](game, monitor)
 
 

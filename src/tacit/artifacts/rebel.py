@@ -16,7 +16,8 @@ from tacit.learning.trained import Trained
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.network_error import network_error
 from tacit.rebel.system import REBEL
-from tacit.rebel.trained import PRETRAINED, load_trained
+from tacit.rebel.trained import load_trained
+from tacit.training.shipped import PRETRAINED
 from tacit.training.system import System
 
 PLAY_ITERATIONS = 512

@@ -29,6 +29,7 @@ from tacit import __version__
 from tacit.errors import TacitError
 from tacit.files import check_readable, json_text, write_whole
 from tacit.nets.checkpoint import read_header, save_tensors
+from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
 
 _NETWORK = Path("checkpoints", "network.safetensors")
@@ -38,20 +39,22 @@ KEPT_NETWORKS = 3
 
 
 def system_of(path: str | Path) -> str | None:
-    """Returns the name of the system that trained what a run folder or a network file holds, None where it holds neither.
+    """Returns the name of the system that trained what is in a run folder, a network file or `pretrained:NAME`, else None.
 
     Raises:
-      TacitError: the folder's configuration cannot be read.
+      TacitError: the folder's configuration cannot be read, or no shipped network has that name.
     """
-    if Path(path).is_file():
-        header = read_header(path)
+    if str(path).startswith(PRETRAINED) or Path(path).is_file():
+        header = read_header(network_file(path))
         return None if header is None else header.get("system")
     config = Path(path) / "config.json"
     return str(_read_config(config)["system"]) if config.exists() else None
 
 
 def network_file(path: str | Path) -> Path:
-    """Returns the file of the latest networks of a run folder; a file is itself."""
+    """Returns the file of the latest networks of a run folder or of `pretrained:NAME`; a file is itself."""
+    if str(path).startswith(PRETRAINED):
+        return shipped_file(str(path))
     path = Path(path)
     return path / _NETWORK if path.is_dir() else path
 

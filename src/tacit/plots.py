@@ -117,6 +117,32 @@ def learning_panels(
     save_figure(figure, path)
 
 
+def spread_panels(
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, Sequence[float]]]]], below: str, beside: str, path: str | Path
+) -> None:
+    """Draws curves with bands into a file, log-log, panels side by side.
+
+    Args:
+      panels: for each panel its curves by name: points of a number and the figures of all seeds there.
+      below: what the horizontal axis counts.
+      beside: what the figures are.
+      path: the file.
+    """
+    pyplot = house_pyplot()
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.8), sharey=True, squeeze=False)
+    for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
+        for label, points in curves.items():
+            at, found = [point[0] for point in points], [point[1] for point in points]
+            (line,) = axis.plot(at, [sum(part) / len(part) for part in found], label=label, marker=".", markersize=5)
+            low, high = [min(part) for part in found], [max(part) for part in found]
+            axis.fill_between(at, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+        axis.set(xscale="log", yscale="log", title=name, xlabel=below)
+        axis.grid(True, which="major", alpha=0.3)
+    axes[0][0].set_ylabel(beside)
+    axes[0][0].legend(fontsize=8, frameon=False)
+    save_figure(figure, path)
+
+
 def score_panels(losses: Mapping[str, Points], scores: Points, title: str, path: str | Path) -> None:
     """Draws the losses of a run on a board and its mean payoff in evaluations, both over minutes of training, into a file."""
     pyplot = house_pyplot()

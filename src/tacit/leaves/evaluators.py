@@ -28,15 +28,15 @@ class ZeroLeaves:
 
 
 class RandomLeaves:
-    """An untrained network: values are a fixed random function of class and beliefs, of order 1."""
+    """An untrained network: values are a fixed random function of class and beliefs, of the order of `scale`."""
 
     counterfactual = False
 
-    def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64) -> None:
+    def __init__(self, space: SearchSpace, seed: int = 0, width: int = 64, scale: float = 1.0) -> None:
         generator, features = torch.Generator().manual_seed(seed), 2 * space.tables.num_private_states
         self._first = torch.randn(width, features, generator=generator)
         self._shift = torch.randn(width, space.num_classes, generator=generator)
-        self._last = torch.randn(features, width, generator=generator) / float(width) ** 0.5
+        self._last = torch.randn(features, width, generator=generator) * scale / float(width) ** 0.5
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         if self._first.device != beliefs.device:  # once: a captured graph could not

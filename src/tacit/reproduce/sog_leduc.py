@@ -8,8 +8,8 @@ The paper shows curves and gives no numbers. Beside ours stand figures measured 
 is and with its gadget's range corrected (docs/LOG.md).
 
 Every curve is made twice. By the paper's settings: regret matching+, simultaneous updates, the first half of the iterations
-left out of averages, leaves valued at the present strategies. And by better ones: alternating updates, no warm-up, leaves valued
-at average strategies. All figures are exact; the spread is over seeds of training.
+left out of averages, leaves valued at the present strategies. And by better ones: alternating updates, no warm-up, leaves
+valued at averages. All figures are exact; the spread is over seeds of training.
 """
 
 from __future__ import annotations

@@ -143,6 +143,20 @@ def spread_panels(
     save_figure(figure, path)
 
 
+def cycle_panels(panels: Mapping[str, Mapping[str, Sequence[float | None]]], path: str | Path) -> None:
+    """Draws figures of each cycle of training into a file, panels side by side, a line for each game."""
+    pyplot = house_pyplot()
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.6), squeeze=False)
+    for axis, (name, curves) in zip(axes[0], panels.items(), strict=True):
+        for label, figures in curves.items():
+            points = [(cycle, found) for cycle, found in enumerate(figures, 1) if found]
+            axis.plot([cycle for cycle, _ in points], [found for _, found in points], label=label, marker=".", markersize=4)
+        axis.set(yscale="log", title=name, xlabel="cycle")
+        axis.grid(True, which="major", alpha=0.3)
+    axes[0][0].legend(fontsize=8, frameon=False)
+    save_figure(figure, path)
+
+
 def score_panels(losses: Mapping[str, Points], scores: Points, title: str, path: str | Path) -> None:
     """Draws the losses of a run on a board and its mean payoff in evaluations, both over minutes of training, into a file."""
     pyplot = house_pyplot()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import LearnedCell
     from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "nfsp-leduc", "nfsp-xfp", "rebel-table2", "sog-leduc", "teh-tabular")
+NAMES = ("flop", "nfsp-leduc", "nfsp-xfp", "rebel-table2", "sog-leduc", "sog-tplo", "teh-tabular")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
@@ -28,8 +28,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4), nfsp-leduc, nfsp-xfp (NFSP Figures 1, 3) "
-            "or sog-leduc (Student of Games, Figure 2)."
+            help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4), nfsp-leduc, nfsp-xfp (NFSP Figures 1, 3), "
+            "sog-leduc or sog-tplo (Student of Games, Figures 2, 3, 4)."
         ),
     ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
@@ -63,6 +63,8 @@ def reproduce(
       tacit reproduce nfsp-leduc
 
       tacit reproduce sog-leduc
+
+      tacit reproduce sog-tplo --scale smoke
     """
     from tacit.files import check_writable
 
@@ -86,10 +88,11 @@ def reproduce(
         from tacit.cli.nfsp_figures import reproduce_xfp
 
         report, show = reproduce_xfp(scale, picture, seed)
-    elif name == "sog-leduc":
-        from tacit.cli.sog_figures import reproduce_sog_leduc
+    elif name.startswith("sog"):
+        from tacit.cli.sog_figures import reproduce_sog_leduc, reproduce_sog_tplo
 
-        report, show = reproduce_sog_leduc(scale, folder / name / scale, picture, seed)
+        make = reproduce_sog_leduc if name == "sog-leduc" else reproduce_sog_tplo
+        report, show = make(scale, folder / name / scale, picture, seed)
     else:
         report, show = _rebel(name, scale, chosen if name == "rebel-table2" else ("tabular",), games, folder, seed)
     print_json({"experiment": name, "scale": scale, **report}) if as_json else show()

@@ -127,9 +127,7 @@ class Artifact(ABC):
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
         """Returns its value network, to value leaves of searches in a game; raises a `TacitError` where there is none."""
-        raise TacitError(
-            f"{self.name} has no value network: give a run of rebel or sog, its network or pretrained:NAME"
-        )
+        raise TacitError(f"{self.name} has no value network: give a run of rebel or sog, its network or pretrained:NAME")
 
     def on(self, game: AnyGame) -> Artifact:
         """Returns what the same name stands for in a game."""

@@ -112,7 +112,7 @@ class DeepstackConfig(SogConfig):
 
 
 _BETTER: dict[str, Any] = {
-    "warm_up": 0.0, "updates": ALTERNATING, "decomposition": MODIFIED_CFR_AVE, "halve_every": 0
+    "solver": "pcfr+", "warm_up": 0.0, "updates": ALTERNATING, "decomposition": MODIFIED_CFR_AVE, "halve_every": 0,
 }  # fmt: skip
 PRESETS: dict[str, SogConfig] = {
     "paper": SogConfig(),

@@ -112,17 +112,17 @@ class DeepstackConfig(SogConfig):
 
 
 _BETTER: dict[str, Any] = {
-    "warm_up": 0.0, "updates": ALTERNATING, "decomposition": MODIFIED_CFR_AVE, "halve_every": 0
+    "solver": "pcfr+", "warm_up": 0.0, "updates": ALTERNATING, "decomposition": MODIFIED_CFR_AVE, "halve_every": 0,
 }  # fmt: skip
 PRESETS: dict[str, SogConfig] = {
     "paper": SogConfig(),
     "cpu": SogConfig(
         **_BETTER, games=512, queries_per_search=8.0, recursive_queries=0.5, learning_rate=2e-3, batch_size=512, ratio=16.0,
-        replay_size=200_000, cycle_queries=4_096, epochs=60, evaluate_every=5,
+        replay_size=200_000, cycle_queries=4_096, epochs=24, evaluate_every=4,
     ),
     "gpu": SogConfig(
         **_BETTER, games=8_192, queries_per_search=8.0, recursive_queries=0.5, hidden=256, learning_rate=2e-3,
-        batch_size=4_096, ratio=32.0, replay_size=2_000_000, cycle_queries=65_536, epochs=60, evaluate_every=5,
+        batch_size=4_096, ratio=32.0, replay_size=2_000_000, cycle_queries=65_536, epochs=40, evaluate_every=5,
     ),
     "smoke": SogConfig(
         **_BETTER, iterations=10, games=32, queries_per_search=4.0, recursive_queries=0.5, hidden=32, layers=2,

@@ -107,7 +107,11 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change)
 
     def _solve_cycle(self, goes_on: Callable[[], bool]) -> ValueExamples:
-        """Returns the examples of a cycle: self-play makes queries while too few wait, and the solver takes them."""
+        """Returns the examples of a cycle: self-play makes queries while too few wait, and the solver takes them.
+
+        A cycle that leaves more queries waiting than it solved forgets them: in long games recursive queries could otherwise
+        crowd out self-play for good.
+        """
         config, parts, solved = self.config, [], 0
         while solved < config.cycle_queries and (goes_on() or not solved):
             size = min(config.games, config.cycle_queries - solved)
@@ -119,6 +123,8 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
             self.buffer.add(more)
             parts.append(examples)
             solved += size
+        if len(self.buffer) > config.cycle_queries:
+            self.buffer.take(len(self.buffer))
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return ValueExamples(*(torch.cat(column) for column in columns))
 

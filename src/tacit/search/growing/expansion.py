@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.compiled import compiled, inner
+from tacit.compiled import compiled
 from tacit.search.growing.forest import CLOSED, NEW, NO_NODE, VALUED
 from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
 from tacit.tree.source import NO_CLASS
 
+# No kernel makes arrays, so references need not be counted: with some forty arrays that would take most of the time.
+_compiled = compiled(_nrt=False)
+_inlined = compiled(_nrt=False, inline="always")
 NOTHING = -1
 """Target of a walk that ended where the game is over."""
 BEST_PRIOR = -1
 """Action of a walk that met a leaf: where one action is opened at a time, that of the highest prior."""
 
 
-@inner()
+@_inlined
 def _draw(f, b):  # type: ignore[no-untyped-def]
     """Returns a tree's next random number in [0, 1) (SplitMix64)."""
     f.random[b] += np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +35,7 @@ def _draw(f, b):  # type: ignore[no-untyped-def]
     return np.float64((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
-@inner()
+@_inlined
 def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
     """Returns both players' rows at the root, drawn from the beliefs there, or from chance where these exclude each other."""
     state = f.state[b, 0]
@@ -53,7 +56,7 @@ def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
     return t.pair_row[0][chosen], t.pair_row[1][chosen]
 
 
-@inner()
+@_inlined
 def _puct(t, f, b, node, player, h, first, end, exploration):  # type: ignore[no-untyped-def]
     """Returns the entry that PUCT chooses: the best value plus prior times the square root of all visits over own visits.
 
@@ -76,7 +79,7 @@ def _puct(t, f, b, node, player, h, first, end, exploration):  # type: ignore[no
     return best
 
 
-@inner()
+@_inlined
 def _draw_action(f, b, first, end):  # type: ignore[no-untyped-def]
     """Returns an entry drawn from the current strategy."""
     left, chosen = _draw(f, b), first
@@ -89,7 +92,7 @@ def _draw_action(f, b, first, end):  # type: ignore[no-untyped-def]
     return chosen
 
 
-@inner()
+@_inlined
 def _follows(t, state, pair, rows, actor, entry):  # type: ignore[no-untyped-def]
     """Returns whether a pair at a child comes from the given rows of the step's root by the given entry."""
     first = t.first_row[0][state] + t.pair_row[0][pair]
@@ -98,7 +101,7 @@ def _follows(t, state, pair, rows, actor, entry):  # type: ignore[no-untyped-def
     return own == entry and t.row_parent[0][first] == rows[0] and t.row_parent[1][second] == rows[1]
 
 
-@inner()
+@_inlined
 def _draw_child(t, f, b, k, rows, entry):  # type: ignore[no-untyped-def]
     """Returns the child that an action leads to, counted from 0, and both rows there: chance draws by its true odds."""
     actor, first, total = t.actor[k], t.state_start[k] + 1, 0.0
@@ -115,7 +118,7 @@ def _draw_child(t, f, b, k, rows, entry):  # type: ignore[no-untyped-def]
     return child, below
 
 
-@compiled()
+@_compiled
 def walk(t, f, exploration, puct_share, target, action):  # type: ignore[no-untyped-def]
     """Walks down each tree once.
 
@@ -151,7 +154,7 @@ def walk(t, f, exploration, puct_share, target, action):  # type: ignore[no-unty
             node = f.link[b, f.node_link[b, node] + child]
 
 
-@compiled()
+@_compiled
 def begin(t, f, target):  # type: ignore[no-untyped-def]
     """Gives the leaves among the targets `[B]` their step, links and entries, all closed, with uniform priors."""
     for b in range(len(target)):
@@ -171,7 +174,7 @@ def begin(t, f, target):  # type: ignore[no-untyped-def]
                 f.num_entries[b] += 1
 
 
-@inner()
+@_inlined
 def _add_child(t, f, b, parent, state):  # type: ignore[no-untyped-def]
     """Adds a child of an open node, with its rows; `state` is the child in the node's step."""
     node, above = f.num_nodes[b], f.state[b, parent]
@@ -196,7 +199,7 @@ def _add_child(t, f, b, parent, state):  # type: ignore[no-untyped-def]
                 f.bound[b] = max(f.bound[b], abs(t.pair_payoff[pair] / t.pair_chance[pair]))
 
 
-@inner()
+@_inlined
 def _best_closed(f, b, first, end):  # type: ignore[no-untyped-def]
     best = first
     for e in range(first, end):
@@ -205,7 +208,7 @@ def _best_closed(f, b, first, end):  # type: ignore[no-untyped-def]
     return best
 
 
-@compiled()
+@_compiled
 def extend(t, f, target, action, whole):  # type: ignore[no-untyped-def]
     """Adds children to the targets: all of them, or where nothing is hidden and not `whole`, those of the one action.
 

@@ -19,8 +19,8 @@ CLOSED, NEW, VALUED = 0, 1, 2
 class Forest(NamedTuple):
     """`B` trees with room for `N` nodes, `R` rows of each player, `E` entries and `K` links to children each.
 
-    A node is a leaf while its step is `NO_STEP`, unless the game is over there. Nodes and rows lie in the order they were added,
-    so parents come first; the rows of a node and the entries of a row are adjacent.
+    A node is a leaf while its step is `NO_STEP`, unless the game is over there. Nodes and rows lie in the order they were
+    added, so parents come first. The rows of a node are adjacent, and so are the entries of a row.
 
     Attributes:
       num_nodes: `[B]` nodes so far.
@@ -110,7 +110,7 @@ def plant(steps: Steps, game_class: NDArray[Any], reaches: Floats, seeds: NDArra
     tables, B = steps.tables, len(game_class)
     arrays: dict[str, Any] = {}
     for name in Forest._fields:
-        shape = (B, 2) if name == "num_rows" else (B,)
+        shape: tuple[int, ...] = (B, 2) if name == "num_rows" else (B,)
         if name not in _PER_TREE:
             shape = (B, 2, 0) if name in _BY_PLAYER else (B, 0)
         arrays[name] = np.zeros(shape, np.float64 if name in _FLOATS else np.int32)

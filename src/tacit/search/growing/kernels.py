@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.compiled import compiled, inner
+from tacit.compiled import compiled
 from tacit.search.growing.forest import CLOSED, VALUED
 from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
 from tacit.tree.public_tree import NO_PARENT
 from tacit.tree.source import NO_CLASS
 
+# No kernel makes arrays, so references need not be counted: with some forty arrays that would take most of the time.
+_compiled = compiled(_nrt=False)
+_inlined = compiled(_nrt=False, inline="always")
 NO_REACH = 1e-20
 """A total reach that counts as none: anything may be held then."""
 
 
-@compiled()
+@_compiled
 def reach_down(f, player):  # type: ignore[no-untyped-def]
     """Fills a player's reach below the roots, which are set."""
     for b in range(len(f.num_nodes)):
@@ -28,16 +31,16 @@ def reach_down(f, player):  # type: ignore[no-untyped-def]
                 f.reach[b, player, row] = share * f.reach[b, player, above]
 
 
-@inner()
+@_inlined
 def _is_leaf(t, f, b, node):  # type: ignore[no-untyped-def]
     return f.step[b, node] == NO_STEP and t.state_class[f.state[b, node]] != NO_CLASS
 
 
-@compiled()
+@_compiled
 def find_leaves(t, f, tree, leaf):  # type: ignore[no-untyped-def]
-    """Writes the leaves that need a value into `tree` and `leaf` `[L]`, as far as they have room, and returns how many there are.
+    """Writes the leaves that need a value into `tree` and `leaf` `[L]`, as far as there is room, and returns their number.
 
-    A leaf where both private states are known needs it once.
+    A leaf where both private states are known needs a value once.
     """
     count = 0
     for b in range(len(f.num_nodes)):
@@ -49,11 +52,13 @@ def find_leaves(t, f, tree, leaf):  # type: ignore[no-untyped-def]
     return count
 
 
-@compiled()
+@_compiled
 def beliefs_at(t, f, tree, node, beliefs):  # type: ignore[no-untyped-def]
-    """Writes both players' normalised reaches at nodes `[L]` into `beliefs` `[2 * H, L]`, uniform where nothing reaches."""
+    """Writes both players' beliefs at nodes `[L]` into `beliefs` `[2 * H, L]`, which is zero before.
+
+    A player's belief is its reach, normalised; it is uniform where nothing reaches.
+    """
     H = beliefs.shape[0] // 2
-    beliefs[:] = 0.0
     for i in range(len(tree)):
         b, n = tree[i], node[i]
         for player in range(2):
@@ -65,7 +70,7 @@ def beliefs_at(t, f, tree, node, beliefs):  # type: ignore[no-untyped-def]
                 beliefs[player * H + h, i] = reached / total if total > NO_REACH else 1.0 / count
 
 
-@compiled()
+@_compiled
 def set_leaf_values(t, f, tree, leaf, values):  # type: ignore[no-untyped-def]
     """Takes over infostate values `[2 * H, L]` of leaves."""
     H = values.shape[0] // 2
@@ -80,7 +85,7 @@ def set_leaf_values(t, f, tree, leaf, values):  # type: ignore[no-untyped-def]
                 f.bound[b] = max(f.bound[b], abs(value))
 
 
-@inner()
+@_inlined
 def _end(t, f, b, node, player):  # type: ignore[no-untyped-def]
     """Sets a player's counterfactual values at a terminal node or a leaf."""
     state, scale, other = f.state[b, node], f.scale[b, node], 1 - player
@@ -96,7 +101,7 @@ def _end(t, f, b, node, player):  # type: ignore[no-untyped-def]
             f.cfv[b, player, row] *= f.leaf_value[b, player, row]
 
 
-@inner()
+@_inlined
 def _match(f, b, row, player, first, end, step):  # type: ignore[no-untyped-def]
     """Updates one infostate, whose actions have values: its value, average, regrets and strategy."""
     positive_discount, negative_discount, floor, prediction, average_weight = step
@@ -119,7 +124,7 @@ def _match(f, b, row, player, first, end, step):  # type: ignore[no-untyped-def]
             f.strategy[b, e] = f.strategy[b, e] / total if total > 0.0 else 1.0 / count
 
 
-@compiled()
+@_compiled
 def answer(t, f, player, step):  # type: ignore[no-untyped-def]
     """Lets a player's values flow up against the opponent's reach, and matches its regrets on the way.
 
@@ -130,11 +135,13 @@ def answer(t, f, player, step):  # type: ignore[no-untyped-def]
         for row in range(f.num_rows[b, other]):
             f.faced[b, other, row] = f.reach[b, other, row]
             f.reach_sum[b, other, row] += weight * f.reach[b, other, row]
-        f.cfv[b, player, : f.num_rows[b, player]] = 0.0
+        for row in range(f.num_rows[b, player]):
+            f.cfv[b, player, row] = 0.0
         for node in range(f.num_nodes[b]):
             k, first = f.step[b, node], f.node_entry[b, node]
             if k != NO_STEP and t.actor[k] == player:
-                f.edge_value[b, first : first + t.first_entry[t.action_start[k] + t.num_rows[player][f.state[b, node]]]] = 0.0
+                for e in range(first, first + t.first_entry[t.action_start[k] + t.num_rows[player][f.state[b, node]]]):
+                    f.edge_value[b, e] = 0.0
         for node in range(f.num_nodes[b] - 1, -1, -1):
             state, k, own_row = f.state[b, node], f.step[b, node], f.node_row[b, player, node]
             if k == NO_STEP:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class GrowingResult:
         first = int(t.action_start[k])
         starts = f.node_entry[b, node] + t.first_entry[first : first + 1 + t.num_rows[t.actor[k]][f.state[b, node]]]
         found = []
-        for start, end in zip(starts[:-1], starts[1:], strict=True):
+        for start, end in pairwise(starts.tolist()):
             weights = f.average[b, start:end]
             weights = weights if weights.sum() > 0 else (f.opened[b, start:end] != CLOSED).astype(np.float64)
             found.append(weights / weights.sum())

@@ -41,6 +41,8 @@ class GrowingConfig:
       solver: The schedule of regrets and averages, one of the CFR family.
       alternating: Whether player 1 answers player 0's new strategy within an update. The paper's updates are simultaneous.
       exploration: The constant of PUCT.
+      all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
+        and no infostate looks worse than it is because its good action is not in the tree yet.
       puct_share: How often a walk takes the action of PUCT, and not one of the current strategy.
     """
 
@@ -49,6 +51,7 @@ class GrowingConfig:
     solver: str = "cfr+"
     alternating: bool = False
     exploration: float = 1.5
+    all_actions: bool = False
     puct_share: float = 0.5
 
     def __post_init__(self) -> None:
@@ -150,7 +153,7 @@ class GrowingSearch:
         expansion.begin(self.steps.tables, forest, target)
         if self.policy is not None:
             self._set_priors(forest, tree[new], node[new])
-        expansion.extend(self.steps.tables, forest, target, action, first)
+        expansion.extend(self.steps.tables, forest, target, action, first or self.config.all_actions)
         return forest
 
     def _update(self, forest: Forest, step: RegretStep, gadget: Gadget | None) -> None:

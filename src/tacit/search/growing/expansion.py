@@ -14,6 +14,7 @@ import numpy as np
 from tacit.compiled import compiled
 from tacit.search.growing.forest import CLOSED, NEW, NO_NODE, VALUED
 from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
+from tacit.tree.public_tree import NO_PARENT
 from tacit.tree.source import NO_CLASS
 
 # No kernel makes arrays, so references need not be counted: with some forty arrays that would take most of the time.
@@ -57,10 +58,26 @@ def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
 
 
 @_inlined
+def _grows(t, f, b, node, player, entry):  # type: ignore[no-untyped-def]
+    """Returns whether an action leads to something that can be opened."""
+    if f.opened[b, entry] == CLOSED:
+        return True
+    k, local = f.step[b, node], entry - f.node_entry[b, node]
+    for state in range(t.state_start[k] + 1, t.state_start[k + 1]):
+        child = f.link[b, f.node_link[b, node] + state - t.state_start[k] - 1]
+        if child != NO_NODE and f.live[b, child] > 0:
+            for row in range(t.first_row[player][state], t.first_row[player][state] + t.num_rows[player][state]):
+                if t.row_entry[player][row] == local:
+                    return True
+    return False
+
+
+@_inlined
 def _puct(t, f, b, node, player, h, first, end, exploration):  # type: ignore[no-untyped-def]
     """Returns the entry that PUCT chooses: the best value plus prior times the square root of all visits over own visits.
 
-    Values are infostate values in units of `bound`; an action without one has the value of its infostate.
+    Values are infostate values in units of `bound`; an action without one has the value of its infostate. Actions below which
+    nothing can be opened are passed over, unless there are no others.
     """
     state, likelihood, visits, other = f.state[b, node], 0.0, 0, 1 - player
     for pair in range(t.pair_start[state], t.pair_start[state + 1]):
@@ -72,6 +89,8 @@ def _puct(t, f, b, node, player, h, first, end, exploration):  # type: ignore[no
         visits += f.visits[b, e]
     best, most = first, -np.inf
     for e in range(first, end):
+        if not _grows(t, f, b, node, player, e):
+            continue
         value = f.edge_value[b, e] if f.opened[b, e] == VALUED else f.cfv[b, player, f.node_row[b, player, node] + h]
         score = unit * value + exploration * f.prior[b, e] * np.sqrt(1.0 + visits) / (1.0 + f.visits[b, e])
         if score > most:
@@ -133,7 +152,7 @@ def walk(t, f, exploration, puct_share, target, action):  # type: ignore[no-unty
     for b in range(len(f.num_nodes)):
         node, rows = 0, _draw_root(t, f, b)
         target[b], action[b] = NOTHING, BEST_PRIOR
-        while t.state_class[f.state[b, node]] != NO_CLASS:
+        while f.live[b, 0] > 0 and t.state_class[f.state[b, node]] != NO_CLASS:
             k = f.step[b, node]
             if k == NO_STEP:
                 target[b] = node
@@ -181,6 +200,7 @@ def _add_child(t, f, b, parent, state):  # type: ignore[no-untyped-def]
     f.num_nodes[b] += 1
     f.parent[b, node], f.state[b, node], f.step[b, node] = parent, state, NO_STEP
     f.scale[b, node] = f.scale[b, parent] * t.state_chance[above]
+    f.live[b, node] = t.state_class[state] != NO_CLASS
     f.link[b, f.node_link[b, parent] + state - t.state_start[f.step[b, parent]] - 1] = node
     for player in range(2):
         f.node_row[b, player, node] = f.num_rows[b, player]
@@ -221,6 +241,7 @@ def extend(t, f, target, action, whole):  # type: ignore[no-untyped-def]
             continue
         k, offset = f.step[b, node], f.node_entry[b, node]
         actor, one, chosen = t.actor[k], t.known[k] and not whole, -1
+        gained = -1  # a leaf, or a closed action, is no longer one
         for h in range(t.num_rows[actor][f.state[b, node]]):
             first = offset + t.first_entry[t.action_start[k] + h]
             end = offset + t.first_entry[t.action_start[k] + h + 1]
@@ -229,9 +250,14 @@ def extend(t, f, target, action, whole):  # type: ignore[no-untyped-def]
                 f.opened[b, chosen] = NEW
                 if action[b] == BEST_PRIOR:
                     f.strategy[b, chosen] = 1.0
+                    gained += end - first - 1
             else:
                 for e in range(first, end):
                     f.opened[b, e], f.strategy[b, e] = NEW, 1.0 / (end - first)
         for state in range(t.state_start[k] + 1, t.state_start[k + 1]):
             if not one or t.row_entry[actor][t.first_row[actor][state]] == chosen - offset:
                 _add_child(t, f, b, node, state)
+                gained += t.state_class[state] != NO_CLASS
+        while node != NO_PARENT:
+            f.live[b, node] += gained
+            node = f.parent[b, node]

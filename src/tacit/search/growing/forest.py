@@ -31,6 +31,7 @@ class Forest(NamedTuple):
       state: `[B, N]` what the step above says of the node, or for the root its own step: a state of `StepTables`.
       step: `[B, N]` the step of an open node, `NO_STEP` elsewhere.
       scale: `[B, N]` the factor on the chance weights of the node's state.
+      live: `[B, N]` what can still be opened below a node: leaves, and closed actions of open nodes.
       node_row: `[B, 2, N]` the first row of each player.
       node_entry: `[B, N]` the first entry of an open node.
       node_link: `[B, N]` the first link of an open node; it has one for each child of its step.
@@ -63,6 +64,7 @@ class Forest(NamedTuple):
     state: Ints
     step: Ints
     scale: Floats
+    live: Ints
     node_row: Ints
     node_entry: Ints
     node_link: Ints
@@ -88,7 +90,7 @@ class Forest(NamedTuple):
 
 
 _PER_TREE = ("num_nodes", "num_rows", "num_entries", "num_links", "bound", "random")
-_BY_NODE = ("parent", "state", "step", "scale", "node_row", "node_entry", "node_link", "leaf_asked")
+_BY_NODE = ("parent", "state", "step", "scale", "live", "node_row", "node_entry", "node_link", "leaf_asked")
 _BY_ROW = ("row_parent", "row_entry", "reach", "faced", "reach_sum", "cfv", "cfv_sum", "leaf_value")
 _BY_PLAYER = ("node_row", *_BY_ROW)
 _FLOATS = (
@@ -118,6 +120,7 @@ def plant(steps: Steps, game_class: NDArray[Any], reaches: Floats, seeds: NDArra
     forest = with_room(Forest(**arrays), (1, 0, reaches.shape[2], 0))
     state = tables.state_start[tables.step_of_class[game_class]]
     forest.num_nodes[:] = 1
+    forest.live[:, 0] = 1
     forest.parent[:, 0], forest.step[:, 0], forest.scale[:, 0] = NO_PARENT, NO_STEP, 1.0
     forest.state[:, 0] = state
     for player in (0, 1):

@@ -92,11 +92,15 @@ def _run(search: GrowingSearch, source: TreeSource, player: int, wanted: list[_S
         if one.promised is not None:
             promised[b, : len(one.promised)] = one.promised
     nodes = np.array([one.node for one in wanted])
-    seeds = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + (2 * nodes + player).astype(np.uint64) * np.uint64(
-        0xD1342543DE82EF95
-    )
+    seeds = _seeds(seed, 2 * nodes + player)
     safe = None if wanted[0].promised is None else (1 - player, promised)
     return search.run(source.classes.of_node[nodes].astype(np.int64), reaches, seeds, safe)
+
+
+def _seeds(seed: int, number: NDArray[Any]) -> NDArray[np.uint64]:
+    """Returns seeds that differ between public states of different numbers."""
+    mixed = np.array([seed + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15) + number.astype(np.uint64)
+    return mixed * np.uint64(0xD1342543DE82EF95)
 
 
 def _play(source: TreeSource, result: GrowingResult, b: int, root: _Search, player: int, strategy: Floats) -> Iterator[_Search]:
@@ -152,8 +156,7 @@ def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
             acting = part[t.actor[step] == player]
             move.update(dict.fromkeys(part[t.actor[step] != player].tolist(), -1))
             if len(acting):
-                seeds = np.uint64(seed) + acting.astype(np.uint64) * np.uint64(0xD1342543DE82EF95)
-                result = search.run(acting, np.ones((len(acting), 2, 1)), seeds)
+                result = search.run(acting, np.ones((len(acting), 2, 1)), _seeds(seed, acting))
                 for b, c in enumerate(acting.tolist()):
                     move[c] = int(result.to_play(b, 0)[0].argmax())
         level = list(dict.fromkeys(c for one in mine for c in _below(search, one, move[one]) if c not in move))

@@ -1,10 +1,15 @@
 """Growing-tree CFR: regret phases and expansion phases alternate (Student of Games, Schmid et al. 2023).
 
-SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)` updates. Where we differ from the paper as
-its readers describe it: values that PUCT compares are in units of the largest return met so far in the tree, an
-action without a value counts as its infostate is worth now, and updates may alternate. The first expansion opens all actions
-at the root. Averages of a node count the iterations since it is there. In the limit of a whole tree this is CFR; before that,
-what it finds is as good as the leaf values are.
+SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)` updates. The first expansion opens all actions
+at the root. Where we differ from the paper as its readers describe it:
+
+- PUCT compares values in units of the largest return met so far in the tree.
+- To PUCT an action without a value is worth what its infostate is worth now.
+- PUCT passes over parts of the tree where nothing is left to open.
+- Updates may alternate.
+
+Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is as
+good as the leaf values are.
 """
 
 from __future__ import annotations

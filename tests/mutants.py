@@ -296,6 +296,77 @@ MUTANTS = (
         "average_weight=counted",
         "test_resolving.py",
     ),
+    # Growing trees
+    Mutant(
+        "growing: averages without own reach",
+        "search/growing/kernels.py",
+        "average_weight * f.reach[b, player, row], 0.0, 0",
+        "average_weight, 0.0, 0",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: leaf values without the opponent's likelihood",
+        "search/growing/kernels.py",
+        "f.cfv[b, player, row] *= f.leaf_value[b, player, row]",
+        "f.cfv[b, player, row] = f.leaf_value[b, player, row]",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: the chance of being at a node is forgotten",
+        "search/growing/expansion.py",
+        "f.scale[b, parent] * t.state_chance[above]",
+        "f.scale[b, parent]",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: walks never follow PUCT",
+        "search/growing/expansion.py",
+        "if _draw(f, b) < puct_share:",
+        "if _draw(f, b) < 0.0 * puct_share:",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: walks ignore the beliefs at the root",
+        "search/growing/expansion.py",
+        "        if total > 0.0:\n            weight *=",
+        "        if total < 0.0:\n            weight *=",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: chance moves whatever the private states are",
+        "search/growing/expansion.py",
+        "and t.row_parent[1][second] == rows[1]",
+        "",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: the gadget's range lags behind by one update",
+        "search/growing/search.py",
+        "entering = gadget.answer(forest.cfv[:, player, roots].copy(), step)",
+        "entering = gadget.entering\n                    gadget.answer(forest.cfv[:, player, roots].copy(), step)",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: promises are not divided by the likelihood of their own iterations",
+        "search/growing/result.py",
+        "node_likelihood(self.steps.tables, self.forest, b, node, opponent, self.forest.reach_sum[b, 1 - opponent])",
+        "node_likelihood(self.steps.tables, self.forest, b, node, opponent, self.forest.reach[b, 1 - opponent])",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: all updates have the same weight",
+        "search/growing/search.py",
+        "self._schedule.step(update), gadget)",
+        "self._schedule.step(1), gadget)",
+        "test_growing_search.py",
+    ),
+    Mutant(
+        "growing: closed actions match regrets",
+        "search/growing/kernels.py",
+        "        if f.opened[b, e] != CLOSED:\n            f.opened",
+        "        if f.opened[b, e] != -1:\n            f.opened",
+        "test_growing_search.py",
+    ),
 )
 
 

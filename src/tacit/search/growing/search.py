@@ -8,8 +8,8 @@ at the root. Where we differ from the paper as its readers describe it:
 - PUCT passes over parts of the tree where nothing is left to open.
 - Updates may alternate.
 
-Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is as
-good as the leaf values are.
+Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is
+as good as the leaf values are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Growing trees beside fixed depth, exact exploitability: `python benchmarks/growing.py [GAME] [SEEDS]`.
+"""Growing trees beside fixed depth, exact exploitability: `python benchmarks/growing.py [GAME] [LEAVES] [SEEDS]`.
 
-Agents re-solve at each of their decisions, and play the averages. Leaves are worth nothing, or what a small network says that
-learnt the solved values of random public belief states (it is trained here first, in a minute). A query is one leaf valued
-once; the table gives queries per search.
+Agents re-solve at each of their decisions, and play the averages. With LEAVES `nothing` a leaf is worth 0. With `network` it is
+worth what a small network says, which first learns the solved values of random public belief states, in a minute or two. A
+query is one leaf valued once; the table gives queries per search.
 """
 
 import sys
@@ -82,36 +82,34 @@ def show(search: str, queries: float, found: list[float], seconds: float) -> Non
     print(f"{search:36} {queries:8,.0f} {np.mean(found):15.4f} {seconds:8.1f}  {each}", flush=True)
 
 
-def main(name: str = "liars_dice(dice=1,faces=4)", seeds: str = "2") -> None:
+def main(name: str = "liars_dice(dice=1,faces=4)", leaves: str = "nothing", seeds: str = "2") -> None:
     torch.set_num_threads(1)
     tree = compile_game(load_game(name))
     passes, source = make_passes(tree), TreeSource(tree, 1)
     states = search_space(tree, 1).tables.num_private_states
-    for what, evaluator in (("nothing", ZeroLeaves()), ("network", learnt(tree))):
-        print(f"\n{name}, leaves worth: {what}")
-        print(f"{'search':36} {'queries':>8} {'exploitability':>15} {'seconds':>8}")
-        for depth, iterations in ((1, 100), (1, 400), (2, 100), (2, 400), (3, 100), (3, 400)):
-            counted, searches, start = Counted(evaluator), [0], time.perf_counter()
-            fixed = BatchSearch(search_space(tree, depth), counted, SearchConfig("cfr+", iterations, depth))
-            strategy = resolving_strategy(fixed, searches.append, at_decisions=True)
-            figure, seconds = evaluate(passes, strategy).exploitability, time.perf_counter() - start
-            show(f"depth {depth}, {iterations} iterations", counted.queries / searches[-1], [figure], seconds)
-        for expansions, per_update in (
-            *((1, 0.01), (3, 0.01), (10, 0.01), (10, 0.1), (10, 1.0)),
-            *((30, 0.1), (30, 0.3), (100, 0.1), (100, 1.0), (300, 1.0)),
-        ):
-            for alternating in (False, True):
-                found, queries, start = [], 0.0, time.perf_counter()
-                for seed in range(int(seeds)):
-                    counted, searches = Counted(evaluator), [0]
-                    config = GrowingConfig(expansions, per_update, alternating=alternating)
-                    strategy = growing_strategy(
-                        GrowingSearch(source, counted, config, num_states=states), seed, searches.append
-                    )
-                    found.append(evaluate(passes, strategy).exploitability)
-                    queries += counted.queries / searches[-1] / int(seeds)
-                how, seconds = ("alternating" if alternating else "simultaneous"), time.perf_counter() - start
-                show(f"SoG({expansions}, {per_update:g}) {how}", queries, found, seconds / int(seeds))
+    evaluator = ZeroLeaves() if leaves == "nothing" else learnt(tree)
+    print(f"{name}, leaves worth: {leaves}")
+    print(f"{'search':36} {'queries':>8} {'exploitability':>15} {'seconds':>8}")
+    for depth, iterations in ((1, 100), (1, 400), (2, 100), (2, 400), (3, 100), (3, 400)):
+        counted, searches, start = Counted(evaluator), [0], time.perf_counter()
+        fixed = BatchSearch(search_space(tree, depth), counted, SearchConfig("cfr+", iterations, depth))
+        strategy = resolving_strategy(fixed, searches.append, at_decisions=True)
+        figure, seconds = evaluate(passes, strategy).exploitability, time.perf_counter() - start
+        show(f"depth {depth}, {iterations} iterations", counted.queries / searches[-1], [figure], seconds)
+    for expansions, per_update in (
+        *((1, 0.01), (3, 0.01), (10, 0.01), (10, 0.1), (10, 1.0)),
+        *((30, 0.1), (30, 0.3), (100, 0.1), (100, 1.0), (300, 1.0)),
+    ):
+        for alternating in (False, True):
+            found, queries, start = [], 0.0, time.perf_counter()
+            for seed in range(int(seeds)):
+                counted, searches = Counted(evaluator), [0]
+                config = GrowingConfig(expansions, per_update, alternating=alternating)
+                strategy = growing_strategy(GrowingSearch(source, counted, config, num_states=states), seed, searches.append)
+                found.append(evaluate(passes, strategy).exploitability)
+                queries += counted.queries / searches[-1] / int(seeds)
+            how, seconds = ("alternating" if alternating else "simultaneous"), time.perf_counter() - start
+            show(f"SoG({expansions}, {per_update:g}) {how}", queries, found, seconds / int(seeds))
 
 
 if __name__ == "__main__":

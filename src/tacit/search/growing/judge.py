@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
-from tacit.search.growing.forest import NO_NODE
 from tacit.search.growing.result import GrowingResult
 from tacit.search.growing.search import GrowingSearch
 from tacit.tree.public_tree import Floats
@@ -111,29 +110,13 @@ def _play(source: TreeSource, result: GrowingResult, b: int, root: _Search, play
         played = np.concatenate(result.to_play(b, 0))
         first = tree.entry_start[tree.rows[player].infostate[row]]
         strategy[first : first + len(played)] = played
-    reach = result.reach(b, player)
-    path = [(0, root.node)]
-    while path:
-        node, whole = path.pop()
-        for k, child in enumerate(result.children(b, node).tolist()):
-            below = int(nodes.first_child[whole]) + k
-            if child == NO_NODE:
-                if nodes.actor[below] != TERMINAL:  # nothing is hidden where single actions are opened
-                    yield _Search(below, _uniform(source, below), None)
-            elif not result.is_over(b, child):
-                own = reach[result.rows(b, child, player)]
-                if result.is_open(b, child) and result.actor(b, child) != player:
-                    path.append((child, below))
-                elif own.sum() > 0:
-                    yield _next(source, result, b, child, below, player, own)
-
-
-def _next(source: TreeSource, result: GrowingResult, b: int, node: int, whole: int, player: int, own: Floats) -> _Search:
-    reach, promised = _uniform(source, whole), None
-    if reach.shape[1] > 1:
-        reach[player, : len(own)] = own / own.sum()
-        promised = result.promised(b, node, 1 - player)
-    return _Search(whole, reach, promised)
+    for one in result.next_searches(b, player):
+        whole = root.node
+        for k in one.path:
+            whole = int(nodes.first_child[whole]) + k
+        reach = _uniform(source, whole)
+        reach[player, : len(one.own)] = one.own
+        yield _Search(whole, reach, one.promised)
 
 
 def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:

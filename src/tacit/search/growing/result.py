@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.search.growing.forest import CLOSED, Forest
+from tacit.search.growing.forest import CLOSED, NO_NODE, Forest
 from tacit.search.growing.steps import NO_STEP, Steps, StepTables
 from tacit.tree.public_tree import Floats
 from tacit.tree.source import NO_CLASS
@@ -38,6 +39,23 @@ def node_likelihood(t: StepTables, forest: Forest, b: int, node: int, player: in
     faced = reach[forest.node_row[b, other, node] + t.pair_row[other][pairs]]
     weight = forest.scale[b, node] * t.pair_chance[pairs] * faced
     return np.bincount(t.pair_row[player][pairs], weight, int(t.num_rows[player][state])).astype(np.float64)
+
+
+class NextSearch(NamedTuple):
+    """A public state below the root of a tree where a player searches next.
+
+    Attributes:
+      path: The number of the child taken at each node from the root on, in the order of its step.
+      public_class: The class of the public state.
+      own: `[H]` the player's own range there, summing to 1.
+      promised: `[H]` what the opponent's private states were promised there, as infostate values; None where both private
+        states are known, so that no promise is needed.
+    """
+
+    path: tuple[int, ...]
+    public_class: int
+    own: Floats
+    promised: Floats | None
 
 
 class GrowingResult:
@@ -133,3 +151,24 @@ class GrowingResult:
         likely = node_likelihood(self.steps.tables, self.forest, b, node, opponent, self.forest.reach_sum[b, 1 - opponent])
         found: Floats = np.where(likely > 1e-300, sums / np.where(likely > 1e-300, likely, 1.0), 0.0)
         return found
+
+    def next_searches(self, b: int, player: int) -> Iterator[NextSearch]:
+        """Yields where a player who plays by tree `b` searches next: at its decisions and at leaves that it can come to."""
+        t, f, reach = self.steps.tables, self.forest, self.reach(b, player)
+        ahead: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        while ahead:
+            node, path = ahead.pop()
+            first = int(t.state_start[f.step[b, node]]) + 1
+            for k, child in enumerate(self.children(b, node).tolist()):
+                public_class, below = int(t.state_class[first + k]), (*path, k)
+                if public_class == NO_CLASS:
+                    continue
+                if child == NO_NODE:  # nothing is hidden where single actions are opened
+                    yield NextSearch(below, public_class, np.ones(1), None)
+                elif self.is_open(b, child) and self.actor(b, child) != player:
+                    ahead.append((child, below))
+                else:
+                    own, others = reach[self.rows(b, child, player)], int(t.num_rows[1 - player][first + k])
+                    promised = None if len(own) == others == 1 else self.promised(b, child, 1 - player)
+                    if own.sum() > 0:
+                        yield NextSearch(below, public_class, own / own.sum(), promised)

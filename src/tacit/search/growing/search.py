@@ -31,7 +31,7 @@ from tacit.search.growing.result import GrowingResult, likelihood
 from tacit.search.growing.steps import NO_STEP, Steps
 from tacit.search.warm import Policy
 from tacit.solvers.gadget import Gadget
-from tacit.solvers.schedules import RegretSchedule, plain_schedule
+from tacit.solvers.schedules import RegretSchedule, plain_schedule, without_warm_up
 from tacit.tree.public_tree import Floats
 from tacit.tree.source import SubgameSource
 
@@ -45,6 +45,7 @@ class GrowingConfig:
       per_update: Expansions for each regret update, `c`; below 1 there are several updates for each expansion.
       solver: The schedule of regrets and averages, one of the CFR family.
       alternating: Whether player 1 answers player 0's new strategy within an update. The paper's updates are simultaneous.
+      warm_up: Updates at the start whose strategies and values are left out of averages: the tree was small then.
       exploration: The constant of PUCT.
       all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
         and no infostate looks worse than it is because its good action is not in the tree yet.
@@ -55,6 +56,7 @@ class GrowingConfig:
     per_update: float = 0.1
     solver: str = "cfr+"
     alternating: bool = False
+    warm_up: int = 0
     exploration: float = 1.5
     all_actions: bool = False
     puct_share: float = 0.5
@@ -67,15 +69,16 @@ class GrowingConfig:
         if not 0 <= self.puct_share <= 1:
             raise TacitError(f"the share of PUCT is between 0 and 1, not {self.puct_share}")
 
+        if not 0 <= self.warm_up < self.updates:
+            raise TacitError(f"a warm-up takes fewer than all {self.updates} updates, not {self.warm_up}")
+
     @property
     def updates(self) -> int:
         """Regret updates in all."""
-        return self.expansions_before(None)
+        return math.ceil(self.expansions / self.per_update - 1e-9)
 
-    def expansions_before(self, update: int | None) -> int:
-        """Returns how many expansions come before an update, counted from 1; for None how many updates there are."""
-        if update is None:
-            return math.ceil(self.expansions / self.per_update - 1e-9)
+    def expansions_before(self, update: int) -> int:
+        """Returns how many expansions come before an update, counted from 1."""
         return min(self.expansions, math.ceil(update * self.per_update - 1e-9))
 
 
@@ -110,6 +113,8 @@ class GrowingSearch:
             raise TacitError(
                 f"growing trees match regrets: choose a solver of the CFR family, such as cfr+, not {config.solver}"
             )
+        if config.warm_up:
+            schedule = without_warm_up(schedule, config.warm_up)
         self.steps, self.evaluator, self.config, self.policy = Steps(source), evaluator, config, policy
         self._schedule, self._num_states, self._num_actions = schedule, num_states, num_actions
         self.num_queries = 0

@@ -270,7 +270,7 @@ def expand_at(search: GrowingSearch, forest: Forest, target: np.ndarray) -> Fore
 def test_tic_tac_toe_never_loses() -> None:
     """Against all replies in both seats, with leaves worth nothing: the value of the game is 0."""
     source = RuleSource(load_game("tic_tac_toe"), 1)
-    search = GrowingSearch(source, ZeroLeaves(), GrowingConfig(1_000, 4.0, all_actions=True))
+    search = GrowingSearch(source, ZeroLeaves(), GrowingConfig(1_000, 10.0, all_actions=True))
     assert [worst_return(search, player) for player in (0, 1)] == [0.0, 0.0]
 
 

@@ -1,0 +1,218 @@
+"""Growing-tree CFR: regret phases and expansion phases alternate (Student of Games, Schmid et al. 2023).
+
+SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)` updates. The first expansion opens all actions
+at the root. Where we differ from the paper as its readers describe it:
+
+- PUCT compares values in units of the largest return met so far in the tree.
+- To PUCT an action without a value is worth what its infostate is worth now.
+- PUCT passes over parts of the tree where nothing is left to open.
+- Updates may alternate.
+
+Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is
+as good as the leaf values are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tacit.errors import TacitError
+from tacit.kernels.base import LeafEvaluator
+from tacit.kernels.clock import RegretStep
+from tacit.search.growing import expansion, kernels
+from tacit.search.growing.forest import Forest, plant, with_room
+from tacit.search.growing.result import GrowingResult, likelihood
+from tacit.search.growing.steps import NO_STEP, Steps
+from tacit.search.warm import Policy
+from tacit.solvers.gadget import Gadget
+from tacit.solvers.schedules import RegretSchedule, plain_schedule, without_warm_up
+from tacit.tree.public_tree import Floats
+from tacit.tree.source import SubgameSource
+
+
+@dataclass(frozen=True)
+class GrowingConfig:
+    """How trees grow: SoG(s, c).
+
+    Attributes:
+      expansions: Expansions in all, `s`. One whose walk ends where the game is over opens nothing, but counts.
+      per_update: Expansions for each regret update, `c`; below 1 there are several updates for each expansion.
+      solver: The schedule of regrets and averages, one of the CFR family.
+      alternating: Whether player 1 answers player 0's new strategy within an update. The paper's updates are simultaneous.
+      warm_up: Updates at the start whose strategies and values are left out of averages: the tree was small then.
+      exploration: The constant of PUCT.
+      all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
+        and no infostate looks worse than it is because its good action is not in the tree yet.
+      puct_share: How often a walk takes the action of PUCT, and not one of the current strategy.
+    """
+
+    expansions: int = 10
+    per_update: float = 0.1
+    solver: str = "cfr+"
+    alternating: bool = False
+    warm_up: int = 0
+    exploration: float = 1.5
+    all_actions: bool = False
+    puct_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.expansions < 1:
+            raise TacitError(f"a tree grows by at least 1 expansion, not {self.expansions}")
+        if not self.per_update > 0:
+            raise TacitError(f"expansions for each update must be more than 0, not {self.per_update}")
+        if not 0 <= self.puct_share <= 1:
+            raise TacitError(f"the share of PUCT is between 0 and 1, not {self.puct_share}")
+
+        if not 0 <= self.warm_up < self.updates:
+            raise TacitError(f"a warm-up takes fewer than all {self.updates} updates, not {self.warm_up}")
+
+    @property
+    def updates(self) -> int:
+        """Regret updates in all."""
+        return math.ceil(self.expansions / self.per_update - 1e-9)
+
+    def expansions_before(self, update: int) -> int:
+        """Returns how many expansions come before an update, counted from 1."""
+        return min(self.expansions, math.ceil(update * self.per_update - 1e-9))
+
+
+class GrowingSearch:
+    """Grows batches of trees in one game.
+
+    Args:
+      source: the game, as subgames of depth 1: from the rules, or cut out of a compiled tree.
+      evaluator: what leaves are worth, as infostate values; it knows the classes of the source.
+      config: how to search.
+      policy: gives the priors of PUCT; None for uniform ones.
+      num_states: `H`, the private states in the evaluator's input; None for as many as were met so far.
+      num_actions: `A`, the actions in the policy's output, where there is one.
+
+    Attributes:
+      num_queries: leaves valued so far, all searches together: what a network was asked.
+    """
+
+    def __init__(
+        self,
+        source: SubgameSource,
+        evaluator: LeafEvaluator,
+        config: GrowingConfig,
+        policy: Policy | None = None,
+        num_states: int | None = None,
+        num_actions: int = 0,
+    ) -> None:
+        if evaluator.counterfactual:
+            raise TacitError("growing trees need infostate values at leaves, not counterfactual ones")
+        schedule = plain_schedule(config.solver)
+        if not isinstance(schedule, RegretSchedule):
+            raise TacitError(
+                f"growing trees match regrets: choose a solver of the CFR family, such as cfr+, not {config.solver}"
+            )
+        if config.warm_up:
+            schedule = without_warm_up(schedule, config.warm_up)
+        self.steps, self.evaluator, self.config, self.policy = Steps(source), evaluator, config, policy
+        self._schedule, self._num_states, self._num_actions = schedule, num_states, num_actions
+        self.num_queries = 0
+
+    def run(
+        self,
+        game_class: NDArray[Any],
+        reaches: Floats,
+        seeds: NDArray[Any],
+        promised: tuple[int, Floats] | None = None,
+    ) -> GrowingResult:
+        """Returns the trees grown from every given public belief state.
+
+        Args:
+          game_class: `[B]` the class of each game's public state.
+          reaches: `[B, 2, H]` the players' reaches there.
+          seeds: `[B]` of each tree's random numbers; equal questions with equal seeds get equal answers.
+          promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may opt
+            out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
+        """
+        forest, gadget = plant(self.steps, game_class, np.asarray(reaches, np.float64), seeds), None
+        if promised is not None:
+            player, values = promised
+            roots = forest.reach[:, player, : reaches.shape[2]]
+            roots[:] = np.arange(reaches.shape[2]) < forest.num_rows[:, player, None]
+            gadget = Gadget(player, values * likelihood(self.steps.tables, forest, player, forest.reach, reaches.shape[2]))
+        grown = 0
+        for update in range(1, self.config.updates + 1):
+            while grown < self.config.expansions_before(update):
+                forest = self._expand(forest, first=grown == 0)
+                grown += 1
+            self._update(forest, self._schedule.step(update), gadget)
+        return GrowingResult(self.steps, forest, reaches.shape[2])
+
+    def _expand(self, forest: Forest, first: bool) -> Forest:
+        """Opens a node of each tree where its walk ends, the root at first, and returns the larger forest."""
+        target, action = (np.full(len(forest.num_nodes), number, np.int64) for number in (0, expansion.BEST_PRIOR))
+        if not first:
+            expansion.walk(self.steps.tables, forest, self.config.exploration, self.config.puct_share, target, action)
+        tree = np.flatnonzero(target != expansion.NOTHING)
+        node = target[tree]
+        new = forest.step[tree, node] == NO_STEP
+        self.steps.require(self.steps.tables.state_class[forest.state[tree[new], node[new]]])
+        children, entries, *rows = self.steps.most.tolist()
+        forest = with_room(forest, (children, entries, max(rows), children))
+        expansion.begin(self.steps.tables, forest, target)
+        if self.policy is not None:
+            self._set_priors(forest, tree[new], node[new])
+        expansion.extend(self.steps.tables, forest, target, action, first or self.config.all_actions)
+        return forest
+
+    def _update(self, forest: Forest, step: RegretStep, gadget: Gadget | None) -> None:
+        """Runs one regret update of both players in all trees."""
+        tables, weights = self.steps.tables, tuple(float(weight) for weight in step)
+        for players in ((0,), (1,)) if self.config.alternating else ((0, 1),):
+            self._value_leaves(forest)
+            for player in players:
+                kernels.answer(tables, forest, player, weights)
+            for player in players:
+                if gadget is not None and gadget.player == player:
+                    roots = slice(gadget.entering.shape[1])
+                    entering = gadget.answer(forest.cfv[:, player, roots].copy(), step)
+                    real = np.arange(roots.stop) < tables.num_rows[player][forest.state[:, 0]][:, None]
+                    forest.reach[:, player, roots] = np.where(real, entering, forest.reach[:, player, roots])
+                kernels.reach_down(forest, player)
+
+    def _value_leaves(self, forest: Forest) -> None:
+        tables, none = self.steps.tables, np.zeros(0, np.int64)
+        count = kernels.find_leaves(tables, forest, none, none)
+        if count:
+            tree, leaf = np.zeros(count, np.int64), np.zeros(count, np.int64)
+            kernels.find_leaves(tables, forest, tree, leaf)
+            public_class = torch.from_numpy(tables.state_class[forest.state[tree, leaf]].astype(np.int64))
+            values = self.evaluator.evaluate(public_class, torch.from_numpy(self._beliefs(forest, tree, leaf)))
+            kernels.set_leaf_values(tables, forest, tree, leaf, values.numpy())
+            self.num_queries += count
+
+    def _beliefs(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> NDArray[np.float32]:
+        """Returns `[2 * H, L]` both players' beliefs at nodes `[L]` of trees `[L]`."""
+        beliefs = np.zeros((2 * (self._num_states or self.steps.num_states), len(tree)), np.float32)
+        kernels.beliefs_at(self.steps.tables, forest, tree, node, beliefs)
+        return beliefs
+
+    def _set_priors(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> None:
+        """Asks the policy for the priors of newly open nodes `[L]` of trees `[L]`."""
+        assert self.policy is not None
+        if not len(tree):
+            return
+        tables, beliefs = self.steps.tables, self._beliefs(forest, tree, node)
+        step, slots = forest.step[tree, node], np.arange(self._num_actions)
+        legal = np.zeros((len(tree), beliefs.shape[0] // 2, self._num_actions), bool)
+        entries = np.zeros(legal.shape, np.int64)
+        for i, k in enumerate(step.tolist()):
+            count = int(tables.num_rows[tables.actor[k]][forest.state[tree[i], node[i]]])
+            starts = tables.first_entry[tables.action_start[k] :][: count + 1]
+            legal[i, :count] = slots < np.diff(starts)[:, None]
+            entries[i, :count] = forest.node_entry[tree[i], node[i]] + starts[:-1, None] + slots
+        public_class = torch.from_numpy(tables.state_class[forest.state[tree, node]].astype(np.int64))
+        found = self.policy.propose(public_class, torch.from_numpy(beliefs.T.copy()), torch.from_numpy(legal)).detach().numpy()
+        which = np.broadcast_to(tree[:, None, None], legal.shape)
+        forest.prior[which[legal], entries[legal]] = found[legal]

@@ -346,6 +346,7 @@ MUTANTS = (
         "for feature in range(H):",
         "test_zero_sum.py",
     # Growing trees
+    ),
     Mutant(
         "growing: averages without own reach",
         "search/growing/kernels.py",
@@ -415,6 +416,48 @@ MUTANTS = (
         "        if f.opened[b, e] != CLOSED:\n            f.opened",
         "        if f.opened[b, e] != -1:\n            f.opened",
         "test_growing_search.py",
+    ),
+    Mutant(
+        "boards: regrets without the opponent's reach",
+        "search/boards/kernels.py",
+        "faced = reach[node, 1 - player] * np.float32",
+        "faced = np.float32",
+        "test_boards.py",
+    ),
+    Mutant(
+        "boards: averages without the own reach",
+        "search/boards/kernels.py",
+        "own = weight * reach[node, player]",
+        "own = weight",
+        "test_boards.py",
+    ),
+    Mutant(
+        "boards: walks by PUCT alone",
+        "search/boards/kernels.py",
+        "if _uniform(random, tree) < 0.5:",
+        "if _uniform(random, tree) < 0.0:",
+        "test_boards.py",
+    ),
+    Mutant(
+        "boards: values are those of the player to act",
+        "search/boards/search.py",
+        "np.where(actor[playing] == 0, value, -value)",
+        "value",
+        "test_boards.py",
+    ),
+    Mutant(
+        "boards: moves without the uniform mix",
+        "sog/boards/selfplay.py",
+        "self._mix * uniform",
+        "0.0 * uniform",
+        "test_board_runs.py",
+    ),
+    Mutant(
+        "boards: the outcome is the other player's",
+        "sog/boards/selfplay.py",
+        "own = np.where(actor == 0, value, -value)",
+        "own = np.where(actor == 1, value, -value)",
+        "test_board_runs.py",
     ),
 )
 

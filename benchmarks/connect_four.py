@@ -18,7 +18,7 @@ from tacit.artifacts import open as open_artifact
 from tacit.artifacts.boards import BoardArtifact
 from tacit.games.base import TERMINAL
 from tacit.search.boards.match import opening
-from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 
 
 def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1_000)
     asked = parser.parse_args()
-    growth = GrowthConfig(asked.expansions)
+    growth = BoardSearchConfig(asked.expansions)
     if asked.agent == "none":
         from tacit.games import load_game
         from tacit.games.boards import make_boards

@@ -345,7 +345,7 @@ MUTANTS = (
         "for feature in range(2 * H):",
         "for feature in range(H):",
         "test_zero_sum.py",
-    # Growing trees
+        # Growing trees
     ),
     Mutant(
         "growing: averages without own reach",

@@ -219,7 +219,7 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
         lambda _: tacit.open("nobody"),
         "no agent 'nobody': give a run folder, a network or strategy file, pretrained:NAME, or random",
     ),
-    (lambda _: tacit.open("pretrained:chess"), "no pretrained network 'chess': choose one of liars_dice_1x4f"),
+    (lambda _: tacit.open("pretrained:chess"), "no pretrained network 'chess': choose one of connect_four, "),
     (lambda _: tacit.open("random", "kuhn_pokr"), "did you mean kuhn_poker?"),
     (lambda named: tacit.open(named["empty"]), "no checkpoint at"),
     (lambda _: tacit.open("default"), "name the game, too"),

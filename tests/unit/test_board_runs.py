@@ -11,7 +11,7 @@ import torch
 from tacit.games import TERMINAL, load_game
 from tacit.games.boards import make_boards, position_after
 from tacit.games.tic_tac_toe import TicTacToe
-from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.sog.boards.config import PRESETS, BoardConfig
 from tacit.sog.boards.selfplay import BoardSelfPlay
 from tacit.sog.boards.system import SOG_BOARDS
@@ -39,7 +39,7 @@ def test_a_stopped_run_goes_on_exactly(game: str, tmp_path: Path) -> None:
 def test_games_give_their_outcome_and_what_searches_found_of_every_position() -> None:
     """Each example of a game is checked against a game played again from its moves."""
     boards = make_boards(TicTacToe())
-    search = BoardSearch(boards, UniformBoards(boards), GrowthConfig(8))
+    search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(8))
     selfplay, generator = BoardSelfPlay(search, 20, 0.5, 0.0, 0.75), np.random.default_rng(0)
     ended = 0
     for _ in range(20):
@@ -61,7 +61,7 @@ def test_games_give_their_outcome_and_what_searches_found_of_every_position() ->
 
 def test_queries_are_positions_of_the_last_trees_and_are_solved_next() -> None:
     boards = make_boards(load_game("connect_four"))
-    search = BoardSearch(boards, UniformBoards(boards), GrowthConfig(12))
+    search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(12))
     selfplay, generator = BoardSelfPlay(search, 16, 0.0, 2.0, 1.0), np.random.default_rng(0)
     assert len(selfplay.advance(generator).value) == 0
     asked = selfplay.queries
@@ -82,7 +82,7 @@ def test_moves_are_mixed_with_uniform_play() -> None:
             prior[:] = np.eye(7)[3]
             return prior, value
 
-    search = BoardSearch(boards, Sure(boards), GrowthConfig(1, 1))  # opens the favourite alone
+    search = BoardSearch(boards, Sure(boards), BoardSearchConfig(1, 1))  # opens the favourite alone
     for mix, share in ((0.0, 1.0), (0.7, 0.3 + 0.7 / 7)):
         selfplay = BoardSelfPlay(search, 4_000, mix, 0.0, 1.0)
         selfplay.advance(np.random.default_rng(0))
@@ -119,7 +119,7 @@ def test_a_trained_network_never_loses_tic_tac_toe() -> None:
     for _ in range(40):
         trainer.run_epoch()
     boards = trainer.search.boards
-    search = BoardSearch(boards, trainer.search.evaluator, GrowthConfig(300))
+    search = BoardSearch(boards, trainer.search.evaluator, BoardSearchConfig(300))
     for seat in (0, 1):
         level: list[tuple[int, ...]] = [()]
         results = set()

@@ -17,7 +17,7 @@ from tacit.games.connect_four import ConnectFour
 from tacit.games.tic_tac_toe import TicTacToe
 from tacit.search.boards.forest import NOT_OPENED, Forest, make_forest
 from tacit.search.boards.match import opening, play_match
-from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.threads import at_most
 from tests.alpha_beta import Solver
 
@@ -85,7 +85,7 @@ def test_small_boards_come_to_their_exact_values(name: str, played: int, expansi
         if game.actor(state) != TERMINAL:
             lines.append((tuple(moves), state))
     boards = make_boards(game)
-    search = BoardSearch(boards, UniformBoards(boards), GrowthConfig(expansions))
+    search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(expansions))
     found = search.run(at(boards, [moves for moves, _ in lines]), np.random.default_rng(0))
     exact = np.array([minimax(game, state) for _, state in lines])
     assert len(set(exact)) > 1
@@ -112,7 +112,7 @@ def test_endgames_of_connect_four_are_played_right() -> None:
             lines.append(tuple(moves))
             best.append({column for column, value in values.items() if value == max(values.values())})
     boards = make_boards(game)
-    search = BoardSearch(boards, UniformBoards(boards), GrowthConfig(400))
+    search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(400))
     policy = search.run(at(boards, lines), np.random.default_rng(0)).policy
     right = [int(line.argmax()) in columns for line, columns in zip(policy, best, strict=True)]
     assert np.mean(right) >= 0.9
@@ -141,7 +141,7 @@ PRIOR = [0.4, 0.3, 0.2, 0.1]
 
 def grown(expansions: int, seed: int = 0) -> tuple[BoardSearch, Forest]:
     boards = make_boards(ConnectFour(4, 4))
-    search = BoardSearch(boards, Opinion(boards, PRIOR), GrowthConfig(expansions, 2))
+    search = BoardSearch(boards, Opinion(boards, PRIOR), BoardSearchConfig(expansions, 2))
     return search, search.run(boards.start(3), np.random.default_rng(seed)).forest
 
 
@@ -218,7 +218,7 @@ def test_many_searches_are_those_of_one_at_a_time_whatever_the_threads() -> None
 
 def test_a_better_search_wins_the_match() -> None:
     boards = make_boards(ConnectFour())
-    strong, weak = (BoardSearch(boards, UniformBoards(boards), GrowthConfig(s)) for s in (400, 10))
+    strong, weak = (BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(s)) for s in (400, 10))
     assert play_match(strong, weak, 40, np.random.default_rng(0)).mean() > 0.5
     assert play_match(weak, strong, 40, np.random.default_rng(0)).mean() < -0.5
     position, moves = opening(boards, 10, np.random.default_rng(0))
@@ -229,4 +229,4 @@ def test_a_better_search_wins_the_match() -> None:
 def test_wrong_growths_are_refused() -> None:
     for wrong in ({"expansions": 0}, {"per_update": 0}, {"exploration": 0.0}, {"doubt": 2.0}):
         with pytest.raises(TacitError):
-            GrowthConfig(**wrong)  # type: ignore[arg-type]
+            BoardSearchConfig(**wrong)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.games import AnyGame
 from tacit.search.boards.match import play_match
-from tacit.search.boards.search import BoardSearch, GrowthConfig, UniformBoards
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.trained import load_board
 from tacit.training.folder import system_of
@@ -31,7 +31,7 @@ class BoardArtifact(Artifact):
         self._trained = load_board(name)
         super().__init__(name, trained_game(name, self._trained.game, game), monitor)
 
-    def search(self, growth: GrowthConfig | None = None, device: str = "cpu") -> BoardSearch:
+    def search(self, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
         """Returns the search of its network, by default as it was trained."""
         return self._trained.search(self.game, growth, device)
 
@@ -67,9 +67,9 @@ class BoardArtifact(Artifact):
             epoch=self._trained.epoch,
         )  # fmt: skip
 
-    def _growth(self, expansions: int) -> GrowthConfig:
+    def _growth(self, expansions: int) -> BoardSearchConfig:
         config = self._trained.config
-        return GrowthConfig(expansions, config.per_update, config.puct)
+        return BoardSearchConfig(expansions, config.per_update, config.puct)
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:

@@ -44,7 +44,7 @@ class UniformBoards:
 
 
 @dataclass(frozen=True)
-class GrowthConfig:
+class BoardSearchConfig:
     """SoG(s, c).
 
     Attributes:
@@ -91,7 +91,7 @@ class BoardSearch:
       config: How far to search.
     """
 
-    def __init__(self, boards: Boards, evaluator: BoardEvaluator, config: GrowthConfig) -> None:
+    def __init__(self, boards: Boards, evaluator: BoardEvaluator, config: BoardSearchConfig) -> None:
         self.boards, self.evaluator, self.config = boards, evaluator, config
 
     def run(self, roots: Positions, generator: np.random.Generator) -> BoardResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tacit.search.boards.search import GrowthConfig
+from tacit.search.boards.search import BoardSearchConfig
 from tacit.training.settings import Settings
 
 
@@ -57,9 +57,9 @@ class BoardConfig(Settings):
     match_games: int = 64
     seed: int = 0
 
-    def growth(self) -> GrowthConfig:
+    def growth(self) -> BoardSearchConfig:
         """Returns the part that concerns search."""
-        return GrowthConfig(self.expansions, self.per_update, self.puct)
+        return BoardSearchConfig(self.expansions, self.per_update, self.puct)
 
     def __post_init__(self) -> None:
         self.require_at_least(

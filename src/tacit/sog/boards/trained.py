@@ -11,7 +11,7 @@ from tacit.games import AnyGame
 from tacit.games.boards import make_boards
 from tacit.nets.board_net import BoardNet, NetBoards
 from tacit.nets.checkpoint import load_tensors
-from tacit.search.boards.search import BoardSearch, GrowthConfig
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig
 from tacit.sog.boards.config import BoardConfig
 from tacit.training.folder import network_file
 
@@ -34,7 +34,7 @@ class TrainedBoard:
     epoch: int
     tensors: dict[str, Tensor]
 
-    def search(self, game: AnyGame, growth: GrowthConfig | None = None, device: str = "cpu") -> BoardSearch:
+    def search(self, game: AnyGame, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
         """Returns the search of the trained network, by default as it was trained.
 
         Raises:

@@ -39,6 +39,7 @@ types: .venv/.dev
 docs: .venv/.dev
 	$(BIN)/python docs/make_game_pages.py
 	$(BIN)/python docs/make_rebel_pages.py
+	$(BIN)/python docs/make_sog_pages.py
 
 bench: .venv/.bench
 	$(BIN)/tacit bench tabular

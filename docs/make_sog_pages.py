@@ -58,6 +58,8 @@ def draw_safety(path: Path) -> None:
     for (safety, figures), colour in zip(dice_safety().items(), (BLUE, GREEN, RED), strict=True):
         axis.plot(ITERATIONS, figures, marker=".", color=colour, label=labels[safety])
     axis.set(xscale="log", yscale="log", xlabel="search iterations", ylabel="exploitability, dice 1x4f")
+    axis.set_xticks(ITERATIONS, [str(number) for number in ITERATIONS])
+    axis.set_xticks([], minor=True)
     axis.legend(fontsize=7.5, frameon=False)
     axis.grid(True, which="major", alpha=0.3)
     save_figure(figure, path)
@@ -145,7 +147,7 @@ def draw_position(path: Path) -> None:
             colour = {"x": BLUE, "o": RED, ".": "#f0f0f0"}[mark]
             left.add_patch(pyplot.Circle((column, 5 - row), 0.42, color=colour))
     left.set(xlim=(-0.6, 6.6), ylim=(-0.6, 5.6), aspect="equal", xticks=range(7), xticklabels=list("abcdefg"), yticks=[])
-    left.set_title("blue (x) to move", fontsize=10)
+    left.set_xlabel("blue (x) to move")
     for number, (expansions, result) in enumerate(line_searches().items()):
         label = f"{expansions} expansion{'s' * (expansions > 1)}: value {result.values[0]:+.2f}"
         right.bar(np.arange(7) + 0.27 * (number - 1), result.policy[0], 0.25, label=label, color=(GREY, GREEN, BLUE)[number])
@@ -168,11 +170,13 @@ def draw_training(path: Path) -> None:
             left.plot(range(1, len(run["validation_loss"]) + 1), run["validation_loss"], color=colour, linewidth=1, label=name)
             at, found = zip(*((cycle, number / 0.3) for cycle, number in run["exploitability"]), strict=True)
             right.plot(at, found, color=colour, marker=".", linewidth=1)
-    left.set(yscale="log", xlabel="cycle", ylabel="loss on new examples, before learning them")
+    left.set(yscale="log", xlabel="cycle")
+    left.set_title("loss on new examples, before learning them", fontsize=9)
     left.legend(fontsize=8, frameon=False)
-    right.set(yscale="log", xlabel="cycle", ylabel="exploitability, thousandths of the ante (exact)")
+    right.set(yscale="log", xlabel="cycle", xticks=range(4, 25, 4))
+    right.set_title("exploitability, thousandths of the ante (exact)", fontsize=9)
     right.axhline(28.8, color=GREY, linestyle="--", linewidth=1)
-    right.text(1, 30.5, "public reproduction", color=GREY, fontsize=7.5)
+    right.text(4, 23.5, "public reproduction, 28.8", color=GREY, fontsize=7.5)
     save_figure(figure, path)
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+import tacit
+from tacit.artifacts.boards import BoardArtifact
 from tacit.errors import TacitError
 from tacit.games import TERMINAL, load_game
 from tacit.games.boards import Boards, Positions, RuleBoards, make_boards, position_after
@@ -94,28 +96,39 @@ def test_small_boards_come_to_their_exact_values(name: str, played: int, expansi
         assert minimax(game, game.apply(state, int(policy.argmax()))) == value
 
 
-def test_endgames_of_connect_four_are_played_right() -> None:
-    """Where moves matter: at least nine in ten are right without a network."""
+def endgames(count: int, empty: int) -> tuple[list[tuple[int, ...]], list[set[int]]]:
+    """Returns lines of play with so many empty places left where moves differ, and the columns that keep the value."""
     game, solver, generator = ConnectFour(), Solver(), random.Random(3)
-    lines, best = [], []
-    while len(lines) < 60:
+    lines: list[tuple[int, ...]] = []
+    best = []
+    while len(lines) < count:
         state, moves = game.initial_state(), []
-        for _ in range(28):
-            if game.actor(state) != TERMINAL:
-                moves.append(generator.choice(game.legal_actions(state)))
-                state = game.apply(state, moves[-1])
+        while game.actor(state) != TERMINAL and len(moves) < 42 - empty:
+            moves.append(generator.choice(game.legal_actions(state)))
+            state = game.apply(state, moves[-1])
         if game.actor(state) == TERMINAL:
             continue
-        assert game.actor(state) == 0
-        values = solver.values(state.first, state.second)
+        mine, other = (state.first, state.second) if game.actor(state) == 0 else (state.second, state.first)
+        values = solver.values(mine, other)
         if len(set(values.values())) > 1:
             lines.append(tuple(moves))
             best.append({column for column, value in values.items() if value == max(values.values())})
-    boards = make_boards(game)
-    search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(400))
+    return lines, best
+
+
+@pytest.mark.parametrize(("agent", "expansions", "least"), [("none", 400, 0.9), ("pretrained:connect_four", 60, 0.95)])
+def test_endgames_of_connect_four_are_played_right(agent: str, expansions: int, least: float) -> None:
+    """Where moves matter, judged by alpha-beta: without a network, and with the one that is shipped."""
+    boards, config = make_boards(ConnectFour()), BoardSearchConfig(expansions)
+    if agent == "none":
+        search = BoardSearch(boards, UniformBoards(boards), config)
+    else:
+        artifact = tacit.open(agent)
+        assert isinstance(artifact, BoardArtifact)
+        search = artifact.search(config)
+    lines, best = endgames(60, 14)
     policy = search.run(at(boards, lines), np.random.default_rng(0)).policy
-    right = [int(line.argmax()) in columns for line, columns in zip(policy, best, strict=True)]
-    assert np.mean(right) >= 0.9
+    assert np.mean([int(line.argmax()) in columns for line, columns in zip(policy, best, strict=True)]) >= least
 
 
 def test_the_referee_knows_solved_boards() -> None:

@@ -69,7 +69,7 @@ ROOT = Path(__file__).parents[2]
         (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to go on with"),
         (("train", "rebel", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("evaluate", "missing"), "no agent 'missing': give a run folder"),
-        (("evaluate", "pretrained:chess"), "no pretrained network 'chess': choose one of liars_dice_1x4f"),
+        (("evaluate", "pretrained:chess"), "no pretrained network 'chess': choose one of connect_four"),
         (("evaluate", "broken.tacit"), "not a checkpoint"),
         (("solve", "kuhn_poker", "--depth", "0"), "at least 1 action"),
         (

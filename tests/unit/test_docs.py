@@ -1,4 +1,4 @@
-"""Pages: the code of docs/rebel.md runs and prints what the page says, and numbers in its text are those of the pictures."""
+"""Pages: their code runs and prints what they say, and numbers in the text of docs/rebel.md are those of the pictures."""
 
 import importlib.util
 import re
@@ -35,25 +35,27 @@ def assert_printed(printed: str, claimed: str) -> None:
         assert [float(number) for number in found] == pytest.approx([float(number) for number in numbers], abs=1.01 * unit)
 
 
-def test_the_code_of_the_page_runs_and_prints_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("page", "count"), [("rebel.md", 3), ("sog.md", 1)])
+def test_the_code_of_a_page_runs_and_prints_what_it_says(
+    page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = list(BLOCK.finditer((DOCS / "rebel.md").read_text()))
-    assert len(blocks) == 3
+    blocks = list(BLOCK.finditer((DOCS / page).read_text()))
+    assert len(blocks) == count
     names: dict[str, object] = {}  # one block goes on where the last one ended
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         for block in blocks:
-            exec(compile(block["code"], "docs/rebel.md", "exec"), names)
+            exec(compile(block["code"], f"docs/{page}", "exec"), names)
             assert_printed(capsys.readouterr().out, block["printed"])
     finally:
         torch.set_num_threads(threads)
 
 
-def test_pages_name_only_files_that_exist() -> None:
-    page = (DOCS / "rebel.md").read_text()
+@pytest.mark.parametrize("name_of_page", ["rebel.md", "sog.md"])
+def test_pages_name_only_files_that_exist(name_of_page: str) -> None:
+    page = (DOCS / name_of_page).read_text()
     for target in re.findall(r"\]\(([^)]+)\)", page):
         assert (DOCS / target).exists(), target
     root = DOCS.parent

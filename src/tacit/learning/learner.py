@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tacit.learning.examples import PolicyExamples, ValueExamples, unquantise
+from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -72,20 +73,15 @@ class NetworkLearner(Generic[N, E]):
 
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
-        moments = self._optimizer.state_dict()["state"]
-        optimizer = {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
-        parts = {"net": self.net.state_dict(), "optimizer": optimizer, "replay": self.replay.state()}
+        parts = {
+            "net": self.net.state_dict(), "optimizer": optimizer_state(self._optimizer), "replay": self.replay.state()
+        }  # fmt: skip
         return {name: tensor for part, tensors in parts.items() for name, tensor in prefixed(part, tensors).items()}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""
         self.net.load_state_dict(unprefixed("net", state))
-        moments: dict[int, dict[str, Any]] = {}
-        for name, tensor in unprefixed("optimizer", state).items():
-            index, key = name.split(".", 1)
-            moments.setdefault(int(index), {})[key] = tensor
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        restore_optimizer(self._optimizer, unprefixed("optimizer", state))
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate
         self._graph = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from tacit.games.boards import Boards
+from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.board_net import BoardNet
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -46,21 +45,16 @@ class BoardLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
-        moments = self._optimizer.state_dict()["state"]
-        optimizer = {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
-        parts = {"net": self.net.state_dict(), "optimizer": optimizer, "replay": self.replay.state()}
+        parts = {
+            "net": self.net.state_dict(), "optimizer": optimizer_state(self._optimizer), "replay": self.replay.state()
+        }  # fmt: skip
         tensors = {name: tensor for part, found in parts.items() for name, tensor in prefixed(part, found).items()}
         return {**tensors, "owed": torch.tensor(self._owed, dtype=torch.float64)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""
         self.net.load_state_dict(unprefixed("net", state))
-        moments: dict[int, dict[str, Any]] = {}
-        for name, tensor in unprefixed("optimizer", state).items():
-            index, key = name.split(".", 1)
-            moments.setdefault(int(index), {})[key] = tensor
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        restore_optimizer(self._optimizer, unprefixed("optimizer", state))
         self.replay.restore(unprefixed("replay", state))
         self._owed = float(state["owed"])
 

@@ -1,0 +1,23 @@
+"""The state of an optimizer as named tensors, so that it can be kept in a file with everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Returns what an optimizer remembers of each parameter, by the parameter's number and the name of the tensor."""
+    moments = optimizer.state_dict()["state"]
+    return {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Continues from an `optimizer_state`; learning rates and the like stay as they are."""
+    moments: dict[int, dict[str, Any]] = {}
+    for name, tensor in tensors.items():
+        index, key = name.split(".", 1)
+        moments.setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})

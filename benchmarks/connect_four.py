@@ -17,7 +17,7 @@ import pyspiel
 from tacit.artifacts import open as open_artifact
 from tacit.artifacts.boards import BoardArtifact
 from tacit.games.base import TERMINAL
-from tacit.search.boards.match import opening
+from tacit.search.boards.match import opening, pair_interval
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 
 
@@ -73,12 +73,12 @@ def main() -> None:
         search = artifact.search(growth)
     start = time.perf_counter()
     points = play(search, asked.games, asked.simulations, asked.seed)
-    half = 1.96 * points.std(ddof=1) / len(points) ** 0.5
+    low, high = pair_interval(points) or (0.0, 1.0)
     for name, part in (("as first player", points[::2]), ("as second player", points[1::2])):
         print(f"{name}: {100 * part.mean():.1f} % of the points over {len(part)} games")
     print(
         f"{asked.agent}, SoG({growth.expansions}, {growth.per_update}), against MCTS with {asked.simulations} simulations: "
-        f"{100 * points.mean():.1f} % +- {100 * half:.1f} of the points over {len(points)} games (sampled), "
+        f"{100 * points.mean():.1f} % +- {50 * (high - low):.1f} of the points over {len(points)} games (sampled), "
         f"{time.perf_counter() - start:.0f} s"
     )
 

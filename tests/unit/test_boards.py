@@ -14,11 +14,12 @@ import tacit
 from tacit.artifacts.boards import BoardArtifact
 from tacit.errors import TacitError
 from tacit.games import TERMINAL, load_game
+from tacit.games.base import Game
 from tacit.games.boards import Boards, Positions, RuleBoards, make_boards, position_after
 from tacit.games.connect_four import ConnectFour
 from tacit.games.tic_tac_toe import TicTacToe
 from tacit.search.boards.forest import NOT_OPENED, Forest, make_forest
-from tacit.search.boards.match import opening, play_match
+from tacit.search.boards.match import opening, pair_interval, play_match
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.threads import at_most
 from tests.alpha_beta import Solver
@@ -243,3 +244,28 @@ def test_wrong_growths_are_refused() -> None:
     for wrong in ({"expansions": 0}, {"per_update": 0}, {"exploration": 0.0}, {"doubt": 2.0}):
         with pytest.raises(TacitError):
             BoardSearchConfig(**wrong)  # type: ignore[arg-type]
+
+
+def test_intervals_count_games_that_open_alike_as_one() -> None:
+    payoffs = np.array([1, -1, 1, -1, 1, -1, 1, 1], np.float32)
+    low, high = pair_interval(payoffs) or (0.0, 0.0)
+    assert (low + high) / 2 == pytest.approx(0.25)
+    assert (high - low) / 2 == pytest.approx(1.96 * np.std([0, 0, 0, 1], ddof=1) / 2)
+    assert pair_interval(payoffs[:3]) is None
+
+
+def test_games_that_are_no_boards_are_refused_in_one_line() -> None:
+    class Loaded(TicTacToe):
+        def returns(self, state: tuple[int, ...]) -> tuple[float, float]:
+            first, second = super().returns(state)
+            return 5 * first, 5 * second
+
+    boards = make_boards(Loaded())
+    with pytest.raises(TacitError, match="pays more than 1"):
+        boards.outcomes(position_after(boards, [0, 3, 1, 4, 2]))
+
+    class Silent(TicTacToe):
+        board_bounds = Game.board_bounds
+
+    with pytest.raises(TacitError, match="no board_bounds"):
+        make_boards(Silent())

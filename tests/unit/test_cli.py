@@ -71,7 +71,7 @@ ROOT = Path(__file__).parents[2]
         (("train", "sog", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("train", "sog", "pot_limit_leduc", "--run", "r", "--set", "solver=fp"), "re-solving matches regrets"),
         (("train", "sog", "connect_four", "--run", "r", "--set", "expansions=0"), "at least 1 expansion"),
-        (("train", "deepstack", "connect_four", "--run", "r"), "more than 10,000 classes"),
+        (("train", "deepstack", "connect_four", "--run", "r"), "hides nothing"),
         (("evaluate", "missing"), "no agent 'missing': give a run folder"),
         (("evaluate", "pretrained:chess"), "no pretrained network 'chess': choose one of connect_four"),
         (("evaluate", "broken.tacit"), "not a checkpoint"),

@@ -1,5 +1,6 @@
 """Student of Games: queries are what networks are asked, games are played by re-solving, runs learn and survive a kill."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -294,3 +295,9 @@ def test_it_learns_pot_limit_leduc(tmp_path: Path) -> None:
     last = train(trainer, RunFolder(tmp_path, SOG))
     assert last.exploitability is not None
     assert trainer.game.in_units(last.exploitability)["mbb"] < 12.0
+
+
+def test_a_game_that_searches_see_to_its_end_is_refused() -> None:
+    for system in (SOG, DEEPSTACK):
+        with pytest.raises(TacitError, match="see kuhn_poker to its end"):
+            system.trainer(load_game("kuhn_poker"), replace(system.presets["smoke"], depth=3), "cpu")

@@ -12,7 +12,7 @@ from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.games import AnyGame
-from tacit.search.boards.match import play_match
+from tacit.search.boards.match import pair_interval, play_match
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.trained import load_board
@@ -61,10 +61,9 @@ class BoardArtifact(Artifact):
             self.monitor.step("playing against search without a network", done, playthroughs, "games")
 
         payoffs = play_match(search, plain, playthroughs, np.random.default_rng(seed), show)
-        mean, half = float(payoffs.mean()), float(1.96 * payoffs.std(ddof=1) / len(payoffs) ** 0.5)
         return self.evaluation(
-            "score", mean, "sampled", interval=(mean - half, mean + half), playthroughs=playthroughs, iterations=iterations,
-            epoch=self._trained.epoch,
+            "score", float(payoffs.mean()), "sampled", interval=pair_interval(payoffs), playthroughs=playthroughs,
+            iterations=iterations, epoch=self._trained.epoch,
         )  # fmt: skip
 
     def _growth(self, expansions: int) -> BoardSearchConfig:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
+from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
@@ -156,7 +157,9 @@ def _find_sog(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
     """Returns Student of Games, on a board where the game is one, or DeepStack."""
     from tacit.games.boards import is_board
 
-    if name == "sog" and is_board(game):
+    if name == "deepstack" and is_board(game):
+        raise TacitError(f"{game} hides nothing, so there are no situations to draw at random: train it with sog")
+    if is_board(game):
         from tacit.cli.board_looks import BoardLook
         from tacit.sog.boards.system import SOG_BOARDS
 

@@ -75,9 +75,11 @@ def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tu
       StoppedError: by Ctrl-C; everything is kept.
     """
     from tacit.games import load_game
+    from tacit.kernels import check_backend
     from tacit.plots import cycle_panels
     from tacit.reproduce.sog_tplo import SCALES, judge_tplo, tplo_runs
 
+    check_backend("torch", SCALES[scale].device)
     results = []
     for run in tplo_runs(scale, folder, seed):
         look = find_system("sog", load_game(run.game))[1]

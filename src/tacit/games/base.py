@@ -145,8 +145,12 @@ class Game(ABC, Generic[State]):
         raise NotImplementedError(f"{self.name} has no planes()")
 
     def board_bounds(self) -> tuple[int, int]:
-        """Returns, of a game with `planes`, a number that every action is below, and the most moves of a game."""
-        raise NotImplementedError(f"{self.name} has planes() but no board_bounds()")
+        """Returns, of a game with `planes`, a number that every action is below, and the most moves of a game.
+
+        Raises:
+          TacitError: the game does not say.
+        """
+        raise TacitError(f"{self.name} has planes() but no board_bounds(): it must say how many actions and moves there can be")
 
     def boards(self) -> Boards | None:
         """Returns the rules for arrays of positions, where the game has such rules."""

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.games.base import TERMINAL, Game
+from tacit.games.base import CHANCE, TERMINAL, Game
 
 Positions = NDArray[np.int64]
 Planes = Sequence[Sequence[Sequence[float]]]
 
+MOST_KNOWN = 200_000
+"""States that boards by rules remember; forgotten ones are played again from the start."""
 _MOVES_IN_WORD = 7
 """Moves that an integer holds, a byte each; the sign stays free."""
 
@@ -92,7 +94,10 @@ class RuleBoards:
         word, place = np.divmod(positions[:, 0], _MOVES_IN_WORD)
         after[rows, 1 + word] |= actions << 8 * place
         after[:, 0] += 1
-        for state, action, new in zip(self._states(positions), actions.tolist(), after, strict=True):
+        states = self._states(positions)
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        for state, action, new in zip(states, actions.tolist(), after, strict=True):
             key = new.tobytes()
             if key not in self._known:
                 self._known[key] = self._game.apply(state, action)
@@ -103,6 +108,10 @@ class RuleBoards:
         actors = [self._game.actor(state) for state in states]
         ends = zip(actors, states, strict=True)
         payoffs = [self._game.returns(state)[0] if actor == TERMINAL else 0.0 for actor, state in ends]
+        if CHANCE in actors:
+            raise TacitError(f"{self._game} has chance moves: it cannot be played as a board")
+        if any(abs(payoff) > 1.0 for payoff in payoffs):
+            raise TacitError(f"{self._game} pays more than 1: boards are learnt with payoffs from -1 to 1")
         return np.array(actors, np.int8), np.array(payoffs, np.float32)
 
     def planes(self, positions: Tensor) -> Tensor:

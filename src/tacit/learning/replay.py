@@ -36,9 +36,10 @@ class ReplayBuffer(Generic[E]):
         new = vars(examples)
         self._make_room(new)
         count = len(next(iter(new.values())))
-        index = (self._next + torch.arange(count, device=self._device)) % self.capacity
+        kept = min(count, self.capacity)  # of more than fit, the last
+        index = (self._next + count - kept + torch.arange(kept, device=self._device)) % self.capacity
         for name, part in self._parts.items():
-            part[index] = new[name].to(part)
+            part[index] = new[name][count - kept :].to(part)
         self._next = (self._next + count) % self.capacity
         self._size = min(self._size + count, self.capacity)
         self.added += count

@@ -70,11 +70,10 @@ class NetBoards:
     Args:
       net: what is asked.
       boards: the rules.
-      scale: the largest payoff of the game.
     """
 
-    def __init__(self, net: BoardNet, boards: Boards, scale: float = 1.0) -> None:
-        self.net, self._boards, self._scale = net, boards, scale
+    def __init__(self, net: BoardNet, boards: Boards) -> None:
+        self.net, self._boards = net, boards
 
     @torch.inference_mode()
     def evaluate(self, positions: Positions) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -94,4 +93,4 @@ class NetBoards:
         else:
             with torch.autocast("cuda", torch.bfloat16):
                 scores, value = self.net(planes.to(memory_format=torch.channels_last))
-        return torch.cat([torch.softmax(scores.float(), 1), value.float()[:, None] * self._scale], 1)
+        return torch.cat([torch.softmax(scores.float(), 1), value.float()[:, None]], 1)

@@ -8,8 +8,8 @@ The paper shows curves and gives no numbers. Beside ours stand figures measured 
 is and with its gadget's range corrected (docs/LOG.md).
 
 Every curve is made twice. By the paper's settings: regret matching+, simultaneous updates, the first half of the iterations
-left out of averages, leaves valued at the present strategies. And by better ones: alternating updates, no warm-up, leaves
-valued at averages. All figures are exact; the spread is over seeds of training.
+left out of averages, leaves valued at the present strategies. And by better ones: PCFR+, alternating updates, no warm-up,
+leaves valued at averages. All figures are exact; the spread is over seeds of training.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class LeducScale:
 SCALES = {
     "smoke": LeducScale("smoke", {"epochs": "2", "cycle_queries": "256"}, (5, 10), (10,), 1),
     "cpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500), (50, 200), 3),  # about an hour and a half on one core
+    # The largest scale trains networks at more points, also on a CPU: the game is too small for a GPU.
     "gpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500, 1_000), (10, 20, 50, 100, 200, 500), 3),
 }
 

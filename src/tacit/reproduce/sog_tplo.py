@@ -13,7 +13,7 @@ memory. There the exploitability of the final network is exact as well, which th
 
 from __future__ import annotations
 
-import shutil
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.evaluation import evaluate
+from tacit.files import write_whole
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.learning.trained import read_trained
@@ -98,7 +99,7 @@ class TploRun(NamedTuple):
 
     def keep(self, file: Path) -> None:
         """Keeps the present network under a name of its own."""
-        shutil.copyfile(self.folder.network, file)
+        write_whole(file, self.folder.network.read_bytes())
 
 
 class WinRate(NamedTuple):
@@ -120,7 +121,7 @@ class WinRate(NamedTuple):
 def tplo_runs(scale: str, out: Path, seed: int) -> list[TploRun]:
     """Returns the trainings at a scale, each with a folder of its own below `out`."""
     how = SCALES[scale]
-    return [TploRun(k, RunFolder(out / f"tplo-{k}", SOG), replace(how.config, seed=seed)) for k in how.cards]
+    return [TploRun(k, RunFolder(out / f"tplo-{k}-{seed}", SOG), replace(how.config, seed=seed)) for k in how.cards]
 
 
 def judge_tplo(run: TploRun, scale: str, seed: int, progress: Callable[[str, int], None]) -> dict[str, Any]:
@@ -187,6 +188,8 @@ def _policy(file: Path, space: SearchSpace, how: TploScale, progress: Callable[[
     if not kept.exists():
         trained = read_trained(file, str(file), SogConfig)
         search = trained.search(space, trained.config.solver, how.iterations, how.device)
-        np.save(kept, resolving_strategy(search, progress, at_decisions=True))
+        content = io.BytesIO()
+        np.save(content, resolving_strategy(search, progress, at_decisions=True))
+        write_whole(kept, content.getvalue())
     policy: Floats = np.load(kept)
     return policy

@@ -5,7 +5,7 @@ its own range and the values that it promised the other. Every search hands in s
 
 Where we differ: private states are summed out, so a public move is drawn by its total probability under both agents' ranges,
 and no cards are dealt. Searches at the start of the game depend on the network alone, so one serves several games that start
-together, and hands in the queries of all of them.
+together, and hands in as many queries as its leaves allow.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.errors import DivergedError
+from tacit.errors import DivergedError, TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
@@ -72,6 +72,8 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         super().__init__(game, config)
         self.device = device
         self.space = game_space(game, config.depth_in(game))
+        if not len(self.space.tables.leaf_class):
+            raise TacitError(f"searches of depth {self.space.depth} see {game} to its end: choose a smaller depth, or solve it")
         torch.manual_seed(config.seed)
         net = make_value_net(self.space, config, typical_return(self.space)).to(device)
         self._forward = forward_pass(net)

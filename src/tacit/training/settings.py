@@ -65,7 +65,7 @@ class Settings:
 
     def require_at_least(self, least: float, *keys: str, reason: str = "") -> None:
         """Refuses numbers that are too small."""
-        self._require(keys, lambda number: number >= least, f"at least {least}{reason and f', {reason}'}")
+        self._require(keys, lambda number: least <= number < math.inf, f"at least {least}{reason and f', {reason}'}")
 
     def require_positive(self, *keys: str) -> None:
         """Refuses numbers that are not above 0."""

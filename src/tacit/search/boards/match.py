@@ -25,15 +25,15 @@ def play_match(
     """Returns `[games]` what the first search wins in each game; both play the likeliest action of their policies.
 
     Args:
-      first: plays player 0 in games of even number, and
-      second: plays player 0 in the others.
+      first: plays player 0 in games of even number.
+      second: plays player 0 in games of odd number.
       games: how many.
       generator: draws the opening moves, which are the same for games `2 k` and `2 k + 1`.
       progress: called with the number of games that are over.
     """
-    boards, payoff = first.boards, np.zeros(games, np.float32)
+    boards = first.boards
     position, _ = opening(boards, games, generator)
-    actor, _ = boards.outcomes(position)
+    actor, payoff = boards.outcomes(position)
     while (playing := np.flatnonzero(actor != TERMINAL)).size:
         firsts = (actor[playing] == 0) == (playing % 2 == 0)
         for search, part in ((first, playing[firsts]), (second, playing[~firsts])):
@@ -45,12 +45,25 @@ def play_match(
     return np.where(np.arange(games) % 2 == 0, payoff, -payoff)
 
 
+def pair_interval(payoffs: NDArray[np.float32]) -> tuple[float, float] | None:
+    """Returns the 95 % interval of the mean of payoffs `[games]`, or None for fewer than two pairs.
+
+    Two neighbours open alike and are no independent samples, so their mean counts as one.
+    """
+    pairs = payoffs[: len(payoffs) // 2 * 2].reshape(-1, 2).mean(1)
+    if len(pairs) < 2:
+        return None
+    mean, half = float(payoffs.mean()), float(1.96 * pairs.std(ddof=1) / len(pairs) ** 0.5)
+    return mean - half, mean + half
+
+
 def opening(boards: Boards, games: int, generator: np.random.Generator) -> tuple[Positions, NDArray[np.int64]]:
     """Returns `[games, W]` positions after random moves, and `[RANDOM_MOVES, games]` these; two neighbours open alike."""
     position, moves = boards.start(games), np.zeros((RANDOM_MOVES, games), np.int64)
     draws = np.repeat(generator.random((RANDOM_MOVES, -(-games // 2))), 2, axis=1)[:, :games]
     for number, draw in enumerate(draws):
-        legal = boards.legal(position)
-        moves[number] = (legal.cumsum(1) <= (draw * legal.sum(1))[:, None]).sum(1)
-        position = boards.apply(position, moves[number])
+        playing = np.flatnonzero(boards.outcomes(position)[0] != TERMINAL)
+        legal = boards.legal(position[playing])
+        moves[number, playing] = (legal.cumsum(1) <= (draw[playing] * legal.sum(1))[:, None]).sum(1)
+        position[playing] = boards.apply(position[playing], moves[number, playing])
     return position, moves

@@ -10,6 +10,7 @@ The c positions of a phase are asked about together, of all trees at once.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -51,7 +52,7 @@ class BoardSearchConfig:
       expansions: s, the walks that open positions.
       per_update: c, the walks before each update of regrets.
       exploration: what PUCT multiplies the prior with.
-      doubt: the share of uniform play in the prior; a network is sure of itself where it has never been, too.
+      doubt: the share of uniform play in the prior; networks are overconfident in positions they have never seen.
     """
 
     expansions: int = 200
@@ -62,7 +63,7 @@ class BoardSearchConfig:
     def __post_init__(self) -> None:
         if self.expansions < 1 or self.per_update < 1:
             raise TacitError("a growing search takes at least 1 expansion, and 1 for each update of regrets")
-        if self.exploration <= 0.0:
+        if not 0.0 < self.exploration < math.inf:
             raise TacitError(f"exploration must be positive, not {self.exploration}")
         if not 0.0 <= self.doubt <= 1.0:
             raise TacitError(f"doubt must be between 0 and 1, not {self.doubt}")

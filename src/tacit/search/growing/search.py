@@ -66,9 +66,10 @@ class GrowingConfig:
             raise TacitError(f"a tree grows by at least 1 expansion, not {self.expansions}")
         if not self.per_update > 0:
             raise TacitError(f"expansions for each update must be more than 0, not {self.per_update}")
+        if not 0 < self.exploration < math.inf:
+            raise TacitError(f"exploration must be positive, not {self.exploration}")
         if not 0 <= self.puct_share <= 1:
             raise TacitError(f"the share of PUCT is between 0 and 1, not {self.puct_share}")
-
         if not 0 <= self.warm_up < self.updates:
             raise TacitError(f"a warm-up takes fewer than all {self.updates} updates, not {self.warm_up}")
 

@@ -66,7 +66,7 @@ class BoardConfig(Settings):
             1, "games", "channels", "blocks", "batch_size", "replay_size", "epoch_steps", "epochs", "match_games"
         )
         self.require_at_least(0, "evaluate_every", "queries", "weight_decay")
-        self.require_positive("learning_rate", "ratio")
+        self.require_positive("learning_rate", "ratio", "puct")
         self.require_shares("uniform_mix", "outcome_share")
         self.require_seed()
         self.growth()  # refuses what search does not know

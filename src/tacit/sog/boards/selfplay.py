@@ -48,9 +48,9 @@ class Story:
     Attributes:
       position: `[G, W]` where each game stands.
       length: `[G]` moves so far.
-      past: `[G, T, W]` the positions on the way,
-      policy: `[G, T, A]` the policies found there, and
-      value: `[G, T]` what the search thought player 0 would get.
+      past: `[G, T, W]` the positions on the way.
+      policy: `[G, T, A]` the policies that searches found at these positions.
+      value: `[G, T]` what searches thought player 0 would get from there.
     """
 
     position: Positions

@@ -40,7 +40,7 @@ class BoardProgress(Metrics):
       value_loss: mean squared error of the epoch.
       moves_per_second: in this epoch.
       score: mean payoff against the same search without a network, where it was evaluated.
-      exploitability: is not known.
+      exploitability: always None, boards are not judged exactly.
     """
 
     epoch: int

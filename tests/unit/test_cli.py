@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
         (("solve", "liars_dice(dice=2,faces=6)", "--solver", "[/x]"), "unknown solver '[/x]'"),
         (("solve", "openspiel:hex(board_size=1)"), "openspiel:hex(board_size=1)"),
         (("solve", "openspiel:nfg_game"), "nfg_game"),
-        (("solve", "openspiel:goofspiel(num_cards=-1)"), "goofspiel(num_cards=-1)"),
+        (("solve", "openspiel:goofspiel(num_cards=-1)"), "openspiel:goofspiel: num_cards must not be negative, not -1"),
         (("solve", "kuhn_poker", "--time-limit", "soon"), "90s, 10m or 1h"),
         (("solve", "kuhn_poker", "--resume", "missing.tacit"), "no file at missing.tacit"),
         (("solve", "kuhn_poker", "--resume", "broken.tacit"), "not a saved solve"),

@@ -85,7 +85,10 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
         raise TacitError(f"OpenSpiel has no game {name!r}" + (f": did you mean {close[0]}?" if close else ""))
     try:
         with _quiet_stderr():  # OpenSpiel prints its errors as well as raising them
+            _refuse_negative(pyspiel.game_parameters_from_string(text), pyspiel.registered_games(), name)
             game = pyspiel.load_game(text)
+    except TacitError:
+        raise
     except Exception as error:  # C++ exceptions arrive as whatever Python has for them
         reason = " ".join(str(error).split())
         raise TacitError(f"OpenSpiel cannot load {text!r}: {reason[:160]}") from None
@@ -106,6 +109,19 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise TacitError(f"openspiel:{text} samples its chance outcomes instead of listing them")
     return OpenSpielGame(text, game)
+
+
+def _refuse_negative(parameters: dict[str, Any], kinds: Sequence[Any], name: str) -> None:
+    """Raises a `TacitError` for a negative number where the usual one is not: OpenSpiel takes it and writes where it must not.
+
+    `goofspiel(num_cards=-1)` corrupts the heap, and the process aborts at some later allocation.
+    """
+    usual = next(kind for kind in kinds if kind.short_name == name).parameter_specification
+    for key, value in parameters.items():
+        if isinstance(value, dict) and "name" in value:  # a game inside a game
+            _refuse_negative(value, kinds, value["name"])
+        if isinstance(value, int) and value < 0 and isinstance(usual.get(key), int) and usual[key] >= 0:
+            raise TacitError(f"openspiel:{name}: {key} must not be negative, not {value}")
 
 
 @contextmanager

@@ -269,3 +269,17 @@ def test_games_that_are_no_boards_are_refused_in_one_line() -> None:
 
     with pytest.raises(TacitError, match="no board_bounds"):
         make_boards(Silent())
+
+
+def test_networks_speak_for_the_player_to_act_and_trees_for_player_0() -> None:
+    boards = make_boards(ConnectFour(4, 4))
+
+    class Hopeful(UniformBoards):
+        def evaluate(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            prior, value = super().evaluate(positions)
+            return prior, value + np.float32(0.5)
+
+    forest = BoardSearch(boards, Hopeful(boards), BoardSearchConfig(30)).run(boards.start(1), np.random.default_rng(0)).forest
+    nodes = slice(0, forest.num_nodes[0])
+    assert set(forest.actor[0, nodes]) == {0, 1}
+    assert np.array_equal(forest.leaf_value[0, nodes], np.where(forest.actor[0, nodes] == 0, 0.5, -0.5).astype(np.float32))

@@ -115,11 +115,11 @@ def test_commands(tmp_path: Path) -> None:
 def test_a_trained_network_never_loses_tic_tac_toe() -> None:
     """Whatever the other player does, in either seat."""
     game = TicTacToe()
-    trainer = BoardTrainer(game, BoardConfig(expansions=60, games=64, epoch_steps=9, epochs=40, channels=24, blocks=2))
-    for _ in range(40):
+    trainer = BoardTrainer(game, BoardConfig(expansions=60, games=64, epoch_steps=9, epochs=20, channels=24, blocks=2))
+    for _ in range(20):
         trainer.run_epoch()
     boards = trainer.search.boards
-    search = BoardSearch(boards, trainer.search.evaluator, BoardSearchConfig(300))
+    search = BoardSearch(boards, trainer.search.evaluator, BoardSearchConfig(1_000, 10))
     for seat in (0, 1):
         level: list[tuple[int, ...]] = [()]
         results = set()

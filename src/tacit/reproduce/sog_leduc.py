@@ -69,7 +69,7 @@ class LeducScale:
 
 SCALES = {
     "smoke": LeducScale("smoke", {"epochs": "2", "cycle_queries": "256"}, (5, 10), (10,), 1),
-    "cpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500), (50, 200), 3),  # about an hour and a half on one core
+    "cpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500), (50, 200), 3),  # half an hour on one core
     # The largest scale trains networks at more points, also on a CPU: the game is too small for a GPU.
     "gpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500, 1_000), (10, 20, 50, 100, 200, 500), 3),
 }

@@ -1,5 +1,6 @@
 """Connect four against OpenSpiel's MCTS with random rollouts, in both seats: points and their 95 % interval.
 
+    python benchmarks/connect_four.py pretrained:connect_four --expansions 100 --endgames 200
     python benchmarks/connect_four.py pretrained:connect_four --games 200 --expansions 400 --simulations 1000
 
 OpenSpiel's bot is its own C++ one with its usual settings (UCT constant 2, one rollout a simulation, solver on). Games
@@ -9,7 +10,10 @@ OpenSpiel's bot is its own C++ one with its usual settings (UCT constant 2, one 
 from __future__ import annotations
 
 import argparse
+import random
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyspiel
@@ -19,6 +23,8 @@ from tacit.artifacts.boards import BoardArtifact
 from tacit.games.base import TERMINAL
 from tacit.search.boards.match import opening, pair_interval
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the referee of the tests judges endgames
 
 
 def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.ndarray:
@@ -51,6 +57,28 @@ def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.nda
     return (np.where(np.arange(games) % 2 == 0, payoff, -payoff) + 1.0) / 2.0
 
 
+def endgames(search: BoardSearch, count: int) -> None:
+    """Prints how often the search finds a move that keeps the value, by alpha-beta, in random positions where moves differ."""
+    from tests.alpha_beta import Solver
+
+    solver, boards, generator = Solver(), search.boards, random.Random(7)
+    for empty in (10, 14, 18):
+        lines, best = [], []
+        while len(lines) < count:
+            position, moves = boards.start(1), 0
+            while boards.outcomes(position)[0][0] != TERMINAL and moves < 42 - empty:
+                legal = np.flatnonzero(boards.legal(position)[0]).tolist()
+                position, moves = boards.apply(position, np.array([generator.choice(legal)])), moves + 1
+            if (actor := boards.outcomes(position)[0][0]) != TERMINAL:
+                values = solver.values(int(position[0, actor]), int(position[0, 1 - actor]))
+                if len(set(values.values())) > 1:
+                    lines.append(position)
+                    best.append({column for column, value in values.items() if value == max(values.values())})
+        policy = search.run(np.concatenate(lines), np.random.default_rng(1)).policy
+        right = np.mean([int(line.argmax()) in columns for line, columns in zip(policy, best, strict=True)])
+        print(f"{count} endgames with {empty} empty places: {100 * right:.1f} % of the moves keep the value")
+
+
 def main() -> None:
     """Plays the match and prints the points."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,6 +87,7 @@ def main() -> None:
     parser.add_argument("--expansions", type=int, default=400)
     parser.add_argument("--simulations", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1_000)
+    parser.add_argument("--endgames", type=int, default=0, help="judge so many endgames of each length instead")
     asked = parser.parse_args()
     growth = BoardSearchConfig(asked.expansions)
     if asked.agent == "none":
@@ -71,6 +100,9 @@ def main() -> None:
         artifact = open_artifact(asked.agent)
         assert isinstance(artifact, BoardArtifact)
         search = artifact.search(growth)
+    if asked.endgames:
+        endgames(search, asked.endgames)
+        return
     start = time.perf_counter()
     points = play(search, asked.games, asked.simulations, asked.seed)
     low, high = pair_interval(points) or (0.0, 1.0)

@@ -19,7 +19,7 @@ from tacit.artifacts.boards import BoardArtifact
 from tacit.games import load_game
 from tacit.games.boards import make_boards, position_after
 from tacit.plots import house_pyplot, save_figure
-from tacit.search.boards.forest import Forest
+from tacit.search.boards.forest import BoardForest
 from tacit.search.boards.search import BoardResult, BoardSearch, BoardSearchConfig, UniformBoards
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -68,7 +68,7 @@ def draw_safety(path: Path) -> None:
 # 2. Trees that grow.
 
 
-def grown_tree(expansions: int) -> Forest:
+def grown_tree(expansions: int) -> BoardForest:
     """Returns the tree of a search without a network from the position of the page."""
     boards = make_boards(load_game("connect_four"))
     search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(expansions, 2))
@@ -100,7 +100,7 @@ def draw_trees(path: Path) -> None:
     save_figure(figure, path)
 
 
-def _layout(forest: Forest) -> dict[int, tuple[float, float]]:
+def _layout(forest: BoardForest) -> dict[int, tuple[float, float]]:
     """Returns where nodes are drawn: leaves side by side, others above the middle of their children."""
     place: dict[int, tuple[float, float]] = {}
     leaves = 0

@@ -18,7 +18,7 @@ from tacit.games.base import Game
 from tacit.games.boards import Boards, Positions, RuleBoards, make_boards, position_after
 from tacit.games.connect_four import ConnectFour
 from tacit.games.tic_tac_toe import TicTacToe
-from tacit.search.boards.forest import NOT_OPENED, Forest, make_forest
+from tacit.search.boards.forest import NOT_OPENED, BoardForest, make_forest
 from tacit.search.boards.match import opening, pair_interval, play_match
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.threads import at_most
@@ -153,7 +153,7 @@ class Opinion:
 PRIOR = [0.4, 0.3, 0.2, 0.1]
 
 
-def grown(expansions: int, seed: int = 0) -> tuple[BoardSearch, Forest]:
+def grown(expansions: int, seed: int = 0) -> tuple[BoardSearch, BoardForest]:
     boards = make_boards(ConnectFour(4, 4))
     search = BoardSearch(boards, Opinion(boards, PRIOR), BoardSearchConfig(expansions, 2))
     return search, search.run(boards.start(3), np.random.default_rng(seed)).forest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -29,7 +28,7 @@ from tacit.rebel.selfplay import SelfPlay
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.training.system import Metrics, Trainer
+from tacit.training.system import Metrics, Trainer, generator_state
 from tacit.tree.search_space import game_space
 
 
@@ -178,7 +177,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, header = super().state()
-        return tensors, {**header, "numpy": json.loads(json.dumps(self._numpy.bit_generator.state, default=int))}
+        return tensors, {**header, "numpy": generator_state(self._numpy)}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)

@@ -102,7 +102,7 @@ class TploRun(NamedTuple):
         write_whole(file, self.folder.network.read_bytes())
 
 
-class WinRate(NamedTuple):
+class TploRate(NamedTuple):
     """What the final network wins from an opponent, in mbb/g.
 
     Attributes:
@@ -153,7 +153,7 @@ def judge_tplo(run: TploRun, scale: str, seed: int, progress: Callable[[str, int
     }  # fmt: skip
 
 
-def win_rate(tree: PublicTree, name: str, ours: Floats, theirs: Floats, generator: np.random.Generator) -> WinRate:
+def win_rate(tree: PublicTree, name: str, ours: Floats, theirs: Floats, generator: np.random.Generator) -> TploRate:
     """Returns what a strategy `[E]` wins from another on average over both seats, sampled and exact."""
     sampled, exact = [], 0.0
     for seat in (0, 1):
@@ -163,7 +163,7 @@ def win_rate(tree: PublicTree, name: str, ours: Floats, theirs: Floats, generato
         exact += sign * float(chances @ payoffs) / 2
         sampled.append(sign * payoffs[generator.choice(len(chances), GAMES // 2, p=chances)])
     outcomes = np.concatenate(sampled)
-    return WinRate(name, float(outcomes.mean()), float(1.96 * outcomes.std(ddof=1) / len(outcomes) ** 0.5), exact)
+    return TploRate(name, float(outcomes.mean()), float(1.96 * outcomes.std(ddof=1) / len(outcomes) ** 0.5), exact)
 
 
 def imaginary_outcomes(tree: PublicTree, strategy: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

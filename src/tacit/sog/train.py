@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -29,7 +28,7 @@ from tacit.search.search import BatchSearch
 from tacit.sog.config import DeepstackConfig, SogConfig
 from tacit.sog.queries import QueryBuffer, QuerySource, RandomSituations, solve_queries
 from tacit.sog.selfplay import SoundSelfPlay
-from tacit.training.system import Metrics, Trainer
+from tacit.training.system import Metrics, Trainer, generator_state
 from tacit.tree.search_space import game_space
 
 
@@ -170,7 +169,7 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, header = super().state()
-        return tensors, {**header, "numpy": json.loads(json.dumps(self._numpy.bit_generator.state, default=int))}
+        return tensors, {**header, "numpy": generator_state(self._numpy)}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from torch import Tensor
 
 from tacit.errors import TacitError
@@ -98,6 +100,12 @@ class Trainer(ABC, Generic[C, M]):
         if header["game"] != str(self.game):
             raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
         self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
+
+
+def generator_state(generator: np.random.Generator) -> dict[str, Any]:
+    """Returns where a generator stands, ready for JSON; `generator.bit_generator.state` takes it back."""
+    state: dict[str, Any] = json.loads(json.dumps(generator.bit_generator.state, default=int))
+    return state
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Findings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forest:
+class BoardForest:
     """`B` trees with room for `N` nodes each, of a game with `A` actions. A node comes after its parent; node 0 is the root.
 
     Attributes:
@@ -125,13 +125,13 @@ class Forest:
         run_together(min(num_threads(), max(1, len(self.num_nodes))), kernel, *arguments)
 
 
-def make_forest(roots: Positions, num_actions: int, capacity: int, seeds: NDArray[np.uint64]) -> Forest:
+def make_forest(roots: Positions, num_actions: int, capacity: int, seeds: NDArray[np.uint64]) -> BoardForest:
     """Returns trees of roots `[B, W]` alone, all of them pending, with room for `capacity` nodes each."""
     nodes, words = (len(roots), capacity), roots.shape[1]
     actions = (*nodes, num_actions)
     position = np.zeros((*nodes, words), np.int64)
     position[:, 0] = roots
-    return Forest(
+    return BoardForest(
         num_nodes=np.ones(len(roots), np.int32),
         position=position,
         parent=np.zeros(nodes, np.int32),

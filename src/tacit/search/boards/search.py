@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import TERMINAL
 from tacit.games.boards import Boards, Positions
-from tacit.search.boards.forest import Findings, Forest, make_forest
+from tacit.search.boards.forest import BoardForest, Findings, make_forest
 
 Floats = NDArray[np.float32]
 
@@ -80,7 +80,7 @@ class BoardResult(NamedTuple):
 
     policy: Floats
     values: Floats
-    forest: Forest
+    forest: BoardForest
 
 
 class BoardSearch:
@@ -107,7 +107,7 @@ class BoardSearch:
             forest.update(iteration)
         return BoardResult(forest.policy(), forest.value[:, 0].copy(), forest)
 
-    def _look(self, forest: Forest, added: NDArray[np.int64]) -> None:
+    def _look(self, forest: BoardForest, added: NDArray[np.int64]) -> None:
         """Has the rules and the network say what pending nodes `[2, n]` are."""
         positions = forest.positions(added, self.boards)
         actor, worth = self.boards.outcomes(positions)

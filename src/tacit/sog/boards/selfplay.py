@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tacit.games.base import TERMINAL
 from tacit.games.boards import Positions
-from tacit.search.boards.forest import Forest
+from tacit.search.boards.forest import BoardForest
 from tacit.search.boards.search import BoardResult, BoardSearch
 
 Floats = NDArray[np.float32]
@@ -130,7 +130,7 @@ class BoardSelfPlay:
         moves: NDArray[np.int64] = np.minimum(drawn, last)
         return moves
 
-    def _draw_queries(self, forest: Forest, generator: np.random.Generator) -> Positions:
+    def _draw_queries(self, forest: BoardForest, generator: np.random.Generator) -> Positions:
         """Returns `[Q, W]` positions that the network was asked about, from random trees."""
         tree = generator.integers(0, len(forest.num_nodes), self._num_queries)
         node = (generator.random(self._num_queries) * forest.num_nodes[tree]).astype(np.int64)
@@ -141,7 +141,7 @@ class BoardSelfPlay:
         """Returns the examples of games that are over, and starts them again."""
         story = self.story
         length = story.length[over]
-        game, move = np.repeat(over, length), np.concatenate([np.arange(n) for n in length] or [np.zeros(0, np.int64)])
+        game, move = np.repeat(over, length), np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
         outcome = np.repeat(payoff, length)
         value = self._share * outcome + (1.0 - self._share) * story.value[game, move]
         examples = self._examples(story.past[game, move], story.policy[game, move], value)

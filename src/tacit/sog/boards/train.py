@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from tacit.search.boards.search import BoardSearch, UniformBoards
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.learner import BoardLearner
 from tacit.sog.boards.selfplay import BoardSelfPlay, Story
-from tacit.training.system import Metrics, Trainer
+from tacit.training.system import Metrics, Trainer, generator_state
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,7 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, header = super().state()
-        numpy = json.loads(json.dumps(self._numpy.bit_generator.state, default=int))
-        return tensors, {**header, "numpy": numpy, "games_played": self.selfplay.games_played}
+        return tensors, {**header, "numpy": generator_state(self._numpy), "games_played": self.selfplay.games_played}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)

@@ -63,7 +63,7 @@ def batch(street: int, leaves: MixedLeaves | None, solver: str, decomposition: s
         alone.append(TabularDriver(HandPasses(tree, np.float64), find_schedule(solver), options))
     reaches = torch.stack([torch.from_numpy(np.stack(pair)) for pair in ranges]).float()
     reaches = reaches.gather(2, tensors.hand[:, None].expand(-1, 2, -1))
-    passes = StreetPasses(betting_streets(rules, BOARD_CARDS[street], depth=depth)[0], tensors, reaches, UNIT)
+    passes = StreetPasses(betting_streets(rules, BOARD_CARDS[street], depth=depth)[0], tensors, reaches, UNIT, rules.stack)
     return alone, Driver(passes, find_schedule(solver), options)
 
 

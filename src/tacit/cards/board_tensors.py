@@ -22,6 +22,8 @@ from tacit.cards.torch_strength import tensor_tables
 FULL_BOARD = 5
 _AT_ONCE = 4_096
 """Full boards whose hands are valued together."""
+_SAMPLE = 2_000
+"""Of the 2.6 million boards that can come before the flop."""
 CENTRES = 24
 """Of the bumps that tell a hand's mean percentile."""
 BINS = 12
@@ -81,6 +83,9 @@ class BoardTensors:
     @cached_property
     def margins(self) -> Tensor:
         """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
+        if not self.board.shape[1]:  # counted once for all
+            counted = torch.from_numpy(run_out_margins((), "float32")).to(self.device)
+            return (counted if self.device.type == "cpu" else counted.half()).expand(len(self), -1, -1)
         if self.device.type == "cpu":
             parts = [run_out_margins(tuple(board), "float32") for board in self.board.tolist()]
             return torch.from_numpy(np.stack(parts))
@@ -131,10 +136,13 @@ class BoardTensors:
         return torch.stack(parts, 2)
 
     def _full_boards(self) -> Tensor:
-        """Returns `[G, R, 5]` every board that can come."""
+        """Returns `[G, R, 5]` every board that can come; before the flop a sample of them, always the same."""
         missing = FULL_BOARD - self.board.shape[1]
         if not missing:
             return self.board[:, None]
+        if missing == FULL_BOARD:
+            drawn = np.random.default_rng(0).permuted(np.tile(np.arange(NUM_CARDS), (_SAMPLE, 1)), axis=1)[:, :FULL_BOARD]
+            return torch.from_numpy(drawn).to(self.device).expand(len(self), -1, -1)
         gone = torch.zeros(len(self), NUM_CARDS, dtype=torch.int8, device=self.device).scatter_(1, self.board, 1)
         left = torch.argsort(gone, dim=1, stable=True)[:, : NUM_CARDS - self.board.shape[1]]
         rests = torch.tensor(list(combinations(range(left.shape[1]), missing)), device=self.device)

@@ -35,11 +35,13 @@ class StreetStates:
       boards: of the games.
       betting: at each leaf, the same for all games.
       unit: the chips that values are counted in.
+      stack: the chips of either player at the start of the hand.
     """
 
     boards: BoardTensors
     betting: list[Betting]
     unit: float
+    stack: int
 
 
 class StreetPasses(Passes[Tensor]):
@@ -52,11 +54,12 @@ class StreetPasses(Passes[Tensor]):
       boards: of the games.
       reaches: `[G, 2, H]` what the players hold where it begins.
       unit: the chips that values are counted in.
+      stack: the chips of either player at the start of the hand.
     """
 
     backend = "torch"
 
-    def __init__(self, street: BettingStreet, boards: BoardTensors, reaches: Tensor, unit: float) -> None:
+    def __init__(self, street: BettingStreet, boards: BoardTensors, reaches: Tensor, unit: float, stack: int) -> None:
         self.street, self.boards, self.device = street, boards, str(boards.device)
         self.capturable = boards.device.type == "cuda"
         self._roots = [reaches[:, player].contiguous() for player in (0, 1)]
@@ -67,7 +70,8 @@ class StreetPasses(Passes[Tensor]):
         self._folds = self._ends(kind == FOLDS, amount)
         self._shows = self._ends((kind == SHOWS) | (kind == RUNS_OUT), amount)
         self._leaves = self._ends(kind == LEAF, amount)
-        self._states = StreetStates(boards, [betting for _, betting in street.deals], unit) if len(self._leaves[0]) else None
+        bettings = [betting for _, betting in street.deals]
+        self._states = StreetStates(boards, bettings, unit, stack) if bettings else None
         self._kernels = None
         if self.capturable:
             from tacit.kernels.triton_street import StreetKernels

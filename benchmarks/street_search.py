@@ -37,8 +37,8 @@ for street in (RIVER, TURN, FLOP):
     hands = boards.hand.shape[1]
     reaches = torch.full((GAMES, 2, hands), 1.0 / hands, device="cuda")
     passes = StreetPasses(tree, boards, reaches, 1_000.0, rules.stack)
-    evaluator = None if street == RIVER else RoundEndLeaves(nets)
-    driver = Driver(passes, find_schedule("dcfr"), DriverOptions(evaluator, "modified-cfr-ave", values_roots=True))
+    options = DriverOptions(RoundEndLeaves(nets), "modified-cfr-ave", values_roots=True)
+    driver = Driver(passes, find_schedule("dcfr"), DriverOptions(values_roots=True) if street == RIVER else options)
     driver.run(2)
     torch.cuda.synchronize()
     ready, seconds = time.perf_counter() - start, []
@@ -66,4 +66,4 @@ for street in (RIVER, TURN, FLOP):
     kernels = sorted(((e.self_device_time_total / 10, e.key[:70]) for e in profile.key_averages()), reverse=True)[:14]
     for microseconds, name in kernels:
         print(f"  {microseconds:8.1f} us an iteration  {name}")
-    del driver, passes, boards, evaluator
+    del driver, passes, boards, options

@@ -30,14 +30,12 @@ def test_boards_are_those_of_the_cpu(street: int) -> None:
     cards = torch.tensor([parse_cards(board) for board in BOARDS[street]])
     here, there = BoardTensors(cards), BoardTensors(cards.cuda())
     assert torch.equal(here.hand, there.hand.cpu())
-    torch.testing.assert_close(there.margins.float().cpu(), here.margins, rtol=0, atol=3e-4)
+    torch.testing.assert_close(there.margins.float().cpu(), here.margins, rtol=0, atol=1e-6)
     torch.testing.assert_close(there.features().cpu(), here.features(), rtol=0, atol=1e-5)
     weights = torch.rand(3, *here.hand.shape) ** 8
-    for ours, theirs in (
-        (here.leads(weights), there.leads(weights.cuda())),
-        (here.meetings(weights), there.meetings(weights.cuda())),
-    ):
-        torch.testing.assert_close(theirs.cpu(), ours, rtol=0, atol=2e-4 * float(weights.sum(2).max()))
+    most = float(weights.sum(2).max())
+    torch.testing.assert_close(there.leads(weights.cuda()).cpu(), here.leads(weights), rtol=0, atol=1e-4 * most)
+    torch.testing.assert_close(there.meetings(weights.cuda()).cpu(), here.meetings(weights), rtol=0, atol=2e-6 * most)
 
 
 @pytest.mark.parametrize("solver", ["dcfr", "pcfr+", "linear-fp"])
@@ -58,7 +56,7 @@ def test_searches_are_those_of_the_cpu(solver: str, street: int, decomposition: 
         driver.run(12)
         means.append((torch.stack(driver.root_sum).cpu(), passes.normalise(driver.average).cpu()))
     (ours, plan), (theirs, their_plan) = means
-    assert float((ours - theirs).abs().mean()) < 2e-3 * float(ours.abs().mean())
+    assert float((ours - theirs).abs().mean()) <= 2e-3 * float(ours.abs().mean())
     assert (
         float(((plan - their_plan).abs() > 0.02).float().mean()) < 0.02
     )  # where two actions are worth the same, rounding decides

@@ -6,6 +6,7 @@ function of ranks and of how suits repeat, so boards that differ by names of sui
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, cached_property
 from itertools import combinations, permutations
 from math import comb
@@ -64,35 +65,74 @@ class BoardTensors:
 
     def meetings(self, weights: Tensor) -> Tensor:
         """Returns `[F, G, H]` for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
-        by_card = torch.bmm(weights.transpose(0, 1), self.holds)  # [G, F, 52]
-        shared = torch.bmm(by_card, self.holds.transpose(1, 2)).transpose(0, 1)
-        return weights.sum(2, keepdim=True) - shared + weights  # the hand itself was taken away twice
+        return self._new(self.fill_meetings, weights)
 
     def leads(self, weights: Tensor) -> Tensor:
-        """Returns `[F, G, H]` for each hand the weight it beats less that which beats it, a mean over all run-outs.
+        """Returns `[F, G, H]` for each hand the weight it beats less that which beats it, a mean over all run-outs."""
+        return self._new(self.fill_leads, weights)
 
-        Columns are scaled to a largest weight of 1 first: on a GPU products are in float16, their sums in float32.
+    def fill_meetings(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
+        """Sets planes of `out` to what hands can meet in planes of `source`.
+
+        Args:
+          source: `[S, G, H]` weights.
+          rows: `[F]` which of its planes.
+          out: `[O, G, H]`.
+          places: `[F]` which planes are set.
+          amount: `[F]` what each is multiplied by.
         """
-        columns = weights.permute(1, 2, 0)  # [G, H, F]
-        if self.margins.dtype == torch.float32:
-            return torch.bmm(self.margins, columns).permute(2, 0, 1)
-        most = columns.amax(1, keepdim=True).clamp(min=1e-30)
-        found = torch.bmm(self.margins, (columns / most).half(), out_dtype=torch.float32)
-        return (found * most).permute(2, 0, 1)
+        if self.device.type == "cuda":
+            from tacit.cards import triton_boards
+
+            triton_boards.fill_meetings(self._cards32, source, rows, out, places, amount)
+            return
+        weights = source[rows]
+        by_card = torch.bmm(weights.transpose(0, 1), self.holds)  # [G, F, 52]
+        shared = torch.bmm(by_card, self.holds.transpose(1, 2)).transpose(0, 1)
+        met = weights.sum(2, keepdim=True) - shared + weights  # the hand itself was taken away twice
+        out[places] = met * amount[:, None, None]
+
+    def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
+        """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
+        if self.device.type == "cuda":
+            from tacit.cards import triton_boards
+
+            triton_boards.fill_leads(self._counted, source, rows, out, places, amount, 1.0 / self._run_outs)
+            return
+        out[places] = torch.bmm(self.margins, source[rows].permute(1, 2, 0)).permute(2, 0, 1) * amount[:, None, None]
+
+    def _new(self, fill: Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None], weights: Tensor) -> Tensor:
+        every, weights = torch.arange(len(weights), device=self.device), weights.contiguous()
+        out = torch.empty_like(weights)
+        fill(weights, every, out, every, torch.ones(len(weights), device=self.device))
+        return out
 
     @cached_property
     def margins(self) -> Tensor:
         """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
-        if not self.board.shape[1]:  # counted once for all
-            counted = torch.from_numpy(run_out_margins((), "float32")).to(self.device)
-            return (counted if self.device.type == "cpu" else counted.half()).expand(len(self), -1, -1)
-        if self.device.type == "cpu":
-            parts = [run_out_margins(tuple(board), "float32") for board in self.board.tolist()]
-            return torch.from_numpy(np.stack(parts))
-        from tacit.cards.triton_margins import count_margins
+        if self.device.type == "cuda":
+            return self._counted[:, :, : self.hand.shape[1]].float() / self._run_outs
+        return torch.from_numpy(np.stack([run_out_margins(tuple(board), "float32") for board in self.board.tolist()]))
 
-        run_outs = comb(NUM_CARDS - 4 - self.board.shape[1], FULL_BOARD - self.board.shape[1])
-        return count_margins(self.strengths, self.cards, 1.0 / run_outs)
+    @cached_property
+    def _counted(self) -> Tensor:
+        """`[G, H, stride]` on a GPU: the margins times the number of run-outs, lines padded."""
+        from tacit.cards.triton_boards import count_margins
+
+        if self.board.shape[1]:
+            return count_margins(self.strengths, self._cards32)
+        known = torch.from_numpy(run_out_margins((), "float32")).half()  # counted once for all
+        return torch.nn.functional.pad(known, (0, -known.shape[1] % 64)).to(self.device).repeat(len(self), 1, 1)
+
+    @property
+    def _run_outs(self) -> int:
+        """Full boards that two hands leave; 1 before the flop, where margins are shares already."""
+        cards = self.board.shape[1]
+        return comb(NUM_CARDS - 4 - cards, FULL_BOARD - cards) if cards else 1
+
+    @cached_property
+    def _cards32(self) -> Tensor:
+        return self.cards.int().contiguous()
 
     @cached_property
     def strengths(self) -> Tensor:

@@ -79,14 +79,14 @@ class StreetPasses(Passes[Tensor]):
             self._kernels = StreetKernels(street, self.device)
 
     def _ends(self, which: Any, amount: Any) -> tuple[Tensor, list[Tensor], Tensor]:
-        """Returns some nodes, both players' rows there, and what is at stake `[n, 1, 1]`."""
+        """Returns some nodes, both players' rows there, and what is at stake `[n]`."""
         nodes = np.flatnonzero(which)
 
         def put(numbers: Any) -> Tensor:
             return torch.from_numpy(np.asarray(numbers)).to(self.device)
 
         rows = [put(np.array(self.street.rows[player])[nodes]) for player in (0, 1)]
-        return put(nodes), rows, put(amount[nodes]).float()[:, None, None]
+        return put(nodes), rows, put(amount[nodes]).float()
 
     def _entry_rows(self) -> list[int]:
         rows = [-1] * len(self.street.entry_action)
@@ -164,19 +164,19 @@ class StreetPasses(Passes[Tensor]):
     def _fill_ends(self, player: int, faced: Tensor, leaves: LeafValues | None) -> None:
         """Writes the player's counterfactual values where nobody acts any more."""
         nodes, rows, amount = self._folds
-        sign = 1.0 if player == 0 else -1.0
-        self._values[nodes] = self.boards.meetings(faced[rows[1 - player]]) * (sign * amount)
+        if len(nodes):
+            self.boards.fill_meetings(faced, rows[1 - player], self._values, nodes, amount if player == 0 else -amount)
         nodes, rows, amount = self._shows
         if len(nodes):
-            self._values[nodes] = self.boards.leads(faced[rows[1 - player]]) * amount
+            self.boards.fill_leads(faced, rows[1 - player], self._values, nodes, amount)
         nodes, _, _ = self._leaves
         if len(nodes):
-            worth: Tensor | float = 0.0
+            worth = self._values.new_zeros(()).expand(len(nodes), *self._roots[0].shape)
             if leaves is not None:
                 worth = leaves.values[player]
                 if not leaves.counterfactual:
                     worth = worth * self.leaf_likelihood(player, faced)
-            self._values[nodes] = worth if isinstance(worth, Tensor) else self._values.new_zeros(())
+            self._values.index_copy_(0, nodes, worth)
 
     def root_cfv(self, player: int) -> Tensor:
         return self._values[0]

@@ -16,7 +16,7 @@ from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_net import RoundEndNet, public_features
 
 _Known = tuple[tuple[Tensor, Tensor], Tensor, Tensor]
-"""The hands' embeddings, the public part `[L, G, P]`, and what either has put in `[L, 1, 1]` in the units of the leaves."""
+"""The hands' embeddings, the public part `[L, G, P]`, and what either has put in `[L]` in the units of the leaves."""
 
 
 class RoundEndLeaves:
@@ -80,10 +80,14 @@ class RoundEndLeaves:
         if states not in self._known:
             chips = torch.tensor([betting.facing / states.unit for betting in states.betting], device=boards.device)
             public = public_features(boards, states.betting, states.stack)
-            self._known[states] = net.embed(boards.features().to(self._dtype)), public, chips[:, None, None]
+            self._known[states] = net.embed(boards.features().to(self._dtype)), public, chips
         hands, public, chips = self._known[states]
         other = beliefs.flip(0).flatten(0, 1)
         leads, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))
+        if boards.device.type == "cuda":
+            from tacit.nets.triton_round_end import finish
+
+            return finish(*net.make(hands, public, beliefs), leads, met, beliefs, chips)
         odds = leads / met.clamp(min=1e-9)
-        values: Tensor = (leads + met * net(hands, public, beliefs, odds, met)) * chips
+        values: Tensor = (leads + met * net(hands, public, beliefs, odds, met)) * chips[:, None, None]
         return values

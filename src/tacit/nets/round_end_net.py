@@ -62,17 +62,24 @@ class RoundEndNet(nn.Module):
           odds: `[2, L, G, H]` how often a hand wins less how often it loses against the other's beliefs, from -1 to 1.
           met: `[2, L, G, H]` how likely the other's beliefs let a hand be held.
         """
+        return self.finish(*self.make(hands, public, beliefs), beliefs, odds, met)
+
+    def make(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what the layers make of beliefs: `[G, 2 * L, H]` values by embedding, and `[2, L, G, POWERS]` factors."""
         summing, making = hands
-        columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2L, H]
-        sums = torch.bmm(columns, summing).transpose(0, 1)  # [2L, G, K]
-        first, second = sums.chunk(2)
-        made = self.out(self.body(torch.cat([first, second, public.to(sums.dtype)], 2)))  # [L, G, 2 (K + POWERS)]
+        columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2 * L, H]
+        first, second = torch.bmm(columns, summing).transpose(0, 1).chunk(2)  # [L, G, K] each
+        made = self.out(self.body(torch.cat([first, second, public.to(first.dtype)], 2)))  # [L, G, 2 * (K + POWERS)]
         made = torch.stack(made.chunk(2, dim=2))
-        coded, powers = made[..., : making.shape[2]], made[..., making.shape[2] :].to(odds.dtype)
-        values = torch.bmm(coded.flatten(0, 1).transpose(0, 1), making.transpose(1, 2)).transpose(0, 1)
-        values = values.reshape(odds.shape).to(odds.dtype)
+        coded = made[..., : making.shape[2]].flatten(0, 1).transpose(0, 1)
+        return torch.bmm(coded, making.transpose(1, 2)), made[..., making.shape[2] :]
+
+    @staticmethod
+    def finish(coded: Tensor, powers: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` values from what `make` made: powers of odds added, and both players' sum brought to zero."""
+        values = coded.transpose(0, 1).reshape(odds.shape).to(odds.dtype)
         for power in range(POWERS):
-            values = values + powers[..., power, None] * odds ** (power + 1)
+            values = values + powers[..., power, None].to(odds.dtype) * odds ** (power + 1)
         both = beliefs * met
         surplus = (both * values).sum(3).sum(0) / both.sum(3).sum(0).clamp(min=1e-12)
         result: Tensor = values - surplus[None, :, :, None]

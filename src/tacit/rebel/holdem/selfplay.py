@@ -89,7 +89,9 @@ class HoldemSelfPlay:
         config, last = self.config, betting.street == RIVER
         street = betting_streets(rules, BOARD_CARDS[betting.street], betting, depth=None if last else ROUND)[0]
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
-        options = DriverOptions(None if last else self.leaves, config.decomposition, values_roots=True)
+        options = DriverOptions(self.leaves, config.decomposition, values_roots=True)
+        if last:
+            options = DriverOptions(values_roots=True)
         driver = Driver(passes, self._schedule, options)
         iterations = config.river_iterations if last else config.iterations
         moment = int(self.generator.integers(1, iterations + 1))

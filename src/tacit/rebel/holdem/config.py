@@ -81,8 +81,8 @@ class HoldemConfig(Settings):
 PRESETS: dict[str, HoldemConfig] = {
     "cpu": HoldemConfig(),
     "gpu": HoldemConfig(
-        games=512, branches=8, iterations=192, river_iterations=160, hidden=512, embedding=96, batch_size=2_048, ratio=8.0,
-        replay_size=1_000_000, epoch_examples=32_768, epochs=60, evaluate_every=5, validation=4_096,
+        games=512, branches=8, iterations=128, river_iterations=128, hidden=512, embedding=96, batch_size=2_048, ratio=8.0,
+        replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5, validation=4_096,
     ),
     "smoke": HoldemConfig(
         iterations=4, river_iterations=4, games=2, branches=2, hidden=16, layers=1, embedding=8, batch_size=8,

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from tacit.games import load_game
 from tacit.leaves.evaluators import RandomLeaves
@@ -118,7 +119,7 @@ def test_torch_solves_on_the_gpu() -> None:
 def test_re_solving_on_the_gpu_is_re_solving(
     name: str, decomposition: str, dense_from: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Gadgets, values of rows and sampled roots inside a captured graph; sums at ends in the kernel and as products."""
+    """Gadgets, values of rows and sampled roots inside a captured graph; sums at ends in the kernel and as matrix products."""
     monkeypatch.setattr("tacit.search.triton_kernels.DENSE_FROM", dense_from)
     space = search_space(compile_game(load_game(name)), "round")
     generator, states = np.random.default_rng(0), space.tables.num_private_states
@@ -130,19 +131,22 @@ def test_re_solving_on_the_gpu_is_re_solving(
     counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))[:, :, None]
     reach, promised = torch.rand(200, 2, states) * (torch.arange(states) < counts), 0.1 * torch.randn(200, states)
     config = SearchConfig("pcfr+", 12, "round", decomposition)
-    found = []
-    for device in ("cpu", "cuda"):
+
+    def results(device: str) -> dict[str, Tensor]:
         search = BatchSearch(space, copy.deepcopy(net).to(device), config, device)
-        spots = Spots(classes, reach.to(device), promised.to(device))
-        result, parts = resolve(search, 1, spots, True, np.full(200, 5))
-        found.append((result.values.cpu(), result.sampled_reaches.cpu(), parts))
-    (values, entering, parts), (gpu_values, gpu_entering, gpu_parts) = found
-    pairs = [(values, gpu_values), (entering, gpu_entering)]
-    for part, other in zip(parts, gpu_parts, strict=True):
-        assert np.array_equal(part.games, other.games)
-        pairs += [(getattr(part, field), getattr(other, field).cpu()) for field in ("played", "reach", "promised")]
-    for ours, theirs in pairs:
-        assert torch.equal(ours.isnan(), theirs.isnan())
-        if ours.numel():
-            off = (ours - theirs).abs() > 2e-3 * ours.nan_to_num().abs().max().clamp_min(1.0)
-            assert float(off.float().mean()) < 0.02  # where actions tie, rounding decides
+        result, parts = resolve(search, 1, Spots(classes, reach.to(device), promised.to(device)), True, np.full(200, 5))
+        fields = {name: [getattr(part, name).flatten().cpu() for part in parts] for name in ("played", "reach", "promised")}
+        joined = {name: torch.cat(found) for name, found in fields.items()}
+        return {"values": result.values.cpu(), "entering": result.sampled_reaches.cpu(), **joined}
+
+    cpu, gpu, shaken = results("cpu"), results("cuda"), []
+    for _ in range(3):  # where actions tie, rounding decides: as rounded, payoffs differ on the CPU alone
+        for table in space.tables.players:
+            table.meeting_weight[:] *= 1.0 + 1e-7 * generator.standard_normal(len(table.meeting_weight))
+        shaken.append(results("cpu"))
+    for field, exact in cpu.items():
+        assert torch.equal(exact.isnan(), gpu[field].isnan())
+        large = 2e-3 * exact.nan_to_num().abs().max().clamp_min(1.0)
+        moved, *allowed = (float(((other[field] - exact).abs() > large).float().mean()) for other in (gpu, *shaken))
+        assert max(allowed) < 0.05
+        assert moved <= 0.002 + 2 * max(allowed)

@@ -22,7 +22,7 @@ from tacit.tree.beliefs import belief_state
 from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import LEAF
-from tacit.tree.search_space import SearchSpace, search_space
+from tacit.tree.search_space import SearchSpace, edge_above, search_space
 
 
 def space_of(name: str, depth: int | str | None) -> SearchSpace:
@@ -246,3 +246,28 @@ def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
     for column, leaf in enumerate(leaves):
         rows = slice(*nodes.row_start[player][leaf : leaf + 2])
         torch.testing.assert_close(found[rows], mean[: rows.stop - rows.start, column], rtol=1e-4, atol=1e-6)
+
+
+def test_ends_after_one_action_are_merged() -> None:
+    """Both all in before the board: a terminal public state for each card, one pair of rows for each pair of hands."""
+    space = space_of("pot_limit_leduc", "round")
+    tree, table = space.subgames[0].tree, space.tables.players[0]
+    rows = slice(*table.row_start[:2])
+    meets, at_end = np.diff(table.meeting_start[: rows.stop + 1]), table.leaf[rows] < 0
+    assert 0 < meets[at_end].sum() < len(tree.payoff)
+    meetings = np.repeat(at_end, meets)
+    assert table.meeting_weight[: meets.sum()][meetings].sum() == pytest.approx(tree.payoff.sum(), abs=1e-3)
+    edge, nodes = edge_above(tree), tree.require_nodes()
+    assert len(np.unique(edge)) < len(nodes)
+    assert np.array_equal(nodes.parent[edge], nodes.parent)
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"), [("pot_limit_leduc", "round"), ("liars_dice(dice=1,faces=3)", 2), ("goofspiel(cards=3)", None)]
+)
+def test_places_are_those_of_the_subgame_cut_out(name: str, depth: int | str | None) -> None:
+    space = space_of(name, depth)
+    for node in np.flatnonzero(space.classes.of_node >= 0).tolist():
+        subgame, places = space.subgame_at(node), space.places_at(node)
+        np.testing.assert_array_equal(places[0], subgame.node_index)
+        np.testing.assert_array_equal(places[1], subgame.entry_index)

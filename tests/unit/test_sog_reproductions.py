@@ -11,7 +11,12 @@ from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.reproduce import sog_tplo
 from tacit.reproduce.sog_leduc import PUBLIC_CODE, SCALES, leduc_jobs
-from tacit.reproduce.sog_tplo import BLIND, STAGES, imaginary_outcomes, tplo_runs, win_rate
+from tacit.reproduce.sog_tplo import BLIND, STAGES, TploRun, imaginary_outcomes, tplo_runs, win_rate
+from tacit.sog.config import PRESETS
+from tacit.sog.system import SOG
+from tacit.sog.train import SogTrainer
+from tacit.training.folder import RunFolder
+from tacit.training.run import open_run, train
 from tacit.tree.compiler import compile_game
 from tests.command import tacit
 
@@ -69,3 +74,21 @@ def test_sog_leduc_at_its_smallest(tmp_path: Path) -> None:
     for protocol in ("paper", "better"):
         assert points[protocol, "unlimited depth", 10] < points[protocol, "untrained network", 10]
     assert Path(report["plot"]).stat().st_size > 10_000
+
+
+def test_a_run_that_others_judge_keeps_its_stages_and_is_not_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SogTrainer, "evaluate", lambda *_: pytest.fail("evaluated"))
+    config = PRESETS["smoke"].with_settings({"epochs": "10", "iterations": "2", "cycle_queries": "16", "games": "8"})
+    run = TploRun(1, RunFolder(tmp_path / "run", SOG), config)
+    trainer = open_run(run.folder, "pot_limit_leduc", config)
+    kept: list[bytes] = []
+    last = train(trainer, run.folder, judges=False, on_epoch=lambda now: (run.keep(now.epoch), kept.append(weights(run)))[0])
+    assert run.finished
+    assert [now.exploitability for now in run.folder.history()] == [None] * 10
+    assert last.epoch == 10
+    assert [file.read_bytes() for _, _, file in run.stages()] == [kept[0], kept[2], kept[9]]
+    assert len(set(kept)) == 10
+
+
+def weights(run: TploRun) -> bytes:
+    return run.folder.network.read_bytes()

@@ -10,7 +10,6 @@ actions). Solutions are kept for when the same situation comes up again, as the 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
-from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting
+from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting, nearest_sizes
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.numba_hands import HandPasses
@@ -166,14 +165,6 @@ class HandSearch:
             for bets, raises in SMALLER_MENUS:
                 if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
                     break
-                kept = _nearest(offered.bets, bets), _nearest(offered.raises or offered.bets, raises)
+                kept = nearest_sizes(offered.bets, bets), nearest_sizes(offered.raises or offered.bets, raises)
                 rules = replace(offered, bets=kept[0], raises=kept[1])
         return rules
-
-
-def _nearest(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sizes offered that are nearest to those wanted."""
-    largest = max(100.0, *(size for size in (*offered, *wanted) if size != ALL_IN))
-    return tuple(
-        sorted({min(offered, key=lambda size: abs(min(size, 2 * largest) - min(want, 2 * largest))) for want in wanted})
-    )

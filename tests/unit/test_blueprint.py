@@ -148,10 +148,11 @@ def test_nearest_centres_are_nearest() -> None:
 
 @pytest.mark.parametrize("buckets", [(30, 30, 30), (ALL, 20, 10), (20, 20, ALL)])
 def test_tables_of_buckets_are_what_single_boards_say(buckets: tuple[int | str, int | str, int | str]) -> None:
-    game = holdem("no_limit_holdem(board=3s7hTdKs,pot=200)")
+    """Clubs and hearts can be exchanged on this turn, so rivers of hearts share the rows of those of clubs."""
+    game = holdem("no_limit_holdem(board=3s7sTdKd,pot=200)")
     abstraction = find_abstraction(game, buckets, 0)
     tables = bucket_tables(abstraction, 2)
-    for board in ("3s7hTdKs", "3s7hTdKs2d", "3s7hTdKsAc"):
+    for board in ("3s7sTdKd", "3s7sTdKd2c", "3s7sTdKd2h", "3s7sTdKdAs"):
         cards = parse_cards(board)
         street, possible = len(cards) - 3, possible_hands(cards)
         place = sum(_choose(card, i + 1) for i, card in enumerate(sorted(cards)))

@@ -81,8 +81,8 @@ _GPU = replace(
 """What takes minutes on one GPU: shorter searches, a smaller network, fewer and larger cycles."""
 SCALES = {
     "smoke": TploScale((1,), replace(_TPLO, iterations=4, hidden=32, games=32, cycle_queries=64, epochs=10), 4),
-    "cpu": TploScale((1, 2), replace(_TPLO, iterations=50, learning_rate=1e-3, cycle_queries=1_024, epochs=30), 50),
-    "gpu": TploScale((1, 2, 3), _GPU, 100, "cuda"),
+    "cpu": TploScale((1, 2, 3), replace(_TPLO, iterations=50, learning_rate=1e-3, cycle_queries=1_024, epochs=10), 50),
+    "gpu": TploScale((1, 2, 3), _GPU, 50, "cuda"),
 }  # fmt: skip
 
 

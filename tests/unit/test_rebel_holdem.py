@@ -8,7 +8,7 @@ import torch
 
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
-from tacit.cards.board_tensors import BoardTensors, canonical_boards
+from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
 from tacit.cards.deck import NUM_CARDS, parse_cards
 from tacit.cards.hands import NUM_HANDS
 from tacit.errors import TacitError
@@ -116,7 +116,7 @@ def test_an_untrained_network_says_what_the_odds_say() -> None:
 def test_a_network_learns_what_depends_on_beliefs_and_hands() -> None:
     config = dataclasses.replace(SMOKE, hidden=64, layers=2, embedding=16, batch_size=32, replay_size=96, learning_rate=3e-3)
     torch.manual_seed(0)
-    learner = RoundEndLearner(RoundEndNet(64, 2, 16), 4, dataclasses.replace(config, ratio=40.0), "cpu")
+    learner = RoundEndLearner(RoundEndNet(64, 2, 16), BoardTable(4, "cpu"), dataclasses.replace(config, ratio=40.0), "cpu")
     new = learnable(96)
     still = learner.error(new)[1]
     learner.learn(new, 3e-3, torch.Generator().manual_seed(0))
@@ -150,7 +150,7 @@ def learnable(count: int, seed: int = 0) -> RoundEndExamples:
 def test_self_play_makes_examples_whose_values_are_those_of_a_search_after_the_card() -> None:
     config = dataclasses.replace(SMOKE, games=2, branches=1, iterations=3, river_iterations=60)
     leaves = RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack)
-    play = HoldemSelfPlay(RULES, config, leaves, "cpu", np.random.default_rng(0))
+    play = HoldemSelfPlay(RULES, config, leaves, {}, np.random.default_rng(0))
     (part,) = play.advance()[4]
     assert play.searches == 2 + 2
     known = ~part.beyond.isnan()

@@ -12,7 +12,6 @@ does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,8 +20,9 @@ from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
-from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting
+from tacit.games.betting import BOARD_CARDS, DEAL, TURN, BettingRules
 from tacit.games.holdem import Holdem
+from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.numba_hands import HandPasses
@@ -40,13 +40,6 @@ from tacit.tree.subgame import ROUND, Depth
 
 MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
 """Numbers of a strategy that are solved in about two seconds, by depth; with more, the menu is cut down."""
-SMALLER_MENUS = (
-    ((0.5, 1.0, 2.0, ALL_IN), (1.0, ALL_IN)),
-    ((0.5, 1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (ALL_IN,)),
-)
-"""Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
 
 _Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], int | None]
@@ -189,19 +182,8 @@ class HandSearch:
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
-        offered = rules = self.game.rules
-        if isinstance(offered, NoLimitBetting):
-            for bets, raises in SMALLER_MENUS:
-                if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
-                    break
-                kept = _nearest(offered.bets, bets), _nearest(offered.raises or offered.bets, raises)
-                rules = replace(offered, bets=kept[0], raises=kept[1])
+        rules = self.game.rules
+        for rules in smaller_menus(self.game.rules):
+            if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
+                break
         return rules
-
-
-def _nearest(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sizes offered that are nearest to those wanted."""
-    largest = max(100.0, *(size for size in (*offered, *wanted) if size != ALL_IN))
-    return tuple(
-        sorted({min(offered, key=lambda size: abs(min(size, 2 * largest) - min(want, 2 * largest))) for want in wanted})
-    )

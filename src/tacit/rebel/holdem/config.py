@@ -25,6 +25,7 @@ class HoldemConfig(Settings):
       beliefs: where training states come from: `self-play`, or `random` ranges for comparison.
       games: boards that are searched together, all with the same betting.
       branches: leaves of a search below which play goes on.
+      nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: how far bets are drawn from the game's, in pots.
       hidden: width of the networks' layers.
       layers: their number.
@@ -49,6 +50,7 @@ class HoldemConfig(Settings):
     beliefs: str = "self-play"
     games: int = 8
     branches: int = 4
+    nodes: int = 200
     perturbation: float = 0.1
     hidden: int = 256
     layers: int = 3
@@ -67,7 +69,7 @@ class HoldemConfig(Settings):
         self.require_choice("beliefs", BELIEFS)
         self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
         self.require_at_least(
-            1, "iterations", "river_iterations", "games", "branches", "hidden", "layers", "embedding", "batch_size",
+            1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
             "replay_size", "epoch_examples", "epochs", "validation",
         )  # fmt: skip
         self.require_at_least(0, "evaluate_every", "perturbation")

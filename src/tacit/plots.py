@@ -171,6 +171,17 @@ def score_panels(losses: Mapping[str, Points], scores: Points, title: str, path:
     save_figure(figure, path)
 
 
+def error_curves(errors: Mapping[str, Points], title: str, path: str | Path) -> None:
+    """Draws errors of values over minutes of training into a file."""
+    pyplot = house_pyplot()
+    figure, axis = pyplot.subplots(figsize=(5, 3.4))
+    for name, points in errors.items():
+        axis.plot([seconds / 60 for seconds, _ in points], [error for _, error in points], label=name)
+    axis.set(xlabel="minutes of training", ylabel="mean error, in what either has put in", ylim=(0, None), title=title)
+    axis.legend()
+    save_figure(figure, path)
+
+
 def growth_panels(growths: Sequence[CostGrowth], path: str | Path) -> None:
     """Draws time and memory against each size, log-log, as multiples of those at the smallest size, into a file.
 

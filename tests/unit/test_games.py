@@ -116,7 +116,8 @@ def test_a_walk_that_outgrows_its_memory_stops(name: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    "name", ["liars_dice(dice=1,faces=6)", "goofspiel(cards=5)", "openspiel:liars_dice(numdice=1,dice_sides=4)"]
+    "name",
+    ["liars_dice(dice=1,faces=8)", "tplo(cards=1)", "goofspiel(cards=5)", "openspiel:liars_dice(numdice=1,dice_sides=4)"],
 )
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux says how much a process took at most")
 def test_estimates_cover_what_a_solve_takes(name: str) -> None:

@@ -20,7 +20,7 @@ from tests.command import tacit
 def test_imaginary_observations_have_the_exact_mean(name: str) -> None:
     tree = compile_game(load_game(name))
     strategy = tree.normalise(np.random.default_rng(0).random(tree.num_entries))
-    chances, payoffs = imaginary_outcomes(tree, strategy)
+    chances, payoffs = imaginary_outcomes(make_passes(tree), strategy)
     assert chances.sum() == pytest.approx(1.0)
     assert chances @ payoffs == pytest.approx(evaluate(make_passes(tree), strategy).value, abs=1e-9)
     assert chances @ payoffs**2 < (np.abs(tree.payoff) ** 2 / tree.payoff_chance).sum()
@@ -34,16 +34,16 @@ def test_win_rates_are_those_of_both_seats(monkeypatch: pytest.MonkeyPatch) -> N
     passes, first = make_passes(tree), tree.entry_player == 0
     as_first = evaluate(passes, np.where(first, ours, theirs)).value
     as_second = -evaluate(passes, np.where(first, theirs, ours)).value
-    found = win_rate(tree, "other", ours, theirs, generator)
+    found = win_rate(passes, "other", ours, theirs, generator)
     assert found.exact == pytest.approx(1_000 / BLIND * (as_first + as_second) / 2)
     assert abs(found.sampled - found.exact) < 2.5 * found.margin
-    assert win_rate(tree, "itself", ours, ours, generator).exact == pytest.approx(0.0, abs=1e-9)
+    assert win_rate(passes, "itself", ours, ours, generator).exact == pytest.approx(0.0, abs=1e-9)
 
 
 def test_stages_of_a_training_are_tenths_of_it(tmp_path: Path) -> None:
     for scale in sog_tplo.SCALES:
         for run in tplo_runs(scale, tmp_path, 3):
-            epochs = [config.epochs for _, config, _ in run.stages()]
+            epochs = [epoch for _, epoch, _ in run.stages()]
             assert epochs == [round(share * run.config.epochs) for share in STAGES]
             assert [name for name, _, _ in run.stages()] == ["10 %", "30 %", "100 %"]
             assert run.folder.path.name.endswith("-3")

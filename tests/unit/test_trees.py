@@ -13,8 +13,10 @@ from tacit.kernels import make_passes
 from tacit.kernels.numba_lanes import LanePasses
 from tacit.kernels.numba_rows import RowPasses
 from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
+from tacit.tree.classes import public_classes
 from tacit.tree.compiler import compile_game
 from tacit.tree.lanes import lane_layout
+from tacit.tree.sequences import sequence_layout
 from tacit.tree.subgame import extract_subgame
 from tests.oracles import canonical, expected_value, random_strategy
 
@@ -215,3 +217,18 @@ def test_subgames_of_poker_stay_in_lanes() -> None:
     node = int(np.flatnonzero(tree.require_nodes().actor >= 0)[50])
     subgame = extract_subgame(belief_state(tree, strategy, node), depth=2)
     assert lane_layout(subgame.tree) is not None
+
+
+@pytest.mark.parametrize("name", ["pot_limit_leduc", "liars_dice(dice=1,faces=4)", "goofspiel(cards=3)"])
+def test_chunks_of_pairs_change_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def tables() -> list[np.ndarray]:
+        tree = compile_game(load_game(name))
+        classes, layout = public_classes(tree), sequence_layout(tree)
+        blocks = [array for player in layout.players for array in vars(player.pairs).values()]
+        return [tree.begins_round, classes.of_node, classes.representative, *blocks]
+
+    at_once = tables()
+    assert at_once[0].any() == (name == "pot_limit_leduc")
+    monkeypatch.setattr("tacit.tree.public_tree.CHUNK", 7)
+    for whole, in_chunks in zip(at_once, tables(), strict=True):
+        np.testing.assert_array_equal(whole, in_chunks)

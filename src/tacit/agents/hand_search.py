@@ -1,31 +1,37 @@
 """Search in hold'em: solves what is left of a street or of the hand, for all hands at once, and plays the solution.
 
-Before the turn a search ends with the betting round, and hands are worth their equity there (`CheckDownLeaves`): no later bet
-is foreseen. From the turn on it goes to the end of the hand. The ranges that a search starts from follow by Bayes' rule from
-the solution before it. Nothing is searched again within a solution, unless somebody makes a bet that it does not know: then
-search starts anew at that decision, with the ranges that came there and the bet added to the tree (as ReBeL adds off-tree
-actions). Solutions are kept for when the same situation comes up again, as the start of a hand always does.
+Before the turn a search ends with the betting round, and from then on it goes to the end of the hand. Where a round ends,
+hands are worth their equity (`CheckDownLeaves`), which foresees no later bet, or what networks say that were trained to
+(`nets/round_end_leaves.py`): then every search but the river's ends with its round. The ranges that a search starts from
+follow by Bayes' rule from the solution before it. Nothing is searched again within a solution, unless somebody makes a bet
+that it does not know: then search starts anew at that decision, with the ranges that came there and the bet added to the tree
+(as ReBeL adds off-tree actions). Solutions are kept for when the same situation comes up again, as the start of a hand always
+does.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
-from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting, nearest_sizes
+from tacit.errors import TacitError
+from tacit.games.betting import BOARD_CARDS, DEAL, TURN, BettingRules
 from tacit.games.holdem import Holdem
+from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
+from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.solvers.driver import DriverOptions
 from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import draw_iterations, plain_schedule
 from tacit.solvers.tabular import TabularDriver
+from tacit.solvers.valuation import CFR_D
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START
@@ -34,17 +40,25 @@ from tacit.tree.subgame import ROUND, Depth
 
 MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
 """Numbers of a strategy that are solved in about two seconds, by depth; with more, the menu is cut down."""
-SMALLER_MENUS = (
-    ((0.5, 1.0, 2.0, ALL_IN), (1.0, ALL_IN)),
-    ((0.5, 1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (ALL_IN,)),
-)
-"""Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
 
 _Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""
+
+
+@dataclass(frozen=True)
+class RoundEnds:
+    """What is done where a betting round ends.
+
+    Attributes:
+      leaves: values them.
+      decomposition: at which beliefs (see `DriverOptions`).
+      boards: the numbers of cards on the boards that are searched to the round's end and no further.
+    """
+
+    leaves: LeafEvaluator
+    decomposition: str
+    boards: tuple[int, ...]
 
 
 class HandSearch:
@@ -66,6 +80,7 @@ class HandSearch:
         iterations: int = 100,
         safety: str = UNSAFE,
         generator: np.random.Generator | None = None,
+        ends: RoundEnds | None = None,
     ) -> None:
         """Prepares to search.
 
@@ -75,8 +90,15 @@ class HandSearch:
           iterations: its length.
           safety: what a search does about those below it (`agents/search.py`).
           generator: picks the iterations that are played, if it samples.
+          ends: what the ends of rounds are worth; None for equities before the turn.
+
+        Raises:
+          TacitError: it should re-solve, and the ends' worth says nothing of single cards.
         """
         self.game, self.safety, self.searches = game, safety, 0
+        self.ends = ends or RoundEnds(CheckDownLeaves(), CFR_D, BOARD_CARDS[:TURN])
+        if safety == RE_SOLVING and not isinstance(self.ends.leaves, CheckDownLeaves):
+            raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
         self._solutions: OrderedDict[_Key, HandStrategy] = OrderedDict()
@@ -137,14 +159,14 @@ class HandSearch:
         possible = possible_hands(now.board)
         # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
         first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
-        depth = None if len(now.board) >= BOARD_CARDS[TURN] else ROUND
+        depth = ROUND if len(now.board) in self.ends.boards else None
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
         tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
         passes, gadget = HandPasses(tree), None
         if self.safety == RE_SOLVING and now.left is not None:
             gadget = self._gadget(now, passes, 1 - player)
-        driver = TabularDriver(passes, self._schedule, DriverOptions(CheckDownLeaves(), gadget=gadget))
+        driver = TabularDriver(passes, self._schedule, DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget))
         if self.safety != SAMPLED:
             driver.run(self._iterations)
             return tree.strategy(driver.average_strategy())
@@ -154,17 +176,14 @@ class HandSearch:
 
     def _gadget(self, now: Situation, passes: HandPasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""
-        worth = promised(now, opponent, CheckDownLeaves())[passes.tree.hands(START)]
+        worth = promised(now, opponent, self.ends.leaves)[passes.tree.hands(START)]
         met = passes.node_likelihood(opponent, 0, passes.reach(1 - opponent, passes.uniform()))
         return Gadget(opponent, (worth * met).astype(passes.dtype))
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
-        offered = rules = self.game.rules
-        if isinstance(offered, NoLimitBetting):
-            for bets, raises in SMALLER_MENUS:
-                if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
-                    break
-                kept = nearest_sizes(offered.bets, bets), nearest_sizes(offered.raises or offered.bets, raises)
-                rules = replace(offered, bets=kept[0], raises=kept[1])
+        rules = self.game.rules
+        for rules in smaller_menus(self.game.rules):
+            if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
+                break
         return rules

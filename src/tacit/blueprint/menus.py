@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.errors import TacitError
-from tacit.games.betting import Betting, BettingRules, NoLimitBetting, nearest_sizes, parse_menu
+from tacit.games.betting import Betting, BettingRules, NoLimitBetting, parse_menu
+from tacit.games.menus import nearest_sizes
 
 STREETS = 4
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,23 @@ if TYPE_CHECKING:
 
 
 def train_live(
-    trainer: Trainer[C, M], folder: RunFolder[C, M], look: Look, name: str, time_limit: float | None = None
+    trainer: Trainer[C, M],
+    folder: RunFolder[C, M],
+    look: Look,
+    name: str,
+    time_limit: float | None = None,
+    on_epoch: Callable[[M], None] | None = None,
 ) -> tuple[M, bool]:
-    """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it."""
+    """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it.
+
+    Args:
+      trainer: the run.
+      folder: where it is kept.
+      look: how it is shown.
+      name: what it is called.
+      time_limit: stop after this many more seconds.
+      on_epoch: called after every epoch of a run that is not evaluated, because others judge it; None evaluates it.
+    """
     from tacit.training.run import train
 
     with progress_bar() as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as events:
@@ -27,6 +42,8 @@ def train_live(
 
         def show(now: M) -> None:
             display.epoch(now)
+            if on_epoch is not None:
+                on_epoch(now)
             if events is not None:
                 events.add(now)
 
@@ -37,6 +54,7 @@ def train_live(
             on_epoch=show,
             on_search=display.search,
             should_stop=lambda: stop.requested,
+            judges=on_epoch is None,
         )
     return last, stop.requested and trainer.epoch < trainer.config.epochs
 

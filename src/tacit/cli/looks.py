@@ -140,6 +140,11 @@ class RebelLook(Look):
 
 def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
     """Returns the system of `SYSTEMS` that learns a game, and its look."""
+    if name == "rebel" and game.tree_layout == "hands":
+        from tacit.cli.holdem_looks import HoldemLook
+        from tacit.rebel.holdem.system import REBEL_HOLDEM
+
+        return REBEL_HOLDEM, HoldemLook()
     if name == "rebel":
         from tacit.rebel.system import REBEL
 

@@ -14,6 +14,8 @@ from tacit.cli.train import finish_run
 if TYPE_CHECKING:
     from tacit.artifacts.base import Monitor
     from tacit.reproduce.sog_leduc import LeducPoint
+    from tacit.reproduce.sog_tplo import TploRun
+    from tacit.sog.train import SogProgress
 
 
 def reproduce_sog_leduc(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
@@ -74,22 +76,26 @@ def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tu
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from torch.cuda import is_available
+
     from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.plots import cycle_panels
     from tacit.reproduce.sog_tplo import SCALES, judge_tplo, tplo_runs
 
-    check_backend("torch", SCALES[scale].device)
+    runs, device = tplo_runs(scale, folder, seed), SCALES[scale].device
+    if not all(run.finished for run in runs):
+        check_backend("torch", device)
+    elif not is_available():
+        device = "cpu"  # what was trained on another machine can be judged here
     results = []
-    for run in tplo_runs(scale, folder, seed):
-        look = find_system("sog", load_game(run.game))[1]
-        for name, config, file in run.stages():
-            if not file.exists():
-                finish_run(run.folder, run.game, config, SCALES[scale].device, look, f"{run.game}, {name} of the training")
-                run.keep(file)
+    for run in runs:
+        if not run.finished:
+            look = find_system("sog", load_game(run.game))[1]
+            finish_run(run.folder, run.game, run.config, device, look, run.game, partial(_keep, run))
         with progress_monitor() as monitor:
             watch = partial(_show_policy, monitor, run.game)
-            results.append(judge_tplo(run, scale, seed, watch))
+            results.append(judge_tplo(run, scale, seed, device, watch))
     labels = {f"{row['cards']} hidden card{'s' * (row['cards'] > 1)}": row for row in results}
     cycle_panels(
         {
@@ -104,6 +110,10 @@ def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tu
         print_lines(f"plot: {picture}; to train anew, remove {folder}")
 
     return {"results": results, "plot": str(picture)}, show
+
+
+def _keep(run: TploRun, now: SogProgress) -> None:
+    run.keep(now.epoch)
 
 
 def _show_policy(monitor: Monitor, game: str, name: str, done: int) -> None:

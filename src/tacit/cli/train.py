@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -113,8 +114,18 @@ def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, s
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str, look: Look, title: str) -> None:
+def finish_run(
+    folder: RunFolder[Any, Any],
+    game: str,
+    config: Any,
+    device: str,
+    look: Look,
+    title: str,
+    on_epoch: Callable[[Any], None] | None = None,
+) -> None:
     """Trains a run with a title to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+
+    With `on_epoch`, which is called after every epoch, the run is not evaluated: somebody else judges it.
 
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
@@ -126,11 +137,18 @@ def finish_run(folder: RunFolder[Any, Any], game: str, config: Any, device: str,
         if trainer.epoch >= config.epochs:
             logger().print(f"trained before, {trainer.epoch} epochs")
         else:
-            _session(trainer, folder, look, "training", device, "the same command")
+            _session(trainer, folder, look, "training", device, "the same command", on_epoch=on_epoch)
 
 
 def _session(
-    trainer: Any, folder: RunFolder[Any, Any], look: Look, name: str, device: str, again: str, limit: float | None = None
+    trainer: Any,
+    folder: RunFolder[Any, Any],
+    look: Look,
+    name: str,
+    device: str,
+    again: str,
+    limit: float | None = None,
+    on_epoch: Callable[[Any], None] | None = None,
 ) -> Any:
     """Returns the last progress of a run that is trained live, after drawing its learning curve.
 
@@ -141,7 +159,7 @@ def _session(
 
     _note_session(folder, trainer.config.seed, device)
     try:
-        last, stopped = train_live(trainer, folder, look, name, limit)
+        last, stopped = train_live(trainer, folder, look, name, limit, on_epoch)
     except KeyboardInterrupt:  # the second one: the epoch is not waited for
         where = "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
         raise StoppedError(f"at once; go on {where} with: {again}") from None

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -247,11 +246,3 @@ def parse_menu(text: str) -> tuple[float, ...]:
     if len(set(sizes)) > MAX_ACTIONS - 2:
         raise TacitError(f"{text!r} has {len(set(sizes))} bets; with fold and call there are at most {MAX_ACTIONS} actions")
     return tuple(sorted(set(sizes)))
-
-
-def nearest_sizes(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sizes offered that are nearest to those wanted."""
-    largest = max([100.0, *(size for size in (*offered, *wanted) if size != ALL_IN)])
-    return tuple(
-        sorted({min(offered, key=lambda size: abs(min(size, 2 * largest) - min(want, 2 * largest))) for want in wanted})
-    )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
 
 from tacit.kernels.base import LeafEvaluator
 from tacit.nets.numba_mlp import NumbaValueNet
@@ -11,6 +14,8 @@ from tacit.nets.zero_sum import ZeroSumPass
 
 FUSED_WIDTHS = (16, 32, 64, 128, 256, 512)
 """Hidden units that the GPU kernels take, in two layers or more."""
+FUSED_WEIGHTS = 1 << 16
+"""Weights of the first and of the last layer, private states filled up to a power of two, that fit into shared memory."""
 
 
 class ForwardPass(LeafEvaluator, Protocol):
@@ -21,15 +26,32 @@ class ForwardPass(LeafEvaluator, Protocol):
         ...
 
 
+class PlainPass:
+    """The layers of a network as torch computes them, not made zero-sum (see `ForwardPass`)."""
+
+    counterfactual = False
+
+    def __init__(self, net: ValueNet) -> None:
+        self._net = net
+
+    def refresh(self) -> None:
+        """Does nothing: the weights are the network's own."""
+
+    @torch.inference_mode()
+    def evaluate(self, public_class: Any, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * H, L]` values of leaves (see `LeafEvaluator`)."""
+        return (self._net.outputs(public_class, beliefs.T) * self._net.scale).T.contiguous()
+
+
 def forward_pass(net: ValueNet) -> ForwardPass:
     """Returns the forward pass of a network, on the device of its weights."""
     if net.out.weight.device.type == "cpu":
         return _made_zero_sum(net, NumbaValueNet(net), 1)
-    if len(net.rest) and net.out.in_features in FUSED_WIDTHS:
-        from tacit.nets.triton_mlp import MOST_LEAVES, FusedValueNet
+    from tacit.nets.triton_mlp import MOST_LEAVES, FusedValueNet
 
-        return _made_zero_sum(net, FusedValueNet(net), MOST_LEAVES)
-    return net
+    width, padded = net.out.in_features, 1 << (2 * net.num_private_states - 1).bit_length()
+    fused = len(net.rest) and width in FUSED_WIDTHS and padded * width <= FUSED_WEIGHTS
+    return _made_zero_sum(net, FusedValueNet(net) if fused else PlainPass(net), MOST_LEAVES)
 
 
 def _made_zero_sum(net: ValueNet, fast: ForwardPass, block: int) -> ForwardPass:

@@ -27,12 +27,13 @@ from tacit.evaluation import evaluate
 from tacit.files import write_whole
 from tacit.games import load_game
 from tacit.kernels import make_passes
+from tacit.kernels.leaf_rows import PublicTreePasses
 from tacit.learning.trained import read_trained
 from tacit.search.resolving import resolving_strategy
 from tacit.sog.config import PRESETS, SogConfig
 from tacit.sog.system import SOG
 from tacit.training.folder import RunFolder
-from tacit.tree.public_tree import Floats, PublicTree
+from tacit.tree.public_tree import Floats, chunks_of_nodes
 from tacit.tree.search_space import SearchSpace, game_space
 
 BLIND = 100
@@ -73,10 +74,15 @@ _TPLO = replace(
     recursive_queries=0.5, evaluate_every=0,
 )  # fmt: skip
 """The paper's settings for TPLO (Table I)."""
+_GPU = replace(
+    _TPLO, iterations=100, games=4_096, hidden=128, learning_rate=1e-3, halve_every=0, batch_size=512, ratio=16.0,
+    replay_size=200_000, cycle_queries=8_192, epochs=20,
+)  # fmt: skip
+"""What takes minutes on one GPU: shorter searches, a smaller network, fewer and larger cycles."""
 SCALES = {
     "smoke": TploScale((1,), replace(_TPLO, iterations=4, hidden=32, games=32, cycle_queries=64, epochs=10), 4),
-    "cpu": TploScale((1, 2), replace(_TPLO, iterations=50, learning_rate=1e-3, cycle_queries=1_024, epochs=30), 50),
-    "gpu": TploScale((1, 2, 3), replace(_TPLO, games=4_096, cycle_queries=8_192, batch_size=512, epochs=30), 200, "cuda"),
+    "cpu": TploScale((1, 2, 3), replace(_TPLO, iterations=50, learning_rate=1e-3, cycle_queries=1_024, epochs=10), 50),
+    "gpu": TploScale((1, 2, 3), _GPU, 50, "cuda"),
 }  # fmt: skip
 
 
@@ -92,14 +98,21 @@ class TploRun(NamedTuple):
         """The name of the game."""
         return f"tplo(cards={self.cards})"
 
-    def stages(self) -> list[tuple[str, SogConfig, Path]]:
-        """Returns the parts of the training: a name, the settings to train to its end, and where its network is kept."""
+    def stages(self) -> list[tuple[str, int, Path]]:
+        """Returns the parts of the training: a name, the epoch after which it ends, and where its network is kept."""
         parts = [(f"{share:.0%}".replace("%", " %"), max(1, round(share * self.config.epochs))) for share in STAGES]
-        return [(name, replace(self.config, epochs=n), self.folder.path / f"after-{n}.safetensors") for name, n in parts]
+        return [(name, epoch, self.folder.path / f"after-{epoch}.safetensors") for name, epoch in parts]
 
-    def keep(self, file: Path) -> None:
-        """Keeps the present network under a name of its own."""
-        write_whole(file, self.folder.network.read_bytes())
+    def keep(self, epoch: int) -> None:
+        """Keeps the present network under a name of its own, if a stage ends after this epoch."""
+        for _, last, file in self.stages():
+            if epoch == last:
+                write_whole(file, self.folder.network.read_bytes())
+
+    @property
+    def finished(self) -> bool:
+        """Whether the networks of all stages are there."""
+        return all(file.exists() for _, _, file in self.stages())
 
 
 class TploRate(NamedTuple):
@@ -124,13 +137,14 @@ def tplo_runs(scale: str, out: Path, seed: int) -> list[TploRun]:
     return [TploRun(k, RunFolder(out / f"tplo-{k}-{seed}", SOG), replace(how.config, seed=seed)) for k in how.cards]
 
 
-def judge_tplo(run: TploRun, scale: str, seed: int, progress: Callable[[str, int], None]) -> dict[str, Any]:
+def judge_tplo(run: TploRun, scale: str, seed: int, device: str, progress: Callable[[str, int], None]) -> dict[str, Any]:
     """Returns what a trained run reached, ready for JSON. Policies are kept in its folder and not computed twice.
 
     Args:
       run: the training.
       scale: one of `SCALES`.
       seed: of the sampled games.
+      device: where policies are computed.
       progress: called with the policy that is being computed, and the searches done.
     """
     game, history = load_game(run.game), run.folder.history()
@@ -141,24 +155,27 @@ def judge_tplo(run: TploRun, scale: str, seed: int, progress: Callable[[str, int
     space = game_space(game, run.config.depth_in(game))
     if not space.compiled:
         return {**result, "win_rates": None, "exploitability": None}
-    tree, policies = space.tree, {UNIFORM: space.tree.uniform_strategy()}
+    policies = {UNIFORM: space.tree.uniform_strategy()}
     for name, _, file in run.stages():
-        policies[name] = _policy(file, space, SCALES[scale], partial(progress, name))
-    final, generator = policies.pop("100 %"), np.random.default_rng(seed + 1)
-    rates = [win_rate(tree, name, final, other, generator) for name, other in policies.items()]
-    quality = evaluate(make_passes(tree), final)
+        policies[name] = _policy(file, space, SCALES[scale].iterations, device, partial(progress, name))
+    final, generator, passes = policies.pop("100 %"), np.random.default_rng(seed + 1), make_passes(space.tree)
+    assert isinstance(passes, PublicTreePasses)
+    rates = [win_rate(passes, name, final, other, generator) for name, other in policies.items()]
+    quality = evaluate(passes, final)
     return {
         **result, "win_rates": [rate._asdict() for rate in rates], "kind": "exact", "value": quality.value,
         "exploitability": quality.exploitability, "exploitability_mbb": 1_000 * quality.exploitability / BLIND,
     }  # fmt: skip
 
 
-def win_rate(tree: PublicTree, name: str, ours: Floats, theirs: Floats, generator: np.random.Generator) -> TploRate:
+def win_rate(
+    passes: PublicTreePasses[Any], name: str, ours: Floats, theirs: Floats, generator: np.random.Generator
+) -> TploRate:
     """Returns what a strategy `[E]` wins from another on average over both seats, sampled and exact."""
-    sampled, exact = [], 0.0
+    sampled, exact, tree = [], 0.0, passes.tree
     for seat in (0, 1):
         mixed = np.where(tree.entry_player == seat, ours, theirs)
-        chances, payoffs = imaginary_outcomes(tree, mixed)
+        chances, payoffs = imaginary_outcomes(passes, mixed)
         sign = 1_000 / BLIND * (1 - 2 * seat)
         exact += sign * float(chances @ payoffs) / 2
         sampled.append(sign * payoffs[generator.choice(len(chances), GAMES // 2, p=chances)])
@@ -166,28 +183,30 @@ def win_rate(tree: PublicTree, name: str, ours: Floats, theirs: Floats, generato
     return TploRate(name, float(outcomes.mean()), float(1.96 * outcomes.std(ddof=1) / len(outcomes) ** 0.5), exact)
 
 
-def imaginary_outcomes(tree: PublicTree, strategy: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def imaginary_outcomes(passes: PublicTreePasses[Any], strategy: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Returns for each terminal node how likely games end there, and what player 0 then wins on average over both ranges.
 
     That mean over all hands that could have come there is what imaginary observations put in the place of the hands dealt.
     """
-    passes = make_passes(tree)
-    entries = passes.entries(strategy)
+    tree = passes.tree
+    entries, start = passes.entries(strategy), tree.payoff_start
     first, second = (passes.rows_to_numpy(player, passes.reach(player, entries)) for player in (0, 1))
-    weight = first[tree.payoff_rows[0]] * second[tree.payoff_rows[1]]
-    node = tree.require_nodes().of_row[0][tree.payoff_rows[0]]
-    ends, place = np.unique(node, return_inverse=True)
-    chances = np.bincount(place, weight * tree.payoff_chance, len(ends))
-    won = np.bincount(place, weight * tree.payoff, len(ends))
-    return chances / chances.sum(), won / np.where(chances > 0, chances, 1.0)
+    chances, won = np.zeros(len(start) - 1), np.zeros(len(start) - 1)
+    for low, high in chunks_of_nodes(start):
+        pairs, node = slice(start[low], start[high]), np.repeat(np.arange(high - low), np.diff(start[low : high + 1]))
+        weight = first[tree.payoff_rows[0, pairs]] * second[tree.payoff_rows[1, pairs]]
+        chances[low:high] = np.bincount(node, weight * tree.payoff_chance[pairs], high - low)
+        won[low:high] = np.bincount(node, weight * tree.payoff[pairs], high - low)
+    over = np.diff(start) > 0
+    return chances[over] / chances.sum(), won[over] / np.where(chances[over] > 0, chances[over], 1.0)
 
 
-def _policy(file: Path, space: SearchSpace, how: TploScale, progress: Callable[[int], None]) -> Floats:
+def _policy(file: Path, space: SearchSpace, iterations: int, device: str, progress: Callable[[int], None]) -> Floats:
     """Returns `[E]` what a network plays by continual re-solving at all decisions."""
-    kept = file.with_suffix(f".{how.iterations}.npy")
+    kept = file.with_suffix(f".{iterations}.npy")
     if not kept.exists():
         trained = read_trained(file, str(file), SogConfig)
-        search = trained.search(space, trained.config.solver, how.iterations, how.device)
+        search = trained.search(space, trained.config.solver, iterations, device)
         content = io.BytesIO()
         np.save(content, resolving_strategy(search, progress, at_decisions=True))
         write_whole(kept, content.getvalue())

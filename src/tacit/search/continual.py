@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tacit.games.base import TERMINAL
-from tacit.search.odds import normalised_reach
+from tacit.search.odds import deals_on, normalised_reach
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import reaches_below
 from tacit.tree.beliefs import PublicBeliefState
@@ -77,17 +77,51 @@ def resolve(
     own, worth = reaches_below(search, batch, average, spots.reach)[player], result.row_values
     found = []
     for group in batch:
-        tree, real = space.subgames[group.public_class].tree, np.flatnonzero(batch.real[group.games])
-        entries, nodes = until_next(tree, player, at_decisions)
+        real, plan = np.flatnonzero(batch.real[group.games]), _plan(search, group.public_class, player, at_decisions)
         rows = batch.view(own, batch.row_offset[player], group)[:, real]
         values = batch.view(worth, batch.row_offset[opponent], group)[:, real]
-        carried = [_carried(tree, node, player, rows, values, space.tables.num_private_states) for node in nodes]
-        none = rows.new_zeros(0, len(real), space.tables.num_private_states)
-        reach, promise = (torch.stack(part) for part in zip(*carried, strict=True)) if carried else (none, none)
-        played = batch.view(average, batch.entry_offset, group)[entries][:, real]
+        reach, promise = _carried(deals_on(space, rows.device).roots, plan, player, rows, values)
+        played = batch.view(average, batch.entry_offset, group)[plan.entries][:, real]
         games = batch.order[group.games][real]
-        found.append(Resolved(group.public_class, games, entries, played, np.array(nodes, np.int64), reach, promise))
+        found.append(Resolved(group.public_class, games, plan.entries, played, plan.nodes, reach, promise))
     return result, found
+
+
+class Plan(NamedTuple):
+    """Where a player searches next in the search tree of a class, at `S` nodes.
+
+    Attributes:
+      entries: `[e]` the entries that it plays before.
+      nodes: `[S]`.
+      public_class: `[S]` their classes.
+      chance: `[S, 1, 1]` how likely chance makes them.
+      rows: for both players `[S, H]` their rows there, 0 beyond their private states.
+      real: for both players `[S, H, 1]`, 0 beyond their private states and 1 elsewhere.
+    """
+
+    entries: np.ndarray
+    nodes: np.ndarray
+    public_class: Tensor
+    chance: Tensor
+    rows: tuple[Tensor, Tensor]
+    real: tuple[Tensor, Tensor]
+
+
+def _plan(search: BatchSearch, public_class: int, player: int, at_decisions: bool) -> Plan:
+    """Returns where a player searches next, which is the same for all games of a class."""
+    key = public_class, player, at_decisions
+    if key not in search.plans:
+        subgame, states = search.space.subgames[public_class], np.arange(search.space.tables.num_private_states)
+        entries, next_nodes = until_next(subgame.tree, player, at_decisions)
+        whole, nodes = subgame.tree.require_nodes(), np.array(next_nodes, np.int64)
+        chance = np.array([whole.joint(node).sum() for node in next_nodes], np.float32)
+        starts = [start[nodes][:, None] for start in whole.row_start]
+        real = [states < start[nodes + 1][:, None] - first for start, first in zip(whole.row_start, starts, strict=True)]
+        rows = [np.where(there, first + states, 0) for there, first in zip(real, starts, strict=True)]
+        parts = (subgame.node_class[nodes], chance[:, None, None], *rows, *(there[..., None] for there in real))
+        put = [torch.from_numpy(part).to(search.kernels.device) for part in parts]
+        search.plans[key] = Plan(entries, nodes, put[0].long(), put[1], (put[2], put[3]), (put[4].float(), put[5].float()))
+    return search.plans[key]
 
 
 def until_next(tree: PublicTree, player: int, at_decisions: bool) -> tuple[np.ndarray, list[int]]:
@@ -121,23 +155,23 @@ def promised_values(pbs: PublicBeliefState, player: int, values: Floats) -> Floa
     return found[:, 0].numpy()
 
 
-def _carried(tree: PublicTree, node: int, player: int, own: Tensor, values: Tensor, states: int) -> tuple[Tensor, Tensor]:
-    """Returns `[n, H]` the player's range at a node of a search tree, and `[n, H]` what the opponent is promised there.
+def _carried(deals: Tensor, plan: Plan, player: int, own: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns `[S, n, H]` the player's range where it searches next, and `[S, n, H]` what the opponent is promised there.
 
     Args:
-      tree: the search tree.
-      node: where in it.
+      deals: `[C, H, H]` chance weights at all classes.
+      plan: where it searches next.
       player: who re-solves.
-      own: `[rows, n]` the player's reach in the tree.
+      own: `[rows, n]` the player's reach in the search tree.
       values: `[rows, n]` the opponent's counterfactual values.
-      states: `H`.
     """
-    starts = tree.require_nodes().row_start
-    mine, theirs = (slice(*starts[p][node : node + 2]) for p in (player, 1 - player))
-    reach, promised = own.new_zeros(own.shape[1], states), own.new_zeros(own.shape[1], states)
-    reach[:, : mine.stop - mine.start] = normalised_reach(own[mine], torch.ones_like(own[mine]), dim=0).T
-    promised[:, : theirs.stop - theirs.start] = _per_likelihood(tree, node, player, own[mine], values[theirs]).T
-    return reach, promised
+    mine, theirs = plan.real[player], plan.real[1 - player]
+    arrived = own[plan.rows[player]] * mine  # [S, H, n]
+    here = deals[plan.public_class] * plan.chance
+    likely = torch.bmm(here.transpose(1, 2) if player == 0 else here, arrived)
+    found = values[plan.rows[1 - player]] * theirs
+    promised = torch.where(likely > 0, found / likely.where(likely > 0, 1.0), 0.0)
+    return normalised_reach(arrived, mine.expand_as(arrived), dim=1).transpose(1, 2), promised.transpose(1, 2)
 
 
 def _per_likelihood(tree: PublicTree, node: int, player: int, reach: Tensor, values: Tensor) -> Tensor:

@@ -40,9 +40,20 @@ class GroupKernels(Protocol):
         """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
 
     def answer(
-        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+        self,
+        batch: Batch,
+        player: int,
+        mode: int,
+        faced: Tensor,
+        leaves: LeafValues,
+        numbers: tuple[Tensor, ...],
+        clock: Clock,
+        keep: bool = False,
     ) -> None:
-        """Does what `Passes.walk_up` says; after its `numbers` come scratch for the values of entries and of rows."""
+        """Does what `Passes.walk_up` says; after its `numbers` come scratch for the values of entries and of rows.
+
+        With `keep` the values of all rows stay in the latter, not those of roots alone.
+        """
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
         """Moves a player's average towards reach times strategy by the clock's share."""
@@ -72,7 +83,9 @@ class GroupPasses(Passes[Tensor]):
       edge_values: What each entry of the player of the latest upward pass is worth.
     """
 
-    def __init__(self, space: SearchSpace, kernels: GroupKernels, game_class: np.ndarray, reaches: Tensor) -> None:
+    def __init__(
+        self, space: SearchSpace, kernels: GroupKernels, game_class: np.ndarray, reaches: Tensor, keeps: int | None = None
+    ) -> None:
         """Lays the games out.
 
         Args:
@@ -80,7 +93,9 @@ class GroupPasses(Passes[Tensor]):
           kernels: the passes of its device.
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
+          keeps: the player whose values of all rows `row_cfv` can tell; None for nobody.
         """
+        self._keeps = keeps
         self.space, self.kernels, self.device = space, kernels, kernels.device
         self.capturable = kernels.device != "cpu"
         self.backend = "torch" if self.capturable else "numba"
@@ -110,12 +125,14 @@ class GroupPasses(Passes[Tensor]):
         assert mode != RESPOND or numbers[2] is None, "searches respond without noise"
         given = (self._none if part is None else part for part in numbers)
         scratch = (self.edge_values, self._cfv[player])
-        self.kernels.answer(self.batch, player, mode, faced, leaves or self._no_values, (*given, *scratch), clock)
+        keep = self._keeps == player
+        self.kernels.answer(self.batch, player, mode, faced, leaves or self._no_values, (*given, *scratch), clock, keep)
 
     def root_cfv(self, player: int) -> Tensor:
         return self._cfv[player][self._root_index[player]]
 
     def row_cfv(self, player: int) -> Tensor:
+        assert self._keeps == player, "the values of rows were not asked for"
         return self._cfv[player]
 
     def add_roots(self, player: int, total: Tensor, weight: float | Tensor) -> None:
@@ -206,7 +223,8 @@ class GroupPasses(Passes[Tensor]):
         self.kernels.take_samples(self.batch, sample_iteration, clock, source, target)
 
     def take_roots(self, player: int, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
-        sampled = (sample_iteration == clock.iteration)[self._root_places[player]]
+        now = clock.iteration if clock.counter is None else clock.counter  # a captured graph reads the device's
+        sampled = (sample_iteration == now)[self._root_places[player]]
         target.copy_(source.where(sampled, target))
 
     def over_infostates(self, numbers: Tensor, how: str = "sum") -> Tensor:

@@ -230,8 +230,17 @@ class NumbaKernels:
         )  # fmt: skip
 
     def answer(
-        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+        self,
+        batch: Batch,
+        player: int,
+        mode: int,
+        faced: Tensor,
+        leaves: LeafValues,
+        numbers: tuple[Tensor, ...],
+        clock: Clock,
+        keep: bool = False,
     ) -> None:
+        del keep  # the values of all rows stay anyway
         step = tuple(np.float32(weight) for weight in clock.step)
         values = leaves.values.contiguous()
         worths = (values.view(-1).numpy(), values.shape[1], player * (values.shape[0] // 2), leaves.counterfactual)

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from tacit.search.batch import Batch
 from tacit.tree.search_space import SearchSpace
+
+
+class Deals(NamedTuple):
+    """Chance weights of the pairs of private states, on a device.
+
+    Attributes:
+      leaves: `[leaves, H, H]` at all leaves of all classes.
+      roots: `[C, H, H]` at all classes.
+    """
+
+    leaves: Tensor
+    roots: Tensor
+
+
+_DEALS: WeakKeyDictionary[SearchSpace, dict[str, Deals]] = WeakKeyDictionary()
+
+
+def deals_on(space: SearchSpace, device: str | torch.device) -> Deals:
+    """Returns the chance weights of a game on a device, where they are put once: they can be as large as all else."""
+    known, tables = _DEALS.setdefault(space, {}), space.tables
+    if str(device) not in known:
+        known[str(device)] = Deals(*(torch.from_numpy(part).to(device) for part in (tables.leaf_deals, tables.deals)))
+    return known[str(device)]
 
 
 class LeafOdds:
@@ -23,7 +49,7 @@ class LeafOdds:
         t, H = space.tables, space.tables.num_private_states
         self._batch, self._num_states = batch, H
         self._leaves = [slice(*t.leaf_start[c : c + 2]) for c in batch.group_class]
-        self._deals = torch.from_numpy(t.leaf_deals).to(device)
+        self._deals = deals_on(space, device).leaves
         self._rows, self._real = [], []
         for player in (0, 1):
             real = np.arange(H) < t.players[player].num_roots[t.leaf_class][:, None]

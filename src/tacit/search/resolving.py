@@ -75,13 +75,13 @@ def _write(search: BatchSearch, player: int, nodes: _Nodes, which: slice, strate
     """Searches, writes what the player does until it searches again into the strategy, and returns where that is."""
     below = []
     for resolved in resolve(search, player, nodes.spots(search, which), at_decisions)[1]:
-        whole = [search.space.subgame_at(int(node)) for node in nodes.node[which][resolved.games]]
+        whole = [search.space.places_at(int(node)) for node in nodes.node[which][resolved.games]]
         played = resolved.played.double().cpu().numpy()
-        for column, subgame in enumerate(whole):
-            strategy[subgame.entry_index[resolved.entries]] = played[:, column]
+        for column, (_, entry_index) in enumerate(whole):
+            strategy[entry_index[resolved.entries]] = played[:, column]
         for spot, node in enumerate(resolved.nodes):
             reach = resolved.reach.new_zeros(len(whole), 2, resolved.reach.shape[2])
             reach[:, player] = resolved.reach[spot]
-            index = np.array([subgame.node_index[node] for subgame in whole])
+            index = np.array([node_index[node] for node_index, _ in whole])
             below.append(_Nodes(index, reach, resolved.promised[spot]))
     return below

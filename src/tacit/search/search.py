@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -27,6 +28,9 @@ from tacit.solvers.schedules import (
     without_warm_up,
 )
 from tacit.tree.search_space import SearchSpace
+
+if TYPE_CHECKING:
+    from tacit.search.continual import Plan
 
 
 class SearchResult:
@@ -95,6 +99,9 @@ class SearchResult:
 class BatchSearch:
     """Runs batches of searches in one game, on the device of its kernels.
 
+    Attributes:
+      plans: Where a player searches next, by class, player, and whether at all decisions (`continual.resolve`).
+
     Args:
       space: the game.
       evaluator: what leaves are worth.
@@ -116,6 +123,7 @@ class BatchSearch:
         self.evaluator = evaluator
         self.config = config
         self.kernels = make_kernels(space, device)
+        self.plans: dict[tuple[int, int, bool], Plan] = {}
         named = plain_schedule(config.solver)
         if config.warm_up:
             named = without_warm_up(named, config.warm_up)
@@ -158,7 +166,7 @@ class BatchSearch:
             reaches = reaches.clone()
             counts = torch.from_numpy(self.space.tables.players[promised[0]].num_roots[game_class])[:, None]
             reaches[:, promised[0]] = (torch.arange(reaches.shape[2]) < counts).to(reaches)
-        passes = GroupPasses(self.space, self.kernels, game_class, reaches)
+        passes = GroupPasses(self.space, self.kernels, game_class, reaches, values_rows)
         if promised is not None:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
         options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_rows)

@@ -22,12 +22,17 @@ from torch import Tensor
 from tacit.kernels.base import MATCH, RESPOND, LeafValues
 from tacit.kernels.clock import Clock
 from tacit.search.batch import Batch
-from tacit.tree.search_space import ACTS, ENDS, TILE, SearchSpace
+from tacit.search.ends import DenseEnds
+from tacit.tree.search_space import ACTS, ENDS, SearchSpace
 
 BLOCK = 32
 """Games of a program."""
 ALIGNMENT = 64
 """Games of a group come in multiples of this, which is a multiple of `BLOCK` and what the fused network takes at once."""
+DENSE_FROM = 33
+"""Private states from which on sums over the opponent's are matrix products."""
+ROWS_PER_WARP = 8
+"""Rows of a tile that a warp handles."""
 LEAF_PROGRAMS = 4
 """Programs that share the leaves of a block of games."""
 
@@ -137,9 +142,12 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
     meeting_start, meeting_row, meeting_weight,
     other_reach, values, num_leaves, first_output, own_reach, strategy, regret, average, edge_value, cfv,
     steps, counter, MODE: tl.constexpr, MATCH: tl.constexpr, RESPOND: tl.constexpr, WEIGHTED: tl.constexpr,
-    BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
+    DENSE: tl.constexpr, KEEP: tl.constexpr, BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response."""
+    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response.
+
+    With `DENSE` the sums over what rows at ends meet are in `cfv` already. With `KEEP` the values of all rows stay there.
+    """
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
     c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)
@@ -161,14 +169,17 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
         mine = real[:, None] & (game >= 0)
         value = tl.zeros([TILE, BLOCK], tl.float32)
         if kind == ENDS:
-            begin = tl.load(meeting_start + table + row, mask=real, other=0)
-            end = tl.load(meeting_start + table + row + 1, mask=real, other=0)
-            for number in range(tl.max(end - begin, 0)):
-                meeting = begin + number
-                happens = meeting < end
-                met = tl.load(meeting_row + meeting, mask=happens, other=0)
-                chance = tl.load(meeting_weight + meeting, mask=happens, other=0.0)
-                value += chance[:, None] * tl.load(others + met[:, None] * n, mask=mine, other=0.0)
+            if DENSE:
+                value = tl.load(cfv + rows + row[:, None] * n, mask=mine, other=0.0)
+            else:
+                begin = tl.load(meeting_start + table + row, mask=real, other=0)
+                end = tl.load(meeting_start + table + row + 1, mask=real, other=0)
+                for number in range(tl.max(end - begin, 0)):
+                    meeting = begin + number
+                    happens = meeting < end
+                    met = tl.load(meeting_row + meeting, mask=happens, other=0)
+                    chance = tl.load(meeting_weight + meeting, mask=happens, other=0.0)
+                    value += chance[:, None] * tl.load(others + met[:, None] * n, mask=mine, other=0.0)
             at = tl.load(leaf + table + first)
             if at >= 0:
                 output = first_output + tl.load(state + table + row, mask=real, other=0)
@@ -192,6 +203,8 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
                 value = _respond(start, n, counts, most, mine, strategy, edge_value, BLOCK, TILE)
         else:
             value = tl.load(cfv + rows + row[:, None] * n, mask=mine, other=0.0)
+        if KEEP:
+            tl.store(cfv + rows + row[:, None] * n, value, mask=mine)
         above = tl.load(parent + table + row, mask=real, other=0)
         if tl.load(parent + table + first) < 0:
             tl.store(cfv + rows + row[:, None] * n, value, mask=mine)
@@ -263,13 +276,15 @@ class TritonKernels:
             self._put(table) for table in (t.entry_start, t.leaf_start, t.leaf_class)
         )
         self._batch: tuple[Batch, dict[str, Any]] | None = None
+        self._dense = DenseEnds(space, device) if t.num_private_states >= DENSE_FROM else None
+        self._tiles = {"BLOCK": BLOCK, "TILE": t.tile, "num_warps": t.tile // ROWS_PER_WARP}
 
     def reach_down(self, batch: Batch, player: int, strategy: Tensor, reach: Tensor) -> None:
         t, b = self._players[player], self._layout(batch)
         _reach_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["entry_offset"], t["row_start"], t["num_roots"],
             t["tile_start"], t["tile_row"], t["tile_size"], t["parent"], t["entry"],
-            strategy, reach, BLOCK=BLOCK, TILE=TILE, num_warps=1,
+            strategy, reach, **self._tiles,
         )  # fmt: skip
 
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
@@ -277,13 +292,23 @@ class TritonKernels:
         _belief_kernel[(b["chunks"], LEAF_PROGRAMS)](
             *b["place"], b["row_offset"][player], b["leaf_offset"], self._leaf_start, self._leaf_class, self._leaf_row[player],
             self._players[player]["num_roots"], reach, beliefs, beliefs.shape[1], player * H,
-            BLOCK=BLOCK, TILE=TILE, num_warps=1,
+            **self._tiles,
         )  # fmt: skip
 
     def answer(
-        self, batch: Batch, player: int, mode: int, faced: Tensor, leaves: LeafValues, numbers: tuple[Tensor, ...], clock: Clock
+        self,
+        batch: Batch,
+        player: int,
+        mode: int,
+        faced: Tensor,
+        leaves: LeafValues,
+        numbers: tuple[Tensor, ...],
+        clock: Clock,
+        keep: bool = False,
     ) -> None:
         t, b, values = self._players[player], self._layout(batch), leaves.values
+        if self._dense is not None:
+            self._dense.write(batch, player, faced, not leaves.counterfactual, numbers[-1])
         _answer_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["row_offset"][1 - player], b["entry_offset"], b["leaf_offset"],
             t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"],
@@ -291,7 +316,7 @@ class TritonKernels:
             t["meeting_start"], t["meeting_row"], t["meeting_weight"],
             faced, values, values.shape[1], player * (values.shape[0] // 2), *numbers,
             clock.table, clock.counter, MODE=mode, MATCH=MATCH, RESPOND=RESPOND, WEIGHTED=leaves.counterfactual,
-            BLOCK=BLOCK, TILE=TILE, ENDS=ENDS, ACTS=ACTS, num_warps=1,
+            DENSE=self._dense is not None, KEEP=keep, ENDS=ENDS, ACTS=ACTS, **self._tiles,
         )  # fmt: skip
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
@@ -299,7 +324,7 @@ class TritonKernels:
         _average_kernel[(b["chunks"],)](
             *b["place"], b["row_offset"][player], b["entry_offset"],
             t["row_start"], t["tile_start"], t["tile_row"], t["tile_size"], t["tile_kind"], t["first_entry"], t["num_actions"],
-            reach, strategy, average, clock.shares, clock.counter, BLOCK=BLOCK, TILE=TILE, ACTS=ACTS, num_warps=1,
+            reach, strategy, average, clock.shares, clock.counter, ACTS=ACTS, **self._tiles,
         )  # fmt: skip
 
     def take_samples(self, batch: Batch, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:

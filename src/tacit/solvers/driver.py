@@ -88,7 +88,7 @@ class Driver:
         self.reaches: list[Any] = [None if self.lean else passes.reach(player, self.strategy) for player in (0, 1)]
         self.mean_reaches = [rows + 0.0 for rows in self.reaches] if self._keeps_means else self.reaches
         self.root_sum = [passes.get_roots(p, self.reaches[p]) * 0.0 for p in (0, 1)] if options.values_roots else None
-        self.row_sum: Any = None
+        self.row_sum: Any = None if options.values_rows is None else passes.row_cfv(options.values_rows) * 0.0
         self.sampled: Any = None
         self.believed: Any = None
         self.sampled_roots: Any = None
@@ -141,8 +141,7 @@ class Driver:
             self.passes.repeat(self.strategy, self.regret, self.average, self.reaches, steps, self.schedule.alternating)
             self.clock.go_to(self.iteration + iterations)
             return
-        constrained = self.options.gadget is not None or self.options.values_rows is not None  # these make new tensors
-        if constrained or not self.passes.capturable:
+        if not self.passes.capturable:
             for _ in range(iterations):
                 self.step()
             return
@@ -200,8 +199,7 @@ class Driver:
         self.passes.update_regrets(player, self.strategy, self.regret, self.average, self.reaches, self.clock, leaves)
         gadget = self.options.gadget
         if self.options.values_rows == player:
-            added = self.clock.average_weight * self.passes.row_cfv(player)
-            self.row_sum = added if self.row_sum is None else self.row_sum + added
+            self.row_sum += self.clock.average_weight * self.passes.row_cfv(player)
         if self.root_sum is not None:
             self.passes.add_roots(player, self.root_sum[player], self.clock.average_weight)
         if gadget is not None and gadget.player == player:

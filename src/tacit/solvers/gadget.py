@@ -42,9 +42,9 @@ class Gadget:
         for number, worth in enumerate((values, self._promised)):
             old, instant = self._regret[number], worth - mean
             kept = step.positive_discount * old.clip(0) - step.negative_discount * (-old).clip(0)
-            self._regret[number] = (kept + instant).clip(step.floor)
-            wanted.append((self._regret[number] + step.prediction * instant).clip(0))
+            old[:] = (kept + instant).clip(step.floor)  # in place: a captured graph works on the same memory in all iterations
+            wanted.append((old + step.prediction * instant).clip(0))
         total = wanted[0] + wanted[1]
         nothing = total <= 0
-        self.entering = (wanted[0] + 0.5 * nothing) / (total + nothing)
+        self.entering[:] = (wanted[0] + 0.5 * nothing) / (total + nothing)
         return self.entering

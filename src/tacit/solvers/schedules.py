@@ -49,11 +49,11 @@ class RegretSchedule:
     alternating: bool = True
 
     def share(self, t: int) -> float:
-        """Returns the weight, in the mean of the strategies after 0 to t updates, of the last of them."""
+        """Returns the weight, in the mean of the strategies after 0 to t updates, of the last of them; 1 while none counts."""
         while len(self._totals) <= t:
             before = self._totals[-1] if self._totals else 0.0
             self._totals.append(before + self.step(len(self._totals) + 1).average_weight)
-        return self.step(t + 1).average_weight / self._totals[t]
+        return self.step(t + 1).average_weight / self._totals[t] if self._totals[t] else 1.0
 
     def optimism(self, _t: int) -> float:
         """Returns 0: regret matching knows no optimism of this kind."""

@@ -105,7 +105,8 @@ class Valuation:
 
     def _note(self, player: int, values: Tensor, play: Driver) -> Tensor:
         """Returns and keeps `[H, L]` a player's counterfactual values against the opponent's mean strategy."""
-        now = values[self._mine(player)] * self._passes.leaf_likelihood(player, play.mean_reaches[1 - player]).to(values)
+        weigh = self._passes.leaf_weight if self._evaluator.counterfactual else self._passes.leaf_likelihood
+        now = values[self._mine(player)] * weigh(player, play.mean_reaches[1 - player]).to(values)
         self._before[player].copy_(now)
         return now
 

@@ -27,6 +27,7 @@ def train(
     on_epoch: Callable[[M], None] = lambda _: None,
     on_search: Callable[[int], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
+    judges: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> M:
     """Returns the last progress of a run that goes on until its last epoch.
@@ -39,6 +40,7 @@ def train(
       on_epoch: called after every epoch.
       on_search: called during an evaluation with the number of searches done.
       should_stop: asked after every epoch whether to stop there.
+      judges: whether the run is evaluated on the way and at its end.
       clock: the time in seconds.
 
     Raises:
@@ -70,7 +72,7 @@ def train(
                 last = "there is no checkpoint yet" if kept is None else f"the checkpoint of epoch {kept} is kept"
                 raise DivergedError(f"{error}; {last}") from None
             ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
-            evaluates = ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0)
+            evaluates = judges and (ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0))
             if evaluates:
                 progress = trainer.judged(progress, on_search)
             folder.add_epoch(progress)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.games.base import TERMINAL
-from tacit.tree.public_tree import Floats, Ints, Nodes, PublicTree
+from tacit.tree.public_tree import Ints, PublicTree, chunks_of_nodes
 
 Index = NDArray[np.int64]
 
@@ -42,28 +42,25 @@ def public_classes(tree: PublicTree) -> PublicClasses:
     """Returns the classes of a tree, found by comparing what follows each node, from the leaves up."""
     nodes = tree.require_nodes()
     actor, first_child, num_children = nodes.actor.tolist(), nodes.first_child.tolist(), nodes.num_children.tolist()
-    details, links = _details(tree), _links(tree)
+    moves, links = _moves(tree), _links(tree)
     number: dict[Hashable, int] = {}
     kind = [0] * len(nodes)
-    for node in range(len(nodes) - 1, -1, -1):
-        first, end = first_child[node], first_child[node] + num_children[node]
-        parts = [content[start[node] : start[node + 1]] for content, start in details]
-        below = [content[start[first] : start[end]] for content, start in links]
-        key = (actor[node], tuple(kind[first:end]), *parts, *below)
-        kind[node] = number.setdefault(key, len(number))
+    for low, high in reversed(list(chunks_of_nodes(nodes.joint_start + tree.payoff_start))):
+        pairs = _pairs(tree, low, high)
+        for node in range(high - 1, low - 1, -1):
+            first, end = first_child[node], first_child[node] + num_children[node]
+            here = [content[start[node] : start[node + 1]] for content, start in moves]
+            meet = [content[start[node - low] : start[node - low + 1]] for content, start in pairs]
+            below = [content[start[first] : start[end]] for content, start in links]
+            key = (actor[node], tuple(kind[first:end]), *here, *meet, *below)
+            kind[node] = number.setdefault(key, len(number))
     return _number_from_the_root(tree, np.array(kind))
 
 
-def _details(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
-    """Returns what tells nodes apart, children aside: bytes, and where those of each node start.
-
-    Rows are counted from the first of their node, so that nodes that play alike have the same bytes.
-    """
-    nodes = tree.require_nodes()
-    legal = _legal_actions(tree)
-    details = [_pairs(nodes, nodes.joint_rows, nodes.joint_chance, nodes.joint_start)]
-    details.append(_pairs(nodes, tree.payoff_rows, tree.payoff, tree.payoff_start))
-    return details + [_as_bytes(legal[rows.infostate], nodes.row_start[p]) for p, rows in enumerate(tree.rows)]
+def _moves(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
+    """Returns for each player the legal actions of the rows of each node: bytes, and where those of each node start."""
+    legal, row_start = _legal_actions(tree), tree.require_nodes().row_start
+    return [_as_bytes(legal[rows.infostate], start) for rows, start in zip(tree.rows, row_start, strict=True)]
 
 
 def _links(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
@@ -77,11 +74,21 @@ def _links(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
     return links
 
 
-def _pairs(nodes: Nodes, rows: Ints, weight: Floats, start: Index) -> tuple[bytes, list[int]]:
-    """Returns the pairs of rows that meet at a node, which are sorted, with their weights, bit by bit."""
-    node = np.repeat(np.arange(len(nodes)), np.diff(start))
-    local = [rows[player] - nodes.row_start[player][node] for player in (0, 1)]
-    return _as_bytes(np.stack([*local, weight.view(np.int64)], axis=1), start)
+def _pairs(tree: PublicTree, low: int, high: int) -> list[tuple[bytes, list[int]]]:
+    """Returns the pairs of rows that meet at nodes from `low` to `high`, sorted, with their chances and payoffs, bit by bit.
+
+    Rows are counted from the first of their node, so that nodes that play alike have the same bytes.
+    """
+    nodes, parts = tree.require_nodes(), []
+    for rows, weight, starts in (
+        (nodes.joint_rows, nodes.joint_chance, nodes.joint_start),
+        (tree.payoff_rows, tree.payoff, tree.payoff_start),
+    ):
+        start = starts[low : high + 1]
+        chosen, node = slice(start[0], start[-1]), np.repeat(np.arange(low, high), np.diff(start))
+        local = [rows[player, chosen] - nodes.row_start[player][node] for player in (0, 1)]
+        parts.append(_as_bytes(np.stack([*local, weight[chosen].view(np.int64)], axis=1), start - start[0]))
+    return parts
 
 
 def _legal_actions(tree: PublicTree) -> Index:

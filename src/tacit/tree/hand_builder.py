@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
@@ -14,78 +12,25 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import HANDS, possible_hands
 from tacit.cards.suits import INVERSE, RENAMED_HANDS, orbits, stabiliser, symmetries
 from tacit.errors import TacitError
-from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
+from tacit.games.betting import Betting, BettingRules
+from tacit.tree.betting_street import (
+    NOTHING_EXTRA,
+    BettingStreet,
+    Extra,
+    betting_streets,
+    kind_and_amount,
+    next_street,
+)
 from tacit.tree.estimate import memory_budget, memory_limit, readable_bytes
-from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS, Blocks, HandTree, lanes_of
+from tacit.tree.hand_tree import DEALS, DECIDES, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
 
 BYTES_PER_NUMBER = 40
 """What a number of a strategy takes at most (measured): with regret matching 22 bytes, most of them for the result, and 36
 while it is saved; with fictitious play 38."""
-Extra = Mapping[Betting, tuple[int, ...]]
-NOTHING_EXTRA: Extra = {}
 HIDDEN_CARDS = 4
 """Cards that two players hold: no board card is one of these."""
-
-
-@dataclass
-class _Street:
-    """The betting of one street from all the states it can begin with; numbers count within the street.
-
-    Attributes:
-      kind, actor, amount, parent: of each node; the parent of a beginning is -1.
-      first_entry, num_actions: of each node.
-      children: of each node.
-      rows: for both players, each node's row: rows come from the beginnings first, then from own actions.
-      row_parent, row_entry: for both players, of each row; -1 for the beginnings.
-      entry_action, entry_node: of each entry.
-      deals: nodes where the next card comes, with the betting there.
-      is_last: whether the tree is cut where this street ends.
-    """
-
-    kind: list[int] = field(default_factory=list)
-    actor: list[int] = field(default_factory=list)
-    amount: list[float] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    first_entry: list[int] = field(default_factory=list)
-    num_actions: list[int] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)
-    rows: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    row_parent: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    row_entry: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
-    entry_action: list[int] = field(default_factory=list)
-    entry_node: list[int] = field(default_factory=list)
-    deals: list[tuple[int, Betting]] = field(default_factory=list)
-    is_last: bool = False
-
-    def add(self, rules: BettingRules, extra: Extra, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
-        """Adds a state of the betting and all that follows on this street; returns its node."""
-        node = len(self.kind)
-        kind, amount = _kind_and_amount(betting, self.is_last)
-        actions = sorted({*rules.actions(betting), *extra.get(betting, ())}) if kind == DECIDES else []
-        self.kind.append(kind)
-        self.actor.append(betting.actor if kind == DECIDES else -1)
-        self.amount.append(amount)
-        self.parent.append(parent)
-        self.first_entry.append(len(self.entry_action))
-        self.num_actions.append(len(actions))
-        self.children.append([])
-        for player in (0, 1):
-            self.rows[player].append(rows[player])
-        if kind in (DEALS, LEAF):
-            self.deals.append((node, betting))
-        first_entry = len(self.entry_action)
-        self.entry_action += actions
-        self.entry_node += [node] * len(actions)
-        for number, action in enumerate(actions):
-            below = list(rows)
-            below[betting.actor] = len(self.row_parent[betting.actor])
-            self.row_parent[betting.actor].append(rows[betting.actor])
-            self.row_entry[betting.actor].append(first_entry + number)
-            after = rules.apply(betting, action)
-            self.children[node].append(self.add(rules, extra, after, node, (below[0], below[1])))
-        return node
 
 
 def build_hand_tree(
@@ -116,7 +61,7 @@ def build_hand_tree(
     Raises:
       TacitError: no two hands of the ranges can be held at once, or the depth is none of these.
     """
-    streets = _streets(rules, len(board), start, extra, depth)
+    streets = betting_streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
     own = [held_hands(board, range_, group) for range_ in ranges] if held is None else [held, held]
     blocks = _blocks(board, [len(street.kind) for street in streets], group, own[0] | own[1])
@@ -215,14 +160,14 @@ def _entries_by_street(rules: BettingRules, betting: Betting, is_last: bool, kno
     in a moment.
     """
     if betting not in known:
-        kind, _ = _kind_and_amount(betting, is_last)
+        kind, _ = kind_and_amount(betting, is_last)
         below: list[list[int]] = []
         if kind == DECIDES:
             actions = rules.actions(betting)
             below = [_entries_by_street(rules, rules.apply(betting, action), is_last, known) for action in actions]
             below.append([len(actions)])
         elif kind == DEALS:
-            below = [[0, *_entries_by_street(rules, _next_street(rules, betting), is_last, known)]]
+            below = [[0, *_entries_by_street(rules, next_street(rules, betting), is_last, known)]]
         known[betting] = [sum(part) for part in zip_longest(*below, fillvalue=0)] or [0]
     return known[betting]
 
@@ -232,46 +177,6 @@ def meeting_weight(first: Floats, second: Floats, hands: NDArray[Any]) -> float:
     cards = HANDS[hands]
     sums = [np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS) for reach in (first, second)]
     return float(first.sum() * second.sum() - sums[0] @ sums[1] + first @ second)
-
-
-def _kind_and_amount(betting: Betting, is_last: bool) -> tuple[int, float]:
-    """Returns what kind of node a state of the betting is, and the chips at stake there (see `HandTree.amount`)."""
-    if betting.actor == FOLDED:
-        return FOLDS, float(betting.spent[1] if betting.folder == 1 else -betting.spent[0])
-    if betting.actor == SHOWDOWN and (is_last or betting.street == RIVER):
-        return SHOWS if betting.street == RIVER else RUNS_OUT, float(betting.facing)
-    if betting.actor in (DEAL, SHOWDOWN):
-        return (LEAF, float(betting.facing)) if is_last else (DEALS, 0.0)
-    return DECIDES, 0.0
-
-
-def _streets(
-    rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA, depth: Depth = None
-) -> list[_Street]:
-    """Returns the betting of all streets from that of the board on, or of that one alone."""
-    if depth not in (None, ROUND):
-        raise TacitError(f"a tree of hold'em goes to the end of the hand or of the {ROUND}, not to depth {depth!r}")
-    if not num_cards and depth != ROUND:
-        raise TacitError(f"before the flop a tree of hold'em ends with the betting {ROUND}: the rest is too large")
-    streets, begins = [], [start or rules.start()]
-    while begins:
-        street = _Street(is_last=depth == ROUND)
-        for player in (0, 1):
-            street.row_parent[player].extend([-1] * len(begins))
-            street.row_entry[player].extend([-1] * len(begins))
-        for number, betting in enumerate(begins):
-            street.add(rules, extra, betting, -1, (number, number))
-        streets.append(street)
-        begins = [] if street.is_last else [_next_street(rules, betting) for _, betting in street.deals]
-    assert len(streets) <= 6 - num_cards
-    return streets
-
-
-def _next_street(rules: BettingRules, betting: Betting) -> Betting:
-    """Returns the betting after a card: the next street's start, or the same showdown a street later."""
-    if betting.actor == DEAL:
-        return rules.deal(betting)
-    return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)
 
 
 def held_hands(board: tuple[int, ...], weights: Floats, group: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -335,7 +240,7 @@ def deal_chance(before: int, after: int) -> float:
 
 
 def _links(
-    streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64]
+    streets: list[BettingStreet], blocks: Blocks, block_street: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Returns for each node its parent, the list of all children, where each node's begin in it, and how many they are."""
     below: list[list[int]] = [[] for _ in range(int(blocks.node_start[-1]))]
@@ -358,7 +263,7 @@ def _links(
 
 
 def _rows(
-    streets: list[_Street], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
+    streets: list[BettingStreet], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
 ) -> list[NDArray[Any]]:
     """Returns a player's row at each node, and of each row the row above, the entry, the block and the offset.
 

@@ -15,7 +15,7 @@ Everything the solvers need is in four tables:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -43,6 +43,9 @@ NOT_ACTING = -1
 _SEPARATOR = "\x1f"
 """Stands between the observations of one token, so that they can be told apart; people see a blank."""
 
+CHUNK = 1 << 20
+"""Pairs of rows that are handled at once where temporary copies of all of them would be the peak of memory."""
+
 Ints = NDArray[np.int32]
 Floats = base.Floats
 
@@ -67,6 +70,15 @@ def spread(first: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
     """Returns `first[i], first[i] + 1, ...`, `counts[i]` numbers, for each i in turn."""
     skipped: NDArray[np.int64] = np.repeat(first - np.cumsum(counts) + counts, counts)
     return skipped + np.arange(len(skipped))
+
+
+def chunks_of_nodes(start: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yields ranges of nodes whose pairs of rows, `start[n]:start[n + 1]` of node n, are `CHUNK` at most, or a single node."""
+    low = 0
+    while low < len(start) - 1:
+        high = max(low + 1, int(np.searchsorted(start, start[low] + CHUNK, side="right")) - 1)
+        yield low, high
+        low = high
 
 
 def _readable(tokens: Iterable[str]) -> str:
@@ -277,14 +289,21 @@ class PublicTree:
         Without chance a pair of private states is as likely as the pair it comes from.
         """
         nodes, width = self.require_nodes(), len(self.rows[1])
-        node = np.repeat(np.arange(len(nodes)), np.diff(nodes.joint_start))
-        below = nodes.parent[node] != NO_PARENT
-        pair = nodes.joint_rows[0].astype(np.int64) * width + nodes.joint_rows[1]
-        order = np.argsort(pair)
-        above = [self.rows[player].parent[nodes.joint_rows[player]].astype(np.int64) for player in (0, 1)]
-        at = np.searchsorted(pair[order], np.where(below, above[0] * width + above[1], pair))
-        moved = below & (nodes.joint_chance < nodes.joint_chance[order[at]] * (1.0 - 1e-9))
-        return np.bincount(node, moved, minlength=len(nodes)) > 0
+        begins = np.zeros(len(nodes), bool)
+        for low, high in chunks_of_nodes(nodes.joint_start):
+            start = nodes.joint_start[low : high + 1]
+            node = np.repeat(np.arange(low, high), np.diff(start))
+            below = nodes.parent[node] != NO_PARENT
+            if not below.any():
+                continue
+            node, pair = node[below], np.flatnonzero(below) + start[0]
+            above = nodes.parent[node]
+            first = slice(nodes.joint_start[above.min()], nodes.joint_start[above.max() + 1])  # where the pairs above lie
+            known = nodes.joint_rows[0, first].astype(np.int64) * width + nodes.joint_rows[1, first]  # ascending
+            rows = [self.rows[player].parent[nodes.joint_rows[player, pair]].astype(np.int64) for player in (0, 1)]
+            at = first.start + np.searchsorted(known, rows[0] * width + rows[1])
+            begins[node[nodes.joint_chance[pair] < nodes.joint_chance[at] * (1.0 - 1e-9)]] = True
+        return begins
 
     @cached_property
     def secret_action(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

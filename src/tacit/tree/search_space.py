@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TacitError
-from tacit.games.base import Game
+from tacit.games.base import TERMINAL, Game
 from tacit.tree.classes import PublicClasses
 from tacit.tree.compiler import compile_game, has_direct_builder
 from tacit.tree.estimate import Budget, MemoryWatch, can_expand, fits_memory, memory_limit
 from tacit.tree.growth import starts
-from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, PublicTree
+from tacit.tree.opening import sum_pairs
+from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Floats, PublicTree
 from tacit.tree.source import ClassSubgame, RuleSource, SubgameSource, TreeSource
-from tacit.tree.subgame import Depth, Subgame
+from tacit.tree.subgame import Depth, Subgame, subgame_places
 
 Table = NDArray[np.int32]
 Weights = NDArray[np.float32]
 
-TILE = 8
+TILES = ((32, 8), (128, 32))
+"""Rows of a tile where nobody has more than so many private states; `WIDE_TILE` where somebody does."""
+WIDE_TILE = 64
 PASSES, ENDS, ACTS = 0, 1, 2
 """Rows that add up what is below, rows whose values come from meetings, and rows whose player decides."""
 MAX_CLASSES = 10_000
@@ -48,11 +51,11 @@ class PlayerTables:
       opens: `[R]` 1 where a row, counting backwards, is the first to add its value to its parent or entry.
       leaf: `[R]` the leaf a row belongs to, -1 elsewhere.
       state: `[R]` a leaf row's private state.
-      meeting_start: `[R + 1]` which rows of the opponent a terminal or leaf row can meet:
+      meeting_start: `[R + 1]` which rows of the opponent a terminal or leaf row can meet (see `_merged_payoffs`):
       meeting_row: `[J]` the opponent's row, and
       meeting_weight: `[J]` at terminal rows chance times this player's return, at leaves chance.
-      tile_start: `[C + 1]` tiles: up to `TILE` neighbouring rows that can be handled at once, since they do the same and pass
-        their values to different places.
+      tile_start: `[C + 1]` tiles: up to `SearchTables.tile` neighbouring rows that can be handled at once, since they do the
+        same and pass their values to different places.
       tile_row: `[tiles]` the first row of each,
       tile_size: `[tiles]` its rows, and
       tile_kind: `[tiles]` what they do: `PASSES`, `ENDS` or `ACTS`.
@@ -106,6 +109,11 @@ class SearchTables:
     def num_private_states(self) -> int:
         """`H`: the most private states either player has at any public state."""
         return int(self.deals.shape[1])
+
+    @property
+    def tile(self) -> int:
+        """The most rows of a tile."""
+        return _tile(self.num_private_states)
 
 
 class SearchSpace:
@@ -181,6 +189,10 @@ class SearchSpace:
             self._at_node[node] = self._compiled().cut(node)
         return self._at_node[node]
 
+    def places_at(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Returns where the nodes and the entries of the subgame at a decision lie in the whole game; nothing is cut out."""
+        return subgame_places(self.tree, node, self.depth)
+
     @cached_property
     def _at_node(self) -> dict[int, Subgame]:
         return {}
@@ -214,12 +226,13 @@ def _make_tables(subgames: list[ClassSubgame]) -> SearchTables:
     trees = [subgame.tree for subgame in subgames]
     leaves = [np.flatnonzero(tree.require_nodes().actor == LEAF) for tree in trees]
     most = max(int(rows.level_start[1]) for tree in trees for rows in tree.rows)
+    players = [_class_tables(tree, _tile(most)) for tree in trees]
     leaf_joints = [tree.require_nodes().joint(int(leaf)) for tree, at in zip(trees, leaves, strict=True) for leaf in at]
     first_row = [
         np.concatenate([t.require_nodes().row_start[p][at] for t, at in zip(trees, leaves, strict=True)]) for p in (0, 1)
     ]
     return SearchTables(
-        players=(_join([_player_tables(tree, 0) for tree in trees]), _join([_player_tables(tree, 1) for tree in trees])),
+        players=(_join([tables[0] for tables in players]), _join([tables[1] for tables in players])),
         entry_start=starts([tree.num_entries for tree in trees]),
         entry_player=np.concatenate([tree.entry_player for tree in trees]).astype(np.int32),
         num_entry_actions=np.concatenate([np.diff(t.entry_start)[t.entry_infostate] for t in trees]).astype(np.int32),
@@ -239,14 +252,63 @@ def _padded(joints: list[Floats], most: int) -> Weights:
     return padded
 
 
-def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
-    """Returns the tables of a single class."""
+def _tile(num_private_states: int) -> int:
+    return next((size for most, size in TILES if num_private_states <= most), WIDE_TILE)
+
+
+def _class_tables(tree: PublicTree, tile: int) -> tuple[PlayerTables, PlayerTables]:
+    """Returns both players' tables of a single class."""
+    targets = _targets(tree, 0), _targets(tree, 1)
+    payoff_rows, payoff = _merged_payoffs(tree, targets)
+    first, second = (_player_tables(tree, p, targets[p], payoff_rows, payoff, tile) for p in (0, 1))
+    return first, second
+
+
+def _targets(tree: PublicTree, player: int) -> NDArray[np.int64]:
+    """Returns `[R]` where each row passes its value on: `R` plus the own entry that led to it, or the row above."""
+    rows = tree.rows[player]
+    return np.where(rows.entry == tree.num_entries, rows.parent, len(rows) + rows.entry.astype(np.int64))
+
+
+def edge_above(tree: PublicTree) -> NDArray[np.int64]:
+    """Returns `[N]` the first node that the same action, of the mover's first private state there, leads to; 0 at the root."""
+    nodes, action = tree.require_nodes(), np.zeros(len(tree.require_nodes()), np.int64)
+    mover = nodes.actor[nodes.parent]
+    for player in (0, 1):
+        moved = np.flatnonzero((mover == player) & (nodes.parent != NO_PARENT))
+        action[moved] = tree.entry_action[tree.rows[player].entry[nodes.row_start[player][moved]]]
+    _, first, which = np.unique(np.stack([nodes.parent, action]), axis=1, return_index=True, return_inverse=True)
+    edges: NDArray[np.int64] = first[which.ravel()]
+    return edges
+
+
+def _merged_payoffs(tree: PublicTree, targets: tuple[NDArray[np.int64], NDArray[np.int64]]) -> tuple[NDArray[np.int32], Floats]:
+    """Returns `[2, Z]` pairs of terminal rows and `[Z]` what they pay, as few as there can be.
+
+    Terminal rows that pass their values to the same place are reached alike. So where one action ends the game in several ways,
+    such as the boards that can follow when both players are all in, one row stands for all.
+    """
+    nodes, edge, merged = tree.require_nodes(), edge_above(tree), []
+    for player in (0, 1):
+        ends = np.flatnonzero(nodes.actor[nodes.of_row[player]] == TERMINAL)
+        place = targets[player][ends] * len(nodes) + edge[nodes.of_row[player][ends]]
+        _, first, which = np.unique(place, return_index=True, return_inverse=True)
+        stands_for = np.zeros(len(tree.rows[player]), np.int64)
+        stands_for[ends] = ends[first[which]]
+        merged.append(stands_for[tree.payoff_rows[player]])
+    pairs, (payoff,) = sum_pairs(merged[0], merged[1], [tree.payoff])
+    return pairs, payoff
+
+
+def _player_tables(
+    tree: PublicTree, player: int, target: NDArray[np.int64], payoff_rows: NDArray[np.int32], payoff: Floats, tile: int
+) -> PlayerTables:
+    """Returns one player's tables of a single class."""
     nodes, rows = tree.require_nodes(), tree.rows[player]
     acting = rows.infostate != NOT_ACTING
     infostate = np.where(acting, rows.infostate, 0)
     entry = np.where(rows.entry == tree.num_entries, -1, rows.entry)
-    # A row's value goes to its entry, or to its parent where another moved: the last row of each target comes first backwards.
-    target = np.where(entry >= 0, len(rows) + entry, rows.parent)
+    # The last row of each target comes first backwards.
     opens = np.zeros(len(rows), np.int32)
     opens[len(rows) - 1 - np.unique(target[::-1], return_index=True)[1]] = 1
     node = nodes.of_row[player]
@@ -255,13 +317,13 @@ def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
 
     sign = 1.0 if player == 0 else -1.0
     meets = at_leaf[nodes.joint_rows[player]]
-    own = np.concatenate([tree.payoff_rows[player], nodes.joint_rows[player][meets]])
-    other = np.concatenate([tree.payoff_rows[1 - player], nodes.joint_rows[1 - player][meets]])
-    weight = np.concatenate([sign * tree.payoff, nodes.joint_chance[meets]])
+    own = np.concatenate([payoff_rows[player], nodes.joint_rows[player][meets]])
+    other = np.concatenate([payoff_rows[1 - player], nodes.joint_rows[1 - player][meets]])
+    weight = np.concatenate([sign * payoff, nodes.joint_chance[meets]])
     order = np.lexsort((other, own))
     meeting_start = np.searchsorted(own[order], np.arange(len(rows) + 1))
     kind = np.where(np.diff(meeting_start) > 0, ENDS, np.where(acting, ACTS, PASSES))
-    tile_row = _tiles(node, kind, target)
+    tile_row = _tiles(node, kind, target, tile)
     tables = {
         "row_start": [0, len(rows)],
         "num_roots": [rows.level_start[1]],
@@ -283,12 +345,12 @@ def _player_tables(tree: PublicTree, player: int) -> PlayerTables:
     return PlayerTables(**ints, meeting_weight=weight[order].astype(np.float32))
 
 
-def _tiles(node: NDArray[np.int64], kind: NDArray[np.int64], target: NDArray[np.int64]) -> list[int]:
-    """Returns the first row of each tile: it ends with its node, its kind, `TILE` rows, or a target that it has already."""
+def _tiles(node: NDArray[np.int64], kind: NDArray[np.int64], target: NDArray[np.int64], most: int) -> list[int]:
+    """Returns the first row of each tile: it ends with its node, its kind, `most` rows, or a target that it has already."""
     first: list[int] = []
     targets: set[int] = set()
     for row in range(len(node)):
-        goes_on = bool(first) and node[row] == node[row - 1] and kind[row] == kind[row - 1] and len(targets) < TILE
+        goes_on = bool(first) and node[row] == node[row - 1] and kind[row] == kind[row - 1] and len(targets) < most
         if not goes_on or (int(target[row]) in targets and target[row] >= 0):
             first.append(row)
             targets = set()

@@ -12,13 +12,12 @@ each one below the other (sliced ELLPACK, Kreutzer et al. 2014).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix, csr_matrix
 
-from tacit.tree.opening import sum_pairs
-from tacit.tree.public_tree import Floats, Ints, PublicTree
+from tacit.tree.public_tree import Floats, Ints, PublicTree, chunks_of_nodes
 
 LANES = 4
 """Infostates to a block: one AVX2 register of float64."""
@@ -112,9 +111,11 @@ def sequence_layout(tree: PublicTree) -> SequenceLayout:
         above[slice(*blocks[player])] = roots[player]
         mine = tree.infostate_player == player
         above.ravel()[position[mine]] = of_row[player][tree.infostate_row[mine]]
-    (first, second), (payoff,) = sum_pairs(of_row[0][tree.payoff_rows[0]], of_row[1][tree.payoff_rows[1]], [tree.payoff])
-    first, second, payoff = (part[payoff != 0.0] for part in (first, second, payoff))
-    pairs = _pair_blocks(first, second, payoff, roots), _pair_blocks(second, first, -payoff, roots[::-1])
+    paid = _paid(tree, of_row, [shifts[p] * LANES + LANES * int(block_start[blocks[p][1]]) for p in (0, 1)])
+    first = _pair_blocks(paid, roots)
+    paid = paid.T.tocsr()
+    np.negative(paid.data, out=paid.data)
+    pairs = first, _pair_blocks(paid, roots[::-1])
     players = [
         PlayerSequences(shifts[p] + int(block_start[blocks[p][1]]), blocks[p], shifts[p], of_row[p], pairs[p]) for p in (0, 1)
     ]
@@ -142,27 +143,29 @@ def _side_by_side(begins: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray
     return (np.cumsum(per_group) - per_group)[group] + place // LANES, place % LANES
 
 
-def _pair_blocks(own: NDArray[Any], other: NDArray[Any], payoff: Floats, unused: list[int]) -> PairBlocks:
+def _paid(tree: PublicTree, of_row: list[NDArray[np.int64]], sizes: list[int]) -> csr_matrix:
+    """Returns `[sizes[0], sizes[1]]` what pairs of sequences pay player 0 times chance, each pair once and no zeros."""
+    rows = (of_row[player].astype(np.int32)[tree.payoff_rows[player]] for player in (0, 1))
+    paid = coo_matrix((tree.payoff, tuple(rows)), shape=tuple(sizes)).tocsr()
+    paid.eliminate_zeros()
+    paid.sort_indices()
+    return paid
+
+
+def _pair_blocks(paid: csr_matrix, unused: list[int]) -> PairBlocks:
     """Returns pairs in blocks: each own sequence takes a lane, beside others with about as many pairs.
 
     Args:
-      own: `[Z]` sequences of the player who is paid.
-      other: `[Z]` sequences of the opponent.
-      payoff: `[Z]`.
+      paid: `[own sequences, the opponent's]` what pairs pay the player.
       unused: each one's unused sequence, the player's first.
     """
-    sequences, index, counts = np.unique(own, return_inverse=True, return_counts=True)
-    order = np.lexsort((-counts, sequences // _SORT_WINDOW))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
+    counts = np.diff(paid.indptr)
+    sequences = np.flatnonzero(counts)
+    order = np.lexsort((-counts[sequences], sequences // _SORT_WINDOW))
     num_blocks = -(-len(order) // LANES)
     longest = np.zeros(num_blocks * LANES, np.int64)
-    longest[: len(order)] = counts[order]
+    longest[: len(order)] = counts[sequences[order]]
     start = np.append(0, np.cumsum(longest.reshape(-1, LANES).max(axis=1)))
-    by_own = np.argsort(index, kind="stable")
-    place = np.empty(len(own), np.int64)
-    place[by_own] = np.arange(len(own)) - np.repeat(np.cumsum(counts) - counts, counts)
-    cell = (start[rank[index] // LANES] + place) * LANES + rank[index] % LANES
     table = PairBlocks(
         own=np.full((num_blocks, LANES), unused[0], np.int32),
         start=start.astype(np.int32),
@@ -170,6 +173,14 @@ def _pair_blocks(own: NDArray[Any], other: NDArray[Any], payoff: Floats, unused:
         payoff=np.zeros((int(start[-1]), LANES)),
     )
     table.own.ravel()[: len(order)] = sequences[order]
-    table.other.ravel()[cell] = other
-    table.payoff.ravel()[cell] = payoff
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    begin = start[rank // LANES] * LANES + rank % LANES  # where the first pair of each sequence lies
+    ends = paid.indptr[sequences + 1]
+    for low, high in chunks_of_nodes(np.append(0, ends)):
+        pairs = slice(paid.indptr[sequences[low]], ends[high - 1])
+        shift = begin[low:high] - LANES * paid.indptr[sequences[low:high]]
+        cell = np.repeat(shift, counts[sequences[low:high]]) + LANES * np.arange(pairs.start, pairs.stop)
+        table.other.ravel()[cell] = paid.indices[pairs]
+        table.payoff.ravel()[cell] = paid.data[pairs]
     return table

@@ -90,6 +90,22 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
     return Subgame(small, node_index, rows, entries)
 
 
+def subgame_places(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Index]:
+    """Returns the `node_index` and the `entry_index` of the subgame that `extract_subgame` cuts out at a node."""
+    nodes = tree.require_nodes()
+    node_index, actions = _nodes_below(tree, root, depth)
+    inside = node_index[~_ends(tree, node_index, actions, depth)]
+    infostates = [tree.rows[p].infostate[in_ranges(nodes.row_start[p], inside[nodes.actor[inside] == p])] for p in (0, 1)]
+    return node_index, in_ranges(tree.entry_start, np.sort(np.concatenate(infostates)))
+
+
+def _ends(tree: PublicTree, index: Index, actions: Index, depth: Depth) -> NDArray[np.bool_]:
+    """Returns `[N]` where a depth limit cuts the nodes `index`, which lie so many actions below the root."""
+    if depth == ROUND:
+        return tree.begins_round[index] & (actions > 0)
+    return np.full(len(index), False) if depth is None else actions == depth
+
+
 def _nodes_below(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Index]:
     """Returns `[N]` the nodes up to `depth` actions below `root`, ascending, and `[N]` how many actions below it they lie."""
     levels, level = [], np.array([root])
@@ -106,7 +122,7 @@ def _nodes_below(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Inde
 
 def _cut_nodes(pbs: PublicBeliefState, index: Index, actions: Index, rows: tuple[Index, Index], depth: Depth) -> Nodes:
     nodes = pbs.tree.require_nodes()
-    ends = pbs.tree.begins_round[index] & (actions > 0) if depth == ROUND else actions == depth
+    ends = _ends(pbs.tree, index, actions, depth)
     level = np.searchsorted(nodes.level_start, index, side="right")
     level_end = np.append(np.flatnonzero(np.diff(level)) + 1, len(index))
     pairs = in_ranges(nodes.joint_start, index)

@@ -6,6 +6,7 @@ histories: a direct builder lists the public states, and the rows are one vector
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,30 +61,23 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
     slot = np.append(0, edge_of.ravel() - edge_start[parent[1:]])
     entry_start, first_infostate = starts(num_actions), starts(num_acting)
 
-    rows, row_at = [], []
+    rows = []
     for player in (0, 1):
         node, lane = np.nonzero(alive[player])
-        at = np.full(alive[player].shape, -1)
+        at = np.full(alive[player].shape, -1, np.int32)
         at[node, lane] = np.arange(len(node))
-        row_at.append(at)
         above = parent[node]
         row_above = np.where(above == NO_PARENT, NO_PARENT, at[above, lane])
         moved = (above != NO_PARENT) & (actor[above] == player)
         infostate = (first_infostate[above] + row_above - starts(counts[player])[above])[moved]
         entry = np.full(len(node), NO_ENTRY)
         entry[moved] = entry_start[infostate] + slot[node[moved]]
-        names = tables.lanes[player]
-        token = [names[k] if up == NO_PARENT else "" for k, up in zip(lane.tolist(), above.tolist(), strict=True)]
+        num_roots = int(np.searchsorted(node, np.count_nonzero(parent == NO_PARENT)))
+        token = [tables.lanes[player][k] for k in lane[:num_roots].tolist()] + [""] * (len(node) - num_roots)
         rows.append(RowGrowth(_ints(counts[player]), _ints(row_above), _ints(entry), token))
 
-    deal, *dealt = np.nonzero(tables.joint)  # the pairs of each matrix, which many nodes share
-    deal_start = np.searchsorted(deal, np.arange(len(tables.joint) + 1))
-    which = in_ranges(deal_start, tables.joint_index)
-    node = np.repeat(np.arange(num_nodes), np.diff(deal_start)[tables.joint_index])
-    lanes = [lane[which] for lane in dealt]
-    pairs = np.stack([_ints(at[node, lane]) for at, lane in zip(row_at, lanes, strict=True)])
-    chance = tables.joint[deal, *dealt][which]
-    over = actor[node] == TERMINAL
+    pairs = _Pairs(tables, counts)
+    going_on, over = np.flatnonzero(actor != TERMINAL), np.flatnonzero(actor == TERMINAL)
     first_row = np.where(actor == 1, starts(counts[1])[:-1], starts(counts[0])[:-1])
     growth = Growth(
         level_size=level_sizes(parent),
@@ -95,14 +89,70 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
         infostate_row=_ints(spread(first_row, num_acting)),
         num_actions=_ints(num_actions),
         entry_action=_ints(edges[1][in_ranges(edge_start, acting_node)]),
-        joint_count=_ints(np.bincount(node[~over], minlength=num_nodes)),
-        joint_rows=pairs[:, ~over],
-        joint_chance=chance[~over],
-        payoff_rows=pairs[:, over],
-        payoff=chance[over] * tables.payoff[tables.payoff_index[node[over]], *(lane[over] for lane in lanes)],
-        payoff_chance=chance[over],
+        joint_count=_ints(np.where(actor == TERMINAL, 0, pairs.count)),
+        joint_rows=pairs.rows(going_on),
+        joint_chance=pairs.chance(going_on),
+        payoff_rows=pairs.rows(over),
+        payoff=pairs.payoff(over),
+        payoff_chance=pairs.chance(over),
     )
     return grown_tree(game, growth)
+
+
+class _Pairs:
+    """The pairs of rows that meet at nodes: written node by node, because a copy of all of them would be the peak of memory.
+
+    Attributes:
+      count: `[N]` how many pairs each node has.
+    """
+
+    def __init__(self, tables: UniformTables, counts: list[Numbers]) -> None:
+        """Lists the pairs of each deal, which many nodes share.
+
+        Args:
+          tables: the public states.
+          counts: for each player `[N]` how many rows each node has.
+        """
+        self._tables, self._first_row = tables, [starts(part).tolist() for part in counts]
+        self._lanes = [np.nonzero(joint) for joint in tables.joint]
+        self._chance = [joint[lanes] for joint, lanes in zip(tables.joint, self._lanes, strict=True)]
+        self._rows = [_places(joint, lanes) for joint, lanes in zip(tables.joint, self._lanes, strict=True)]
+        self.count = np.array([len(chance) for chance in self._chance])[tables.joint_index]
+
+    def rows(self, nodes: Numbers) -> NDArray[np.int32]:
+        """Returns `[2, n]` the pairs of rows at nodes, one node after the other."""
+        out = np.empty((2, self.count[nodes].sum()), np.int32)
+        for node, deal, place in self._places(nodes):
+            for player in (0, 1):
+                np.add(self._rows[deal][player], self._first_row[player][node], out=out[player, place])
+        return out
+
+    def chance(self, nodes: Numbers) -> Floats:
+        """Returns `[n]` their chances."""
+        out = np.empty(self.count[nodes].sum())
+        for _, deal, place in self._places(nodes):
+            out[place] = self._chance[deal]
+        return out
+
+    def payoff(self, nodes: Numbers) -> Floats:
+        """Returns `[n]` what they pay player 0, times chance."""
+        out, which = np.empty(self.count[nodes].sum()), self._tables.payoff_index.tolist()
+        for node, deal, place in self._places(nodes):
+            np.multiply(self._chance[deal], self._tables.payoff[which[node]][self._lanes[deal]], out=out[place])
+        return out
+
+    def _places(self, nodes: Numbers) -> Iterator[tuple[int, int, slice]]:
+        """Yields each node, its deal, and where its pairs lie."""
+        ends = np.cumsum(self.count[nodes])
+        deals, sizes = self._tables.joint_index[nodes].tolist(), self.count[nodes].tolist()
+        for node, deal, end, size in zip(nodes.tolist(), deals, ends.tolist(), sizes, strict=True):
+            yield node, deal, slice(end - size, end)
+
+
+def _places(joint: Floats, lanes: tuple[Numbers, ...]) -> list[NDArray[np.int32]]:
+    """Returns for each player the place of each pair's lane among those that are possible."""
+    possible = (np.any(joint > 0, axis=1), np.any(joint > 0, axis=0))
+    return [_ints((np.cumsum(alive) - 1)[lane]) for alive, lane in zip(possible, lanes, strict=True)]
 
 
 def level_sizes(parent: Numbers) -> NDArray[np.int32]:

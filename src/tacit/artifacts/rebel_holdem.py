@@ -1,0 +1,56 @@
+"""What ReBeL trained at hold'em: run folders, network files, and networks that are shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.hand_planner import HandPlanner
+from tacit.agents.hand_policy import HandPolicy
+from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.options import SearchOptions
+from tacit.agents.search import SearchAgent
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
+from tacit.artifacts.holdem import endgame_measures
+from tacit.games import AnyGame, load_game
+from tacit.games.holdem import require_holdem
+from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.trained import load_holdem
+from tacit.training.folder import system_of
+
+PLAY_ITERATIONS = 250
+"""Of a search, unless the user says otherwise."""
+
+
+class HoldemArtifact(Artifact):
+    """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
+
+    search_options = ("solver", "iterations", "safety")
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        self._trained = load_holdem(name)
+        super().__init__(name, load_game(self._trained.game) if game is None else require_holdem(game, name), monitor)
+
+    def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
+        """Returns the search of its networks."""
+        rules, trained = require_holdem(self.game, self.name), self._trained
+        leaves = trained.leaves(rules)
+        ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets))
+        given = {"solver": trained.config.solver, "iterations": PLAY_ITERATIONS, **(options.given() if options else {})}
+        return HandSearch(rules, generator=generator, ends=ends, **given)
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        return SearchAgent(HandPlanner(self.search(generator, options)), generator, self.name)
+
+    def policy(self) -> HandPolicy:
+        return self.search()
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        return endgame_measures(self)
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
+    """Returns what was trained in a folder or file, if it was ReBeL at hold'em."""
+    return HoldemArtifact(name, game, monitor) if system_of(name) == HoldemConfig.system else None

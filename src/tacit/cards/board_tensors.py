@@ -1,0 +1,267 @@
+"""Many boards at once on a device: the hands that each allows, who beats whom on them, and what describes a hand there.
+
+Boards have as many cards each, so they allow as many hands, `H`; a board's hands are in ascending order. Everything is a
+function of ranks and of how suits repeat, so boards that differ by names of suits alone have the same numbers, hands renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from itertools import combinations, permutations
+from math import comb
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.hands import HANDS, NUM_HANDS
+from tacit.cards.run_outs import run_out_margins
+from tacit.cards.torch_strength import tensor_tables
+
+FULL_BOARD = 5
+_AT_ONCE = 4_096
+"""Full boards whose hands are valued together."""
+_ROWS_AT_ONCE = 20_000
+"""Run-outs of boards whose hands are described together, for the sake of memory: a flop has 1,176."""
+_SAMPLE = 2_000
+"""Of the 2.6 million boards that can come before the flop."""
+CENTRES = 24
+"""Of the bumps that tell a hand's mean percentile."""
+BINS = 12
+"""Of the histogram of its percentiles over all run-outs."""
+KINDS = 10
+"""What else is told of a hand: ranks, suits, and what it shares with the board."""
+NUM_FEATURES = CENTRES + BINS + KINDS
+
+
+class BoardTensors:
+    """Some boards on a device.
+
+    Attributes:
+      board: `[G, n]` the cards of each, int64.
+      hand: `[G, H]` the hands that each allows, int64.
+      device: where everything lies.
+    """
+
+    def __init__(self, board: Tensor) -> None:
+        self.board, self.device = board, board.device
+        count = comb(NUM_CARDS - board.shape[1], 2)
+        blocked = (_hands(str(self.device))[None, :, :, None] == board[:, None, None, :]).flatten(2).any(2)
+        self.hand = torch.argsort(blocked.to(torch.int8), dim=1, stable=True)[:, :count]
+
+    def __len__(self) -> int:
+        return len(self.board)
+
+    @cached_property
+    def cards(self) -> Tensor:
+        """`[G, H, 2]` the cards of each hand."""
+        return _hands(str(self.device))[self.hand]
+
+    @cached_property
+    def holds(self) -> Tensor:
+        """`[G, H, 52]` 1 where a hand holds a card."""
+        held = torch.zeros(*self.hand.shape, NUM_CARDS, device=self.device)
+        return held.scatter_(2, self.cards, 1.0)
+
+    def meetings(self, weights: Tensor) -> Tensor:
+        """Returns `[F, G, H]` for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
+        return self._new(self.fill_meetings, weights)
+
+    def leads(self, weights: Tensor) -> Tensor:
+        """Returns `[F, G, H]` for each hand the weight it beats less that which beats it, a mean over all run-outs."""
+        return self._new(self.fill_leads, weights)
+
+    def fill_meetings(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
+        """Sets planes of `out` to what hands can meet in planes of `source`.
+
+        Args:
+          source: `[S, G, H]` weights.
+          rows: `[F]` which of its planes.
+          out: `[O, G, H]`.
+          places: `[F]` which planes are set.
+          amount: `[F]` what each is multiplied by.
+        """
+        if self.device.type == "cuda":
+            from tacit.cards import triton_boards
+
+            triton_boards.fill_meetings(self._cards32, source, rows, out, places, amount)
+            return
+        weights = source[rows]
+        by_card = torch.bmm(weights.transpose(0, 1), self.holds)  # [G, F, 52]
+        shared = torch.bmm(by_card, self.holds.transpose(1, 2)).transpose(0, 1)
+        met = weights.sum(2, keepdim=True) - shared + weights  # the hand itself was taken away twice
+        out[places] = met * amount[:, None, None]
+
+    def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
+        """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
+        if self.device.type == "cuda":
+            from tacit.cards import triton_boards
+
+            triton_boards.fill_leads(self.counted, source, rows, out, places, amount, 1.0 / self._run_outs)
+            return
+        out[places] = torch.bmm(self.margins, source[rows].permute(1, 2, 0)).permute(2, 0, 1) * amount[:, None, None]
+
+    def _new(self, fill: Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None], weights: Tensor) -> Tensor:
+        every, weights = torch.arange(len(weights), device=self.device), weights.contiguous()
+        out = torch.empty_like(weights)
+        fill(weights, every, out, every, torch.ones(len(weights), device=self.device))
+        return out
+
+    @cached_property
+    def margins(self) -> Tensor:
+        """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
+        if self.device.type == "cuda":
+            return self.counted[:, :, : self.hand.shape[1]].float() / self._run_outs
+        return torch.from_numpy(np.stack([run_out_margins(tuple(board), "float32") for board in self.board.tolist()]))
+
+    @cached_property
+    def counted(self) -> Tensor:
+        """`[G, H, stride]` on a GPU: the margins times the number of run-outs, lines padded."""
+        from tacit.cards.triton_boards import count_margins
+
+        if self.board.shape[1]:
+            return count_margins(self.strengths, self._cards32)
+        known = torch.from_numpy(run_out_margins((), "float32")).half()  # counted once for all
+        return torch.nn.functional.pad(known, (0, -known.shape[1] % 64)).to(self.device).repeat(len(self), 1, 1)
+
+    @property
+    def _run_outs(self) -> int:
+        """Full boards that two hands leave; 1 before the flop, where margins are shares already."""
+        cards = self.board.shape[1]
+        return comb(NUM_CARDS - 4 - cards, FULL_BOARD - cards) if cards else 1
+
+    @cached_property
+    def _cards32(self) -> Tensor:
+        return self.cards.int().contiguous()
+
+    @cached_property
+    def strengths(self) -> Tensor:
+        """`[G, R, H]` int16 how strong each hand is on each full board that can come; -1 where that blocks it."""
+        boards = self._full_boards()
+        full = boards.flatten(0, 1)
+        rows = [_strengths(full[first : first + _AT_ONCE]) for first in range(0, len(full), _AT_ONCE)]
+        strengths = torch.cat(rows).view(*boards.shape[:2], NUM_HANDS)
+        return strengths.gather(2, self.hand[:, None].expand(-1, boards.shape[1], -1))
+
+    @cached_property
+    def features(self) -> Tensor:
+        """`[G, H, NUM_FEATURES]` what describes each hand: how it ranks among all hands, and what it is made of."""
+        strengths = self.strengths
+        valid = strengths >= 0
+        order = strengths.sort(dim=2).values.contiguous()
+        blocked = (~valid).sum(2, keepdim=True)
+        below, not_above = (torch.searchsorted(order, strengths.contiguous(), right=right) for right in (False, True))
+        percentile = (0.5 * (below + not_above) - blocked) / (strengths.shape[2] - blocked)
+        count = valid.sum(1)
+        mean = torch.where(valid, percentile, 0.0).sum(1) / count
+        bins = torch.where(valid, (percentile * BINS).long().clamp(0, BINS - 1), BINS)
+        histogram = torch.stack([(bins == number).sum(1) / count for number in range(BINS)], 2)
+        centres = torch.linspace(0.0, 1.0, CENTRES, device=self.device)
+        bumps = torch.exp(-0.5 * ((mean[..., None] - centres) * (CENTRES - 1)) ** 2)
+        return torch.cat([bumps, histogram.sqrt(), self._kinds()], 2)
+
+    def _kinds(self) -> Tensor:
+        """Returns `[G, H, KINDS]` a hand's ranks, whether they pair, suit or connect, and what it shares with the board."""
+        rank, suit = self.cards // 4, self.cards % 4
+        board_rank, board_suit = self.board // 4, self.board % 4
+        with_rank = (rank[..., None] == board_rank[:, None, None, :]).sum(3).float()
+        with_suit = (suit[..., None] == board_suit[:, None, None, :]).sum(3).float()
+        high, low = rank.amax(2) / 12.0, rank.amin(2) / 12.0
+        suited, paired = (suit[..., 0] == suit[..., 1]).float(), (rank[..., 0] == rank[..., 1]).float()
+        gap = (rank[..., 0] - rank[..., 1]).abs() / 12.0
+        over = (rank > (board_rank.amax(1) if board_rank.shape[1] else rank.new_full((len(self),), -1))[:, None, None]).sum(2)
+        parts = [
+            high, low, suited, paired, gap, over / 2.0, with_rank.amax(2) / 2.0, with_rank.amin(2) / 2.0,
+            with_suit.amax(2) / 4.0, suited * with_suit.amax(2) / 4.0,
+        ]  # fmt: skip
+        return torch.stack(parts, 2)
+
+    def _full_boards(self) -> Tensor:
+        """Returns `[G, R, 5]` every board that can come; before the flop a sample of them, always the same."""
+        missing = FULL_BOARD - self.board.shape[1]
+        if not missing:
+            return self.board[:, None]
+        if missing == FULL_BOARD:
+            drawn = np.random.default_rng(0).permuted(np.tile(np.arange(NUM_CARDS), (_SAMPLE, 1)), axis=1)[:, :FULL_BOARD]
+            return torch.from_numpy(drawn).to(self.device).expand(len(self), -1, -1)
+        gone = torch.zeros(len(self), NUM_CARDS, dtype=torch.int8, device=self.device).scatter_(1, self.board, 1)
+        left = torch.argsort(gone, dim=1, stable=True)[:, : NUM_CARDS - self.board.shape[1]]
+        rests = torch.tensor(list(combinations(range(left.shape[1]), missing)), device=self.device)
+        more = left[:, rests]  # [G, R, missing]
+        return torch.cat([self.board[:, None].expand(-1, len(rests), -1), more], 2)
+
+
+class BoardTable:
+    """What is known of all boards with so many cards up to names of suits; found when a board first comes, and kept.
+
+    Args:
+      num_cards: on each.
+      device: where it lies. On a GPU margins are kept as well, up to 21 GB for the turn.
+    """
+
+    def __init__(self, num_cards: int, device: str) -> None:
+        self._boards = torch.from_numpy(canonical_boards(num_cards)[0]).to(device)
+        self._known = torch.zeros(len(self._boards), dtype=torch.bool, device=device)
+        self._features: Tensor | None = None
+        self._counted: Tensor | None = None
+
+    def boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` canonical boards by their numbers, with what is known of them."""
+        boards = BoardTensors(self._boards[kind])
+        boards.features = self.features(kind)
+        if self._counted is not None:
+            boards.counted = self._counted[kind]
+        return boards
+
+    def features(self, kind: Tensor) -> Tensor:
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of canonical boards, in half precision."""
+        new, cards = torch.unique(kind[~self._known[kind]]), self._boards.shape[1]
+        at_once = max(1, _ROWS_AT_ONCE // comb(NUM_CARDS - cards, FULL_BOARD - cards))
+        for first in range(0, len(new), at_once):
+            self._add(new[first : first + at_once])
+        assert self._features is not None
+        return self._features[kind]
+
+    def _add(self, kind: Tensor) -> None:
+        boards = BoardTensors(self._boards[kind])
+        found, on_gpu = boards.features.half(), boards.device.type == "cuda"
+        if self._features is None:
+            self._features = found.new_empty(len(self._boards), *found.shape[1:])
+            if on_gpu:
+                self._counted = boards.counted.new_empty(len(self._boards), *boards.counted.shape[1:])
+        self._features[kind], self._known[kind] = found, True
+        if self._counted is not None:
+            self._counted[kind] = boards.counted
+
+
+def _strengths(boards: Tensor) -> Tensor:
+    """Returns `[N, 1326]` int16 the strengths of all hands on `[N, 5]` boards, -1 where a board blocks them."""
+    tables, hands = tensor_tables(str(boards.device)), _hands(str(boards.device))
+    sums = tables.key[boards].sum(1)[:, None] + tables.key[hands].sum(1)
+    best = tables.by_sum[sums.clamp(max=len(tables.by_sum) - 1)]
+    on_board, in_hand = tables.suit_bit[boards].sum(1), tables.suit_bit[hands].sum(1)  # [N, 4], [1326, 4]
+    for suit in range(4):
+        best = torch.maximum(best, tables.by_suit[on_board[:, suit, None] | in_hand[:, suit]])
+    gone = torch.zeros(len(boards), NUM_CARDS, dtype=torch.bool, device=boards.device).scatter_(1, boards, True)
+    strengths: Tensor = best.masked_fill(gone[:, hands].any(2), -1)
+    return strengths
+
+
+@cache
+def _hands(device: str) -> Tensor:
+    return torch.from_numpy(HANDS).to(device)
+
+
+@cache
+def canonical_boards(num_cards: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns one board of each kind up to names of suits, `[C, num_cards]`, and how many boards each stands for."""
+    boards = np.array(list(combinations(range(NUM_CARDS), num_cards)), np.int64).reshape(comb(NUM_CARDS, num_cards), num_cards)
+    codes = []
+    for names in permutations(range(4)):
+        renamed = np.sort(boards // 4 * 4 + np.array(names)[boards % 4], axis=1)
+        codes.append(renamed @ NUM_CARDS ** np.arange(num_cards)[::-1])
+    least, count = np.unique(np.min(codes, axis=0), return_counts=True)
+    cards = least[:, None] // NUM_CARDS ** np.arange(num_cards)[::-1] % NUM_CARDS
+    return cards, count

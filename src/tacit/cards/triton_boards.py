@@ -1,0 +1,165 @@
+"""Batches of boards on a GPU: who beats whom over all run-outs, and sums over the hands that a hand can meet or beats.
+
+Margins are counted once and kept as small integers where they fit, since every product with them reads all of them.
+"""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+TILE = 64
+"""Hands of either side that a program compares."""
+LEADS, INNER = 64, 64
+"""Hands whose leads a program finds, and hands it sums over at a time."""
+NODES, CARDS = 16, 64
+"""Rows a program sums by card, and room for the 52 cards and the sum of all."""
+MEETS = 512
+"""Hands of a program that says what they can meet."""
+MOST = 127
+"""The largest number of a byte."""
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _count_kernel(strengths, cards, margins, run_outs, hands, stride, TILE: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Fills a tile of the margins of one board."""
+    game = tl.program_id(2).to(tl.int64)
+    first, second = tl.program_id(0) * TILE + tl.arange(0, TILE), tl.program_id(1) * TILE + tl.arange(0, TILE)
+    in_first, in_second = first < hands, second < hands
+    total = tl.zeros([TILE, TILE], tl.int32)
+    row = strengths + game * run_outs * hands
+    for _ in range(run_outs):
+        ours = tl.load(row + first, mask=in_first, other=-1).to(tl.int32)[:, None]
+        theirs = tl.load(row + second, mask=in_second, other=-1).to(tl.int32)[None, :]
+        both = (ours >= 0) & (theirs >= 0)
+        total += tl.where(both, (ours > theirs).to(tl.int32) - (ours < theirs).to(tl.int32), 0)
+        row += hands
+    held = cards + game * hands * 2
+    a = tl.load(held + 2 * first, mask=in_first, other=-1)[:, None]
+    b = tl.load(held + 2 * first + 1, mask=in_first, other=-1)[:, None]
+    c = tl.load(held + 2 * second, mask=in_second, other=-1)[None, :]
+    d = tl.load(held + 2 * second + 1, mask=in_second, other=-1)[None, :]
+    found = tl.where((a != c) & (a != d) & (b != c) & (b != d), total, 0)
+    place = margins + game * hands * stride + first[:, None] * stride + second[None, :]
+    tl.store(place, found.to(margins.dtype.element_ty), mask=in_first[:, None] & (second < stride)[None, :])
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _column_kernel(source, rows, columns, most, hands, stride, plane, N: tl.constexpr, HANDS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Copies a row of one game as a column of a product: in float16, the largest weight 1, hands that do not exist 0."""
+    column, game = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    hand = tl.arange(0, HANDS)
+    row = source + tl.load(rows + column) * plane + game * hands
+    weight = tl.load(row + hand, mask=hand < hands, other=0.0)
+    largest = tl.maximum(tl.max(weight, 0), 1e-30)
+    tl.store(most + game * N + column, largest)
+    tl.store(columns + (game * N + column) * stride + hand, (weight / largest).to(tl.float16), mask=hand < stride)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _lead_kernel(  # type: ignore[no-untyped-def]
+    margins, columns, most, out, places, amount, scale, count, hands, stride, plane,
+    N: tl.constexpr, LEADS: tl.constexpr, INNER: tl.constexpr,
+):  # fmt: skip
+    """Fills the leads of some hands of one game, for all columns."""
+    game = tl.program_id(1).to(tl.int64)
+    hand, column = tl.program_id(0) * LEADS + tl.arange(0, LEADS), tl.arange(0, N)
+    inside, real = hand < hands, column < count
+    line = margins + game * hands * stride + tl.where(inside, hand, 0) * stride
+    weights = columns + (game * N + column) * stride
+    total = tl.zeros([LEADS, N], tl.float32)
+    for start in range(0, stride, INNER):
+        inner = start + tl.arange(0, INNER)
+        margin = tl.load(line[:, None] + inner[None, :]).to(tl.float16)
+        weight = tl.load(weights[:, None] + inner[None, :])
+        total = tl.dot(margin, tl.trans(weight), total)
+    place = out + tl.load(places + column, mask=real, other=0) * plane + game * hands
+    stake = tl.load(amount + column, mask=real, other=0.0) * tl.load(most + game * N + column, mask=real, other=0.0) * scale
+    tl.store(place[None, :] + hand[:, None], total * stake[None, :], mask=inside[:, None] & real[None, :])
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _card_kernel(  # type: ignore[no-untyped-def]
+    cards, source, rows, by_card, count, hands, plane, NODES: tl.constexpr, CARDS: tl.constexpr, INNER: tl.constexpr
+):
+    """Fills for some rows of one game `[NODES, CARDS]` the weight of the hands that hold each card; then that of all."""
+    game = tl.program_id(1).to(tl.int64)
+    node, card = tl.program_id(0) * NODES + tl.arange(0, NODES), tl.arange(0, CARDS)
+    real = node < count
+    row = source + tl.load(rows + node, mask=real, other=0) * plane + game * hands
+    held = cards + game * hands * 2
+    total = tl.zeros([NODES, CARDS], tl.float32)
+    for start in range(0, hands, INNER):
+        hand = start + tl.arange(0, INNER)
+        inside = hand < hands
+        weight = tl.load(row[:, None] + hand[None, :], mask=real[:, None] & inside[None, :], other=0.0)
+        first = tl.load(held + 2 * hand, mask=inside, other=-1)[:, None]
+        second = tl.load(held + 2 * hand + 1, mask=inside, other=-1)[:, None]
+        holds = ((first == card[None, :]) | (second == card[None, :]) | (card == CARDS - 1)[None, :]).to(tl.float32)
+        total = tl.dot(weight, holds, total, input_precision="tf32x3")
+    place = by_card + (node[:, None] * tl.num_programs(1) + game) * CARDS + card[None, :]
+    tl.store(place, total, mask=real[:, None])
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _meet_kernel(  # type: ignore[no-untyped-def]
+    cards, source, rows, out, places, amount, by_card, hands, plane, CARDS: tl.constexpr, HANDS: tl.constexpr
+):
+    """Fills for one row of one game what some hands can meet."""
+    node, game = tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
+    hand = tl.program_id(0) * HANDS + tl.arange(0, HANDS)
+    inside = hand < hands
+    sums = by_card + (node * tl.num_programs(2) + game) * CARDS
+    held = cards + (game * hands + hand) * 2
+    first, second = tl.load(held, mask=inside, other=0), tl.load(held + 1, mask=inside, other=0)
+    at = game * hands + hand
+    met = tl.load(sums + CARDS - 1) - tl.load(sums + first) - tl.load(sums + second)
+    met += tl.load(source + tl.load(rows + node) * plane + at, mask=inside, other=0.0)  # the hand was taken away twice
+    tl.store(out + tl.load(places + node) * plane + at, met * tl.load(amount + node), mask=inside)
+
+
+def count_margins(strengths: Tensor, cards: Tensor) -> Tensor:
+    """Returns `[G, H, stride]` wins less losses over all full boards, lines padded with zeros; 0 where two hands share a card.
+
+    They are bytes where they fit, on the turn and the river, and else float16, which holds those of the flop exactly, too.
+
+    Args:
+      strengths: `[G, R, H]` int16 on every full board, -1 where it blocks a hand.
+      cards: `[G, H, 2]` of each hand, int32.
+    """
+    games, boards, hands = strengths.shape
+    tiles, kind = triton.cdiv(hands, TILE), torch.int8 if boards < MOST else torch.float16
+    margins = torch.zeros(games, hands, tiles * TILE, dtype=kind, device=strengths.device)
+    _count_kernel[tiles, tiles, games](strengths.contiguous(), cards, margins, boards, hands, margins.shape[2], TILE=TILE)
+    return margins
+
+
+def fill_leads(
+    margins: Tensor, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor, scale: float
+) -> None:
+    """Sets planes `places` of `out` to margins times planes `rows` of `source`, times `amount` and `scale`."""
+    (games, hands, stride), count = margins.shape, len(rows)
+    width, plane = max(16, triton.next_power_of_2(count)), games * hands
+    columns = torch.empty(games, width, stride, dtype=torch.float16, device=margins.device)  # of those beyond, nothing is kept
+    most = torch.empty(games, width, device=margins.device)
+    _column_kernel[count, games](
+        source, rows, columns, most, hands, stride, plane, N=width, HANDS=triton.next_power_of_2(stride), num_warps=4
+    )
+    _lead_kernel[triton.cdiv(hands, LEADS), games](
+        margins, columns, most, out, places, amount, scale, count, hands, stride, plane,
+        N=width, LEADS=LEADS, INNER=INNER, num_warps=4, num_stages=4,
+    )  # fmt: skip
+
+
+def fill_meetings(cards: Tensor, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
+    """Sets planes `places` of `out` to the weight that each hand can meet in planes `rows` of `source`, times `amount`."""
+    (games, hands), count = cards.shape[:2], len(rows)
+    by_card = torch.empty(count, games, CARDS, device=cards.device)
+    _card_kernel[triton.cdiv(count, NODES), games](
+        cards, source, rows, by_card, count, hands, games * hands, NODES=NODES, CARDS=CARDS, INNER=128, num_warps=4
+    )
+    _meet_kernel[triton.cdiv(hands, MEETS), count, games](
+        cards, source, rows, out, places, amount, by_card, hands, games * hands, CARDS=CARDS, HANDS=MEETS, num_warps=4
+    )

@@ -1,0 +1,214 @@
+"""Passes over a batch of hold'em games that bet alike: one street's betting, as many boards and beliefs as there are games.
+
+All numbers are planes `[G, H]`, a game's hands beside each other: a reach has a plane for every row of the betting tree, a
+strategy one for every entry, values one for every node. So nothing here knows about trees of boards, and the work of a pass
+is a few operations on whole planes: on a GPU one kernel walks the betting for all of them (`triton_street.py`).
+
+Values are in units of what either player has put in where the street begins, and not divided by the weight of all pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.board_tensors import BoardTensors
+from tacit.games.betting import Betting
+from tacit.kernels.base import FOLLOW, MATCH, RESPOND, LeafValues, Numbers, Passes
+from tacit.kernels.clock import Clock
+from tacit.tree.betting_street import BettingStreet
+from tacit.tree.hand_tree import DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS
+
+NO_REACH = 1e-20
+"""A total reach that counts as none: anything may be held then."""
+
+
+@dataclass(frozen=True, eq=False)
+class StreetStates:
+    """The public states at the `L` leaves of `G` games.
+
+    Attributes:
+      boards: of the games.
+      betting: at each leaf, the same for all games.
+      unit: the chips that values are counted in.
+      stack: the chips of either player at the start of the hand.
+    """
+
+    boards: BoardTensors
+    betting: list[Betting]
+    unit: float
+    stack: int
+
+
+class StreetPasses(Passes[Tensor]):
+    """Passes over a batch of games; entries are `[E, G, H]`, reaches `[R, G, H]`, roots `[G, H]`.
+
+    Beliefs and values of leaves are `[2, L, G, H]`.
+
+    Args:
+      street: the betting of all games, from one state to the end of the street.
+      boards: of the games.
+      reaches: `[G, 2, H]` what the players hold where it begins.
+      unit: the chips that values are counted in.
+      stack: the chips of either player at the start of the hand.
+    """
+
+    backend = "torch"
+
+    def __init__(self, street: BettingStreet, boards: BoardTensors, reaches: Tensor, unit: float, stack: int) -> None:
+        self.street, self.boards, self.device = street, boards, str(boards.device)
+        self.capturable = boards.device.type == "cuda"
+        self._roots = [reaches[:, player].contiguous() for player in (0, 1)]
+        kind, amount = np.array(street.kind), np.array(street.amount) / unit
+        self._decisions = [node for node in range(len(kind)) if kind[node] == DECIDES]
+        self._row_of_entry = self._entry_rows()
+        self._values = torch.zeros(len(kind), *self._roots[0].shape, device=self.device)
+        self._folds = self._ends(kind == FOLDS, amount)
+        self._shows = self._ends((kind == SHOWS) | (kind == RUNS_OUT), amount)
+        self._leaves = self._ends(kind == LEAF, amount)
+        bettings = [betting for _, betting in street.deals]
+        self._states = StreetStates(boards, bettings, unit, stack) if bettings else None
+        self._kernels = None
+        if self.capturable:
+            from tacit.kernels.triton_street import StreetKernels
+
+            self._kernels = StreetKernels(street, self.device)
+
+    def _ends(self, which: Any, amount: Any) -> tuple[Tensor, list[Tensor], Tensor]:
+        """Returns some nodes, both players' rows there, and what is at stake `[n]`."""
+        nodes = np.flatnonzero(which)
+
+        def put(numbers: Any) -> Tensor:
+            return torch.from_numpy(np.asarray(numbers)).to(self.device)
+
+        rows = [put(np.array(self.street.rows[player])[nodes]) for player in (0, 1)]
+        return put(nodes), rows, put(amount[nodes]).float()
+
+    def _entry_rows(self) -> list[int]:
+        rows = [-1] * len(self.street.entry_action)
+        for player in (0, 1):
+            for row, entry in enumerate(self.street.row_entry[player]):
+                if entry >= 0:
+                    rows[entry] = row
+        return rows
+
+    def zeros(self) -> Tensor:
+        return torch.zeros(len(self.street.entry_action), *self._roots[0].shape, device=self.device)
+
+    def uniform(self) -> Tensor:
+        counts = [1.0 / self.street.num_actions[node] for node in self.street.entry_node]
+        return torch.tensor(counts, device=self.device)[:, None, None].expand(-1, *self._roots[0].shape).contiguous()
+
+    def normalise(self, weights: Tensor) -> Tensor:
+        result = torch.empty_like(weights)
+        for node in self._decisions:
+            first, count = self.street.first_entry[node], self.street.num_actions[node]
+            result[first : first + count] = _shares(weights[first : first + count])
+        return result
+
+    def new_reach(self, player: int) -> Tensor:
+        reach = torch.empty(len(self.street.row_parent[player]), *self._roots[0].shape, device=self.device)
+        reach[0] = self._roots[player]
+        return reach
+
+    def walk_down(self, player: int, strategy: Tensor, reach: Tensor, average: Tensor | None, clock: Clock | None) -> None:
+        if self._kernels is not None:
+            self._kernels.down(player, strategy, reach)
+        else:
+            parents, entries = self.street.row_parent[player], self.street.row_entry[player]
+            for row in range(1, len(parents)):
+                torch.mul(reach[parents[row]], strategy[entries[row]], out=reach[row])
+        if average is not None:
+            assert clock is not None
+            for row, entry in enumerate(self.street.row_entry[player]):
+                if entry >= 0:
+                    average[entry].lerp_(reach[row], clock.share())
+
+    def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
+        self._fill_ends(player, faced, leaves)
+        if self._kernels is not None:
+            self._kernels.up(mode, player, self._values, numbers, clock)
+            return
+        own_reach, strategy, regret, average = numbers
+        values, street = self._values, self.street
+        for node in reversed(self._decisions):
+            children, first = street.children[node], street.first_entry[node]
+            found = values[children[0] : children[0] + 1] if len(children) == 1 else values[children]
+            if street.actor[node] != player:
+                values[node] = found.sum(0)
+                continue
+            mine = slice(first, first + len(children))
+            if mode == RESPOND:
+                ranked = found if regret is None else found + regret[mine]
+                chosen = ranked.argmax(0, keepdim=True)
+                strategy[mine] = torch.zeros_like(found).scatter_(0, chosen, 1.0)
+                values[node] = found.gather(0, chosen)[0]
+                continue
+            values[node] = (found * strategy[mine]).sum(0)
+            if mode == MATCH:
+                step = clock.weights()
+                instant, old = found - values[node], regret[mine]
+                kept = old * torch.where(old > 0, float(step.positive_discount), float(step.negative_discount))
+                new = (kept + instant).clamp(min=float(step.floor))
+                rows = self._row_of_entry[mine]
+                average[mine] += float(step.average_weight) * own_reach[rows]
+                regret[mine] = new
+                strategy[mine] = _shares((new + float(step.prediction) * instant).clamp(min=0.0))
+            else:
+                assert mode == FOLLOW
+
+    def _fill_ends(self, player: int, faced: Tensor, leaves: LeafValues | None) -> None:
+        """Writes the player's counterfactual values where nobody acts any more."""
+        nodes, rows, amount = self._folds
+        if len(nodes):
+            self.boards.fill_meetings(faced, rows[1 - player], self._values, nodes, amount if player == 0 else -amount)
+        nodes, rows, amount = self._shows
+        if len(nodes):
+            self.boards.fill_leads(faced, rows[1 - player], self._values, nodes, amount)
+        nodes, _, _ = self._leaves
+        if len(nodes):
+            worth = self._values.new_zeros(()).expand(len(nodes), *self._roots[0].shape)
+            if leaves is not None:
+                worth = leaves.values[player]
+                if not leaves.counterfactual:
+                    worth = worth * self.leaf_likelihood(player, faced)
+            self._values.index_copy_(0, nodes, worth)
+
+    def root_cfv(self, player: int) -> Tensor:
+        return self._values[0]
+
+    def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
+        self._roots[player].copy_(roots)
+        reach[0] = roots
+
+    def get_roots(self, player: int, reach: Tensor) -> Tensor:
+        return reach[0].clone()
+
+    @property
+    def leaf_states(self) -> StreetStates | None:
+        return self._states
+
+    def new_beliefs(self) -> Tensor:
+        return torch.zeros(2, len(self._leaves[0]), *self._roots[0].shape, device=self.device)
+
+    def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
+        at_leaves = reach[self._leaves[1][player]]
+        total = at_leaves.sum(2, keepdim=True)
+        known = total > NO_REACH
+        beliefs[player] = torch.where(known, at_leaves / total.where(known, 1.0), 1.0 / at_leaves.shape[2])
+
+    def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return self.boards.meetings(opponent_reach[self._leaves[1][1 - player]])
+
+    def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return opponent_reach[self._leaves[1][1 - player]].sum(2, keepdim=True)
+
+
+def _shares(weights: Tensor) -> Tensor:
+    """Returns `[A, G, H]` weights scaled to sum to 1 over actions; uniform where they are all zero."""
+    total = weights.sum(0, keepdim=True)
+    return torch.where(total > 0, weights / total.where(total > 0, 1.0), 1.0 / len(weights))

@@ -1,0 +1,105 @@
+"""What hold'em is worth where a betting round ends and the next card has yet to come, learnt for all hands of any board.
+
+Most of that is known without learning: who would win how often if nobody bet any more. A network adds what the betting to come
+makes of it. It treats all hands alike: from what describes a hand on its board (`BoardTensors.features`) come an embedding by
+which a player's beliefs are summed up, and another by which what the network makes of both sums becomes the hand's own value.
+So names of suits and the order of hands do not matter, and what is learnt on one board holds on others.
+
+The output is zero-sum: what both players together would win beyond nothing is taken from all their hands alike.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from tacit.cards.board_tensors import NUM_FEATURES, BoardTensors
+from tacit.games.betting import Betting
+
+NUM_PUBLIC = 13 + 4 + 3
+"""Ranks and suits on the board, and how much is in the pot."""
+POWERS = 4
+"""Of a hand's odds that its value is made of, beside its embedding."""
+HAND_WIDTH = 128
+"""Of the hidden layer that embeds hands."""
+
+
+class RoundEndNet(nn.Module):
+    """Values of both players' hands at the end of a betting round.
+
+    Args:
+      hidden: width of the layers.
+      layers: their number.
+      embedding: numbers that stand for a hand.
+    """
+
+    def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64) -> None:
+        super().__init__()
+        self.hands = nn.Sequential(nn.Linear(NUM_FEATURES, HAND_WIDTH), nn.GELU(), nn.Linear(HAND_WIDTH, 2 * embedding))
+        widths = [2 * embedding + NUM_PUBLIC, *[hidden] * layers]
+        self.body = nn.Sequential(
+            *(nn.Sequential(nn.Linear(a, b), nn.LayerNorm(b), nn.GELU(approximate="tanh")) for a, b in pairwise(widths))
+        )
+        self.out = nn.Linear(hidden, 2 * (embedding + POWERS))
+        with torch.no_grad():
+            self.out.weight.mul_(0.01)
+            self.out.bias.zero_()
+
+    def embed(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what beliefs are summed up by and what values are made with, `[G, H, K]` each, from `[G, H, F]` features."""
+        summing, making = self.hands(features).chunk(2, dim=2)
+        return summing, making
+
+    def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` what hands win beyond their odds, in units of what either player has put in.
+
+        Args:
+          hands: both embeddings `[G, H, K]`.
+          public: `[L, G, NUM_PUBLIC]`.
+          beliefs: `[2, L, G, H]`, each sums to 1 over hands.
+          odds: `[2, L, G, H]` how often a hand wins less how often it loses against the other's beliefs, from -1 to 1.
+          met: `[2, L, G, H]` how likely the other's beliefs let a hand be held.
+        """
+        return self.finish(*self.make(hands, public, beliefs), beliefs, odds, met)
+
+    def make(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what the layers make of beliefs: `[G, 2 * L, H]` values by embedding, and `[2, L, G, POWERS]` factors."""
+        summing, making = hands
+        columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2 * L, H]
+        first, second = torch.bmm(columns, summing).transpose(0, 1).chunk(2)  # [L, G, K] each
+        made = self.out(self.body(torch.cat([first, second, public.to(first.dtype)], 2)))  # [L, G, 2 * (K + POWERS)]
+        made = torch.stack(made.chunk(2, dim=2))
+        coded = made[..., : making.shape[2]].flatten(0, 1).transpose(0, 1)
+        return torch.bmm(coded, making.transpose(1, 2)), made[..., making.shape[2] :]
+
+    @staticmethod
+    def finish(coded: Tensor, powers: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` values from what `make` made: powers of odds added, and both players' sum brought to zero."""
+        values = coded.transpose(0, 1).reshape(odds.shape).to(odds.dtype)
+        for power in range(POWERS):
+            values = values + powers[..., power, None].to(odds.dtype) * odds ** (power + 1)
+        both = beliefs * met
+        surplus = (both * values).sum(3).sum(0) / both.sum(3).sum(0).clamp(min=1e-12)
+        result: Tensor = values - surplus[None, :, :, None]
+        return result
+
+
+def public_features(boards: BoardTensors, bettings: list[Betting], stack: int) -> Tensor:
+    """Returns `[L, G, NUM_PUBLIC]` what is known to all: the board's ranks, how its suits repeat, and the pot.
+
+    Args:
+      boards: of the `G` games.
+      bettings: at each of `L` leaves.
+      stack: the chips of either player at the start of the hand.
+    """
+    board = boards.board
+    ranks = torch.zeros(len(board), 13, device=board.device).scatter_add_(1, board // 4, torch.ones_like(board).float())
+    suits = torch.zeros(len(board), 4, device=board.device).scatter_add_(1, board % 4, torch.ones_like(board).float())
+    cards = torch.cat([ranks, suits.sort(dim=1, descending=True).values], 1)
+    put_in = torch.tensor([float(betting.facing) for betting in bettings], device=board.device)
+    behind = (stack - put_in) / (2 * put_in)
+    pots = torch.stack([put_in / stack, torch.log1p(behind), 1.0 / (1.0 + behind)], 1)
+    shape = len(bettings), len(board)
+    return torch.cat([cards[None].expand(*shape, -1), pots[:, None].expand(*shape, -1)], 2)

@@ -1,0 +1,93 @@
+"""Everything that can be set in a run of ReBeL at hold'em, and the presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tacit.errors import TacitError
+from tacit.solvers.schedules import plain_schedule
+from tacit.solvers.valuation import CFR_AVE, CFR_D, MODIFIED_CFR_AVE
+from tacit.training.settings import Settings
+
+BELIEFS = ("self-play", "random")
+
+
+@dataclass(frozen=True)
+class HoldemConfig(Settings):
+    """A run of ReBeL at hold'em.
+
+    Attributes:
+      solver: the search algorithm.
+      iterations: of a search that ends with its betting round.
+      river_iterations: of a search of the last round, which sees the end of the hand.
+      decomposition: where regret matching values leaves.
+      beliefs: where training states come from: `self-play`, or `random` ranges for comparison.
+      games: boards that are searched together, all with the same betting.
+      branches: leaves of a search below which play goes on.
+      nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
+      perturbation: how far bets are drawn from the game's, in pots.
+      hidden: width of the networks' layers.
+      layers: their number.
+      embedding: numbers that stand for a hand.
+      learning_rate: of Adam at the start; a cosine lets it fall over the run.
+      batch_size: examples a training step.
+      ratio: examples trained on for each new one.
+      replay_size: examples kept of each street.
+      epoch_examples: new examples an epoch.
+      epochs: length of the run.
+      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
+      validation: examples of an evaluation, searched anew for each.
+      seed: of everything random.
+    """
+
+    system: ClassVar[str] = "rebel-holdem"
+
+    solver: str = "dcfr"
+    iterations: int = 128
+    river_iterations: int = 128
+    decomposition: str = MODIFIED_CFR_AVE
+    beliefs: str = "self-play"
+    games: int = 8
+    branches: int = 4
+    nodes: int = 200
+    perturbation: float = 0.1
+    hidden: int = 256
+    layers: int = 3
+    embedding: int = 64
+    learning_rate: float = 1e-3
+    batch_size: int = 64
+    ratio: float = 8.0
+    replay_size: int = 20_000
+    epoch_examples: int = 256
+    epochs: int = 100
+    evaluate_every: int = 10
+    validation: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.require_choice("beliefs", BELIEFS)
+        self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
+        self.require_at_least(
+            1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
+            "replay_size", "epoch_examples", "epochs", "validation",
+        )  # fmt: skip
+        self.require_at_least(0, "evaluate_every", "perturbation")
+        self.require_positive("learning_rate", "ratio")
+        self.require_seed()
+        if self.decomposition == CFR_AVE:
+            raise TacitError(f"{CFR_AVE} needs exact values of leaves, which networks are not: choose {MODIFIED_CFR_AVE}")
+        plain_schedule(self.solver)
+
+
+PRESETS: dict[str, HoldemConfig] = {
+    "cpu": HoldemConfig(),
+    "gpu": HoldemConfig(
+        games=512, branches=8, iterations=128, river_iterations=128, hidden=512, embedding=96, batch_size=2_048, ratio=8.0,
+        replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5, validation=4_096,
+    ),
+    "smoke": HoldemConfig(
+        iterations=4, river_iterations=4, games=2, branches=2, hidden=16, layers=1, embedding=8, batch_size=8,
+        replay_size=64, epoch_examples=8, epochs=2, evaluate_every=1, validation=4,
+    ),
+}  # fmt: skip

@@ -1,0 +1,176 @@
+"""Self-play at hold'em: a betting round is searched on many boards at once, then play goes on below some of its leaves.
+
+All games of a batch share the betting, so a leaf of the search is a leaf of every game. There the beliefs are those of a random
+iteration, the next card is drawn for each game, and the next round is searched from its own leaves' values or, on the river, to
+the end. What it finds its root to be worth is what the network learns of the leaf: one card of all that can come, so a noisy
+target with the right mean. Nearly all of the noise is what the card does to the hands' odds, and that part is known exactly:
+it is taken away with its mean, and the network learns the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.board_tensors import BoardTable, BoardTensors
+from tacit.cards.deck import NUM_CARDS
+from tacit.games.betting import BOARD_CARDS, PREFLOP, RIVER, Betting, NoLimitBetting
+from tacit.games.menus import smaller_menus
+from tacit.kernels.street_passes import StreetPasses
+from tacit.nets.round_end_leaves import RoundEndLeaves
+from tacit.nets.round_end_net import public_features
+from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.situations import Deal, deal, draw_rules, no_cards
+from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.schedules import plain_schedule
+from tacit.tree.betting_street import BettingStreet, betting_streets
+from tacit.tree.subgame import ROUND
+
+
+@dataclass
+class RoundEndExamples:
+    """Belief states at the ends of betting rounds, and what a search after the next card found them to be worth.
+
+    Attributes:
+      kind: `[B]` the boards, as numbers of `canonical_boards`.
+      public: `[B, P]` what is known to all.
+      beliefs: `[B, 2, H]` times H, so that they are of order 1.
+      odds: `[B, 2, H]` a hand's wins less losses against the other's beliefs if nobody bet any more.
+      met: `[B, 2, H]` how likely the other's beliefs let it be held.
+      beyond: `[B, 2, H]` what it wins beyond its odds, in units of what either player has put in; NaN where the card that came
+        is the hand's own.
+    """
+
+    kind: Tensor
+    public: Tensor
+    beliefs: Tensor
+    odds: Tensor
+    met: Tensor
+    beyond: Tensor
+
+
+Examples = dict[int, list[RoundEndExamples]]
+"""By the number of cards on their boards."""
+
+
+class HoldemSelfPlay:
+    """Hands of hold'em, a batch of them at a time.
+
+    Args:
+      rules: of the game that is trained for; stacks and bets are drawn around them.
+      config: of the run.
+      leaves: what values the ends of rounds.
+      tables: what is known of boards, by their cards.
+      generator: of everything random.
+    """
+
+    def __init__(
+        self,
+        rules: NoLimitBetting,
+        config: HoldemConfig,
+        leaves: RoundEndLeaves,
+        tables: Mapping[int, BoardTable],
+        generator: np.random.Generator,
+    ) -> None:
+        self.rules, self.config, self.leaves, self.generator = rules, config, leaves, generator
+        self._device = str(next(iter(leaves.nets.values())).out.weight.device)
+        self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
+
+    def advance(self) -> Examples:
+        """Returns examples of one batch of hands."""
+        rules = draw_rules(self.rules, self.config.perturbation, self.generator)
+        first = self._deal(self._no_cards(1 if rules.first_street == PREFLOP else self.config.games), rules.first_street)
+        hands = first.lane.shape
+        uniform = torch.full((hands[0], 2, hands[1]), 1.0 / hands[1], device=first.lane.device)
+        examples: Examples = {}
+        self._search(rules, rules.start(), first, uniform, examples)
+        return examples
+
+    def _search(self, rules: NoLimitBetting, betting: Betting, dealt: Deal, reaches: Tensor, examples: Examples) -> Tensor:
+        """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
+        config, last = self.config, betting.street == RIVER
+        street = self._street(rules, betting)
+        passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
+        options = DriverOptions(self.leaves, config.decomposition, values_roots=True)
+        if last:
+            options = DriverOptions(values_roots=True)
+        driver = Driver(passes, self._schedule, options)
+        iterations = config.river_iterations if last else config.iterations
+        moment = int(self.generator.integers(1, iterations + 1))
+        driver.run(moment)
+        beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
+        driver.run(iterations - moment)
+        self.searches += len(dealt.boards)
+        assert driver.root_sum is not None
+        weight = sum(self._schedule.step(t).average_weight for t in range(1, iterations + 1))
+        values = torch.stack(driver.root_sum) / weight
+        del driver, passes
+        if beliefs is not None:
+            leaves = [after for _, after in street.deals]
+            for leaf in self.generator.permutation(len(leaves))[: config.branches]:
+                self._play_on(rules, leaves[leaf], dealt, beliefs[:, leaf], examples)
+        return values
+
+    def _play_on(
+        self,
+        rules: NoLimitBetting,
+        betting: Betting,
+        before: Deal,
+        beliefs: Tensor,
+        examples: dict[int, list[RoundEndExamples]],
+    ) -> None:
+        """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
+
+        Args:
+          rules: of the hand.
+          betting: at the leaf.
+          before: the boards there.
+          beliefs: `[2, G, H]`.
+          examples: where they are kept.
+        """
+        boards, after = before.boards, rules.deal(betting)
+        alone = len(boards) == 1  # before the flop one search serves all games
+        if alone:
+            boards = self._no_cards(self.config.games)
+            beliefs = beliefs.expand(-1, len(boards), -1)
+        count = BOARD_CARDS[after.street] - boards.board.shape[1]
+        dealt = self._deal(boards, after.street)
+        reaches = beliefs.gather(2, dealt.lane.expand(2, -1, -1))
+        values = self._search(rules, after, dealt, reaches.transpose(0, 1).contiguous(), examples)
+        beyond = card_factor(boards, count) * (values - dealt.boards.leads(reaches.flip(0)))
+        other = beliefs.flip(0)
+        leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
+        targets = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
+        targets = targets.scatter_(2, dealt.lane.expand(2, -1, -1), beyond) / met
+        public = public_features(boards, [betting], rules.stack)[0]
+        parts = [part.transpose(0, 1) for part in (beliefs * beliefs.shape[2], leads / met, met, targets)]
+        if alone:  # all games ask the same: their mean is one example with little noise
+            public, parts = public[:1], [part.nanmean(0, keepdim=True) for part in parts]
+        new = RoundEndExamples(before.kind, public, *(part.half() for part in parts))
+        examples.setdefault(boards.board.shape[1], []).append(new)
+
+    def _street(self, rules: NoLimitBetting, betting: Betting) -> BettingStreet:
+        """Returns the betting of a street, with as many bets as can be searched in time."""
+        cards, depth = BOARD_CARDS[betting.street], None if betting.street == RIVER else ROUND
+        streets = (betting_streets(menu, cards, betting, depth=depth)[0] for menu in smaller_menus(rules))
+        for street in streets:
+            if len(street.kind) <= self.config.nodes:
+                break
+        return street
+
+    def _deal(self, boards: BoardTensors, street: int) -> Deal:
+        return deal(boards, BOARD_CARDS[street] - boards.board.shape[1], self.generator, self._tables)
+
+    def _no_cards(self, games: int) -> BoardTensors:
+        return no_cards(games, self._device)
+
+
+def card_factor(boards: BoardTensors, count: int) -> float:
+    """Returns what the mean over cards that leave a hand must be multiplied by: some of them another hand may hold."""
+    left = NUM_CARDS - boards.board.shape[1]
+    return comb(left - 2, count) / comb(left - 4, count)

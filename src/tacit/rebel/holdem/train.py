@@ -1,0 +1,155 @@
+"""A run of ReBeL at hold'em, in memory: self-play and the networks that learn from it, one for each street a round ends on."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.board_tensors import BoardTable
+from tacit.errors import DivergedError, TacitError
+from tacit.games import AnyGame
+from tacit.games.betting import BOARD_CARDS, RIVER, NoLimitBetting
+from tacit.games.holdem import Holdem
+from tacit.learning.rates import cosine_decay
+from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.nets.round_end_leaves import RoundEndLeaves
+from tacit.nets.round_end_net import RoundEndNet
+from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.learner import RoundEndLearner
+from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples
+from tacit.training.system import Metrics, Trainer, generator_state
+
+
+@dataclass(frozen=True)
+class HoldemProgress(Metrics):
+    """A line of `metrics.jsonl`: where a run stands after an epoch.
+
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on self-play and training, over all sessions.
+      examples: examples made.
+      loss: mean loss of the epoch.
+      error: mean absolute error on the epoch's new examples before they were learnt from, in what either player has put in;
+        the noise of the card that came is in it.
+      still: the same for a network that says 0.
+      searches_per_second: in this epoch.
+      preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
+      exploitability: None, hold'em is judged by `tacit evaluate`.
+    """
+
+    epoch: int
+    seconds: float
+    examples: int
+    loss: float
+    error: float
+    still: float
+    searches_per_second: float
+    preflop: float | None = None
+    flop: float | None = None
+    turn: float | None = None
+    exploitability: float | None = None
+
+
+STREETS = {0: "preflop", 3: "flop", 4: "turn"}
+"""What `HoldemProgress` calls rounds by the cards that lie when they end."""
+
+
+class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
+    """Self-play at hold'em and the networks that learn from it."""
+
+    def __init__(self, game: AnyGame, config: HoldemConfig, device: str = "cpu") -> None:
+        super().__init__(game, config)
+        rules = trainable_rules(game)
+        torch.manual_seed(config.seed)
+        self.device, self.examples = device, 0
+        nets = make_nets(rules, config, device)
+        tables = {cards: BoardTable(cards, device) for cards in nets}
+        self.learners = {cards: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
+        self.leaves = RoundEndLeaves(nets)
+        self._numpy = np.random.default_rng(config.seed)
+        self._torch = torch.Generator(device=device)
+        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, tables, self._numpy)
+
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
+        """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
+        config, start, made, before = self.config, clock(), 0, self.selfplay.searches
+        ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
+        rate = config.learning_rate * cosine_decay(self.progress_share())
+        self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # devices keep states of their own, which others cannot read
+        figures: dict[int, list[tuple[float, float, float]]] = {}
+        while made == 0 or (made < config.epoch_examples and clock() < ends):
+            for cards, parts in self.selfplay.advance().items():
+                learner, new = self.learners[cards], _joined(parts)
+                error = learner.error(new)
+                figures.setdefault(cards, []).append((learner.learn(new, rate, self._torch), *error))
+                made += len(new.kind)
+            self.leaves.refresh()
+        self.epoch, self.examples = self.epoch + 1, self.examples + made
+        means = {cards: np.mean(rows, axis=0) for cards, rows in figures.items()}
+        loss, error, still = np.mean(list(means.values()), axis=0).tolist()
+        if not math.isfinite(loss):
+            raise DivergedError(f"the loss became {loss}: lower learning_rate")
+        took = clock() - start
+        self.seconds += took
+        speed = (self.selfplay.searches - before) / took
+        shares: dict[str, Any] = {STREETS[cards]: float(mean[1] / mean[2]) for cards, mean in means.items()}
+        return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
+
+    def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
+        """Returns the metrics as they are: exact figures of hold'em take longer than epochs."""
+        del on_search
+        return metrics
+
+    def at_rest(self) -> HoldemProgress:
+        return HoldemProgress(self.epoch, self.seconds, self.examples, math.nan, math.nan, math.nan, 0.0)
+
+    def weights(self) -> dict[str, Tensor]:
+        nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
+        return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
+
+    def tensors(self) -> dict[str, Tensor]:
+        learners = {str(cards): learner.state() for cards, learner in self.learners.items()}
+        return {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, header = super().state()
+        return tensors, {**header, "numpy": generator_state(self._numpy), "examples": self.examples}
+
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        super().restore(tensors, header)
+        for cards, learner in self.learners.items():
+            learner.restore(unprefixed(str(cards), tensors))
+        self.examples = int(header["examples"])
+        self._numpy.bit_generator.state = header["numpy"]
+        self.leaves.refresh()
+
+
+def trainable_rules(game: AnyGame) -> NoLimitBetting:
+    """Returns how a game is bet.
+
+    Raises:
+      TacitError: it is no no-limit hold'em.
+    """
+    if not isinstance(game, Holdem) or not isinstance(game.rules, NoLimitBetting):
+        raise TacitError(f"rebel-holdem trains no-limit hold'em, not {game}")
+    if game.rules.first_street == RIVER:
+        raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
+    return game.rules
+
+
+def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+    """Returns new networks for the ends of all rounds but the last, by the number of cards on the board."""
+    cards = BOARD_CARDS[rules.first_street : RIVER]
+    return {number: RoundEndNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
+
+
+def _joined(parts: list[RoundEndExamples]) -> RoundEndExamples:
+    names = [field.name for field in fields(RoundEndExamples)]
+    return RoundEndExamples(*(torch.cat([getattr(part, name) for part in parts]) for name in names))

@@ -1,0 +1,74 @@
+"""Batches of hold'em games on a GPU against the CPU's; skipped without CUDA."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.deck import parse_cards
+from tacit.games import load_game
+from tacit.games.betting import ALL_IN, BOARD_CARDS, FLOP, RIVER, TURN, NoLimitBetting
+from tacit.kernels.street_passes import StreetPasses
+from tacit.nets.round_end_leaves import RoundEndLeaves
+from tacit.nets.round_end_net import RoundEndNet
+from tacit.rebel.holdem.config import PRESETS
+from tacit.rebel.holdem.train import HoldemTrainer
+from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.schedules import find_schedule
+from tacit.tree.betting_street import betting_streets
+from tacit.tree.subgame import ROUND
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+
+BOARDS = {FLOP: ("3s7hTd", "2c2d9h"), TURN: ("3s7hTdKs", "2c2d9hAc"), RIVER: ("3s7hTdKs2c", "9s7h9d9c2c")}
+
+
+@pytest.mark.parametrize("street", [FLOP, TURN, RIVER])
+def test_boards_are_those_of_the_cpu(street: int) -> None:
+    cards = torch.tensor([parse_cards(board) for board in BOARDS[street]])
+    here, there = BoardTensors(cards), BoardTensors(cards.cuda())
+    assert torch.equal(here.hand, there.hand.cpu())
+    torch.testing.assert_close(there.margins.float().cpu(), here.margins, rtol=0, atol=1e-6)
+    torch.testing.assert_close(there.features.cpu(), here.features, rtol=0, atol=1e-5)
+    weights = torch.rand(3, *here.hand.shape) ** 8
+    most = float(weights.sum(2).max())
+    torch.testing.assert_close(there.leads(weights.cuda()).cpu(), here.leads(weights), rtol=0, atol=1e-4 * most)
+    torch.testing.assert_close(there.meetings(weights.cuda()).cpu(), here.meetings(weights), rtol=0, atol=2e-6 * most)
+
+
+@pytest.mark.parametrize("solver", ["dcfr", "pcfr+", "linear-fp"])
+@pytest.mark.parametrize(("street", "decomposition"), [(RIVER, "cfr-d"), (TURN, "cfr-d"), (TURN, "modified-cfr-ave")])
+def test_searches_are_those_of_the_cpu(solver: str, street: int, decomposition: str) -> None:
+    rules = NoLimitBetting(2_500, 100, 100, street, 1_000, (0.5, ALL_IN), (1.0,))
+    cards = torch.tensor([parse_cards(board) for board in BOARDS[street]])
+    torch.manual_seed(0)
+    net, means = RoundEndNet(32, 2, 8), []
+    depth = ROUND if street < RIVER else None
+    tree = betting_streets(rules, BOARD_CARDS[street], depth=depth)[0]
+    reaches = torch.rand(2, 2, len(BoardTensors(cards).hand[0])) ** 4
+    for device in ("cpu", "cuda"):
+        leaves = RoundEndLeaves({BOARD_CARDS[street]: net.to(device)}, dtype=torch.float32)
+        passes = StreetPasses(tree, BoardTensors(cards.to(device)), reaches.to(device), 500.0, rules.stack)
+        options = DriverOptions(leaves if depth else None, decomposition, values_roots=True)
+        driver = Driver(passes, find_schedule(solver), options)
+        driver.run(40)
+        means.append((torch.stack(driver.root_sum).cpu(), passes.normalise(driver.average).cpu()))
+    (ours, plan), (theirs, their_plan) = means
+    # Averages divide by their latest share: where nobody comes, what is left of equal numbers decides how play begins.
+    close, apart = (0.05, 1.0) if decomposition == "modified-cfr-ave" else (2e-3, 0.02)
+    assert float((ours - theirs).abs().mean()) <= close * float(ours.abs().mean())  # fictitious play keeps no sums
+    if solver != "linear-fp":
+        assert float(((plan - their_plan).abs() > 0.02).float().mean()) <= apart
+
+
+def test_training_lowers_the_error() -> None:
+    config = dataclasses.replace(
+        PRESETS["gpu"], games=64, epoch_examples=2_048, iterations=48, river_iterations=64, batch_size=256, learning_rate=2e-3
+    )
+    trainer = HoldemTrainer(load_game("turn_endgame_holdem"), config, "cuda")
+    for _ in range(6):
+        progress = trainer.run_epoch()
+    assert progress.error < 0.8 * progress.still
+    assert np.isfinite(progress.loss)

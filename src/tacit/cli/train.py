@@ -27,9 +27,7 @@ def train(
     system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn or blueprint.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
-    preset: Annotated[
-        str | None, typer.Option(help="cpu, gpu, paper, large or smoke, if the system has it. [default: cpu]")
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="cpu, gpu (not NFSP on trees), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -49,13 +47,13 @@ def train(
 
       tacit train deepstack pot_limit_leduc --run runs/deepstack --time-limit 2m
 
+      tacit train blueprint no_limit_holdem --run runs/blueprint --time-limit 20m
+
       tacit train nfsp leduc_poker --run runs/leduc
 
       tacit train nfsp leduc_poker --run runs/paper --preset paper --set memory=window
 
       tacit train nfsp limit_holdem --run runs/limit --preset paper --device cuda
-
-      tacit train blueprint no_limit_holdem --run runs/blueprint --time-limit 20m
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 

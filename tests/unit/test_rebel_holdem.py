@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.hand_search import MAX_ENTRIES, HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
 from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
 from tacit.cards.deck import NUM_CARDS, parse_cards
@@ -160,6 +160,26 @@ def test_self_play_makes_examples_whose_values_are_those_of_a_search_after_the_c
     assert float(value.abs().max()) > 1e-4
 
 
+def test_random_beliefs_ask_no_search_before_them() -> None:
+    config = dataclasses.replace(SMOKE, games=2, branches=1, river_iterations=2, beliefs="random")
+    play = HoldemSelfPlay(RULES, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack), {}, np.random.default_rng(0))
+    (part,) = play.advance()[4]
+    assert play.searches == 2  # rivers alone
+    torch.testing.assert_close(part.beliefs.float().mean(2), torch.ones(2, 2), rtol=0, atol=1e-3)
+    assert float(part.beliefs.float().std()) == pytest.approx(1.0, abs=0.1)  # exponentials, their sums scaled
+
+
+def test_a_run_begins_with_the_networks_of_another_if_these_fit() -> None:
+    game = load_game("turn_endgame_holdem")
+    first, second = HoldemTrainer(game, SMOKE), HoldemTrainer(game, dataclasses.replace(SMOKE, seed=5))
+    assert any(not torch.equal(first.weights()[name], part) for name, part in second.weights().items())
+    second.start_from({name: part.half() for name, part in first.weights().items()}, first.header())
+    for name, part in second.weights().items():
+        torch.testing.assert_close(part, first.weights()[name], rtol=1e-3, atol=1e-6)
+    with pytest.raises(TacitError, match="other sizes"):
+        HoldemTrainer(game, dataclasses.replace(SMOKE, hidden=32)).start_from(first.weights(), first.header())
+
+
 def test_rules_of_training_stay_around_those_of_the_game() -> None:
     drawn = [draw_rules(RULES, 0.1, np.random.default_rng(seed)) for seed in range(50)]
     stacks = [rules.stack for rules in drawn]
@@ -183,7 +203,8 @@ def test_a_run_that_was_killed_ends_alike() -> None:
         torch.testing.assert_close(second.weights()[name], tensor, rtol=0, atol=0)
 
 
-def test_what_knows_more_than_the_odds_is_less_exploitable() -> None:
+def test_what_knows_more_than_the_odds_is_less_exploitable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MAX_ENTRIES, None, 1_000)  # or the turn would be solved to the end
     game = load_game("no_limit_holdem(board=3s7hTdKs,pot=500,stack=1000,bets=1|allin,raises=allin)")
     assert isinstance(game, Holdem)
     zero = RoundEndNet(16, 1, 8)
@@ -191,6 +212,7 @@ def test_what_knows_more_than_the_odds_is_less_exploitable() -> None:
         zero.out.weight.zero_()
     ends = RoundEnds(RoundEndLeaves({4: zero}, game.rules.stack), "modified-cfr-ave", (4,))
     short = endgame_quality(game, [HandSearch(game, iterations=40, ends=ends)], lambda *_: None)
+    monkeypatch.undo()
     whole = endgame_quality(game, [HandSearch(game, iterations=40)], lambda *_: None)
     assert whole.exploitability < 0.5 * short.exploitability
     assert short.exploitability < 0.25 * 500

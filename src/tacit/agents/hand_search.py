@@ -53,7 +53,8 @@ class RoundEnds:
     Attributes:
       leaves: values them.
       decomposition: at which beliefs (see `DriverOptions`).
-      boards: the numbers of cards on the boards that are searched to the round's end and no further.
+      boards: the numbers of cards on the boards that are searched to the round's end and no further. On the turn the rest of
+        the hand is solved all the same where that is small enough.
     """
 
     leaves: LeafEvaluator
@@ -159,7 +160,7 @@ class HandSearch:
         possible = possible_hands(now.board)
         # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
         first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
-        depth = ROUND if len(now.board) in self.ends.boards else None
+        depth = self._depth(now, (first, second))
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
         tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
@@ -173,6 +174,15 @@ class HandSearch:
         drawn = draw_iterations(self._schedule, self._iterations, self._generator.random(1))
         driver.run(int(drawn[0]) - (not driver.responds))  # of regrets the strategy that this iteration replaces
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
+
+    def _depth(self, now: Situation, ranges: Ranges) -> Depth:
+        """Returns how far a search goes: to the end of the hand where no round end is valued, or where that is near enough."""
+        if len(now.board) not in self.ends.boards:
+            return None
+        near = len(now.board) >= BOARD_CARDS[TURN]
+        if near and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= MAX_ENTRIES[None]:
+            return None
+        return ROUND
 
     def _gadget(self, now: Situation, passes: HandPasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""

@@ -10,7 +10,8 @@ from tacit.solvers.schedules import plain_schedule
 from tacit.solvers.valuation import CFR_AVE, CFR_D, MODIFIED_CFR_AVE
 from tacit.training.settings import Settings
 
-BELIEFS = ("self-play", "random")
+SELF_PLAY, RANDOM = "self-play", "random"
+BELIEFS = (SELF_PLAY, RANDOM)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class HoldemConfig(Settings):
     iterations: int = 128
     river_iterations: int = 128
     decomposition: str = MODIFIED_CFR_AVE
-    beliefs: str = "self-play"
+    beliefs: str = SELF_PLAY
     games: int = 8
     branches: int = 4
     nodes: int = 200

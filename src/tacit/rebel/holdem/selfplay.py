@@ -24,7 +24,7 @@ from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
-from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.config import RANDOM, HoldemConfig
 from tacit.rebel.holdem.situations import Deal, deal, draw_rules, no_cards
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
@@ -80,6 +80,7 @@ class HoldemSelfPlay:
         self.rules, self.config, self.leaves, self.generator = rules, config, leaves, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
+        self._at_random = config.beliefs == RANDOM
 
     def advance(self) -> Examples:
         """Returns examples of one batch of hands."""
@@ -88,7 +89,10 @@ class HoldemSelfPlay:
         hands = first.lane.shape
         uniform = torch.full((hands[0], 2, hands[1]), 1.0 / hands[1], device=first.lane.device)
         examples: Examples = {}
-        self._search(rules, rules.start(), first, uniform, examples)
+        if self._at_random:
+            self._branch(rules, self._street(rules, rules.start()), first, None, examples)
+        else:
+            self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
     def _search(self, rules: NoLimitBetting, betting: Betting, dealt: Deal, reaches: Tensor, examples: Examples) -> Tensor:
@@ -110,20 +114,24 @@ class HoldemSelfPlay:
         weight = sum(self._schedule.step(t).average_weight for t in range(1, iterations + 1))
         values = torch.stack(driver.root_sum) / weight
         del driver, passes
-        if beliefs is not None:
-            leaves = [after for _, after in street.deals]
-            for leaf in self.generator.permutation(len(leaves))[: config.branches]:
-                self._play_on(rules, leaves[leaf], dealt, beliefs[:, leaf], examples)
+        if not last:
+            self._branch(rules, street, dealt, None if self._at_random else beliefs, examples)
         return values
 
-    def _play_on(
-        self,
-        rules: NoLimitBetting,
-        betting: Betting,
-        before: Deal,
-        beliefs: Tensor,
-        examples: dict[int, list[RoundEndExamples]],
+    def _branch(
+        self, rules: NoLimitBetting, street: BettingStreet, dealt: Deal, beliefs: Tensor | None, examples: Examples
     ) -> None:
+        """Plays on below some leaves of a street, with beliefs `[2, L, G, H]` or, if there are none, with random ones."""
+        for leaf in self.generator.permutation(len(street.deals))[: self.config.branches]:
+            here = self._random_beliefs(dealt) if beliefs is None else beliefs[:, leaf]
+            self._play_on(rules, street.deals[leaf][1], dealt, here, examples)
+
+    def _random_beliefs(self, dealt: Deal) -> Tensor:
+        """Returns `[2, G, H]` beliefs, all as likely as any."""
+        weights = self.generator.standard_exponential((2, *dealt.lane.shape), np.float32)
+        return torch.from_numpy(weights / weights.sum(axis=2, keepdims=True)).to(dealt.lane.device)
+
+    def _play_on(self, rules: NoLimitBetting, betting: Betting, before: Deal, beliefs: Tensor, examples: Examples) -> None:
         """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
 
         Args:

@@ -67,6 +67,8 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
     def __init__(self, game: AnyGame, config: HoldemConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
         rules = trainable_rules(game)
+        if rules.first_street == RIVER:
+            raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
         torch.manual_seed(config.seed)
         self.device, self.examples = device, 0
         nets = make_nets(rules, config, device)
@@ -114,6 +116,21 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
         return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
 
+    def start_from(self, weights: dict[str, Tensor], header: dict[str, Any]) -> None:
+        """Begins with the networks of another run: those it has for boards that this one has, too.
+
+        Raises:
+          TacitError: they are of another kind or size.
+        """
+        try:
+            for cards, learner in self.learners.items():
+                known = unprefixed(str(cards), weights)
+                if known:
+                    learner.net.load_state_dict({name: part.float() for name, part in known.items()})
+        except RuntimeError:
+            raise TacitError(f"the networks of {header['game']} have other sizes: set hidden, layers and embedding") from None
+        self.leaves.refresh()
+
     def tensors(self) -> dict[str, Tensor]:
         learners = {str(cards): learner.state() for cards, learner in self.learners.items()}
         return {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
@@ -138,9 +155,7 @@ def trainable_rules(game: AnyGame) -> NoLimitBetting:
       TacitError: it is no no-limit hold'em.
     """
     if not isinstance(game, Holdem) or not isinstance(game.rules, NoLimitBetting):
-        raise TacitError(f"rebel-holdem trains no-limit hold'em, not {game}")
-    if game.rules.first_street == RIVER:
-        raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
+        raise TacitError(f"networks of round ends are for no-limit hold'em, not for {game}")
     return game.rules
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.hand_search import MAX_ENTRIES, HandSearch, RoundEnds
+from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
 from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
 from tacit.cards.deck import NUM_CARDS, parse_cards
@@ -18,6 +18,8 @@ from tacit.games.holdem import Holdem
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.street_passes import StreetStates
 from tacit.leaves.check_down import CheckDownLeaves
+from tacit.leaves.solved_hands import SolvedHandLeaves
+from tacit.leaves.solved_streets import SolvedRivers
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
@@ -203,19 +205,30 @@ def test_a_run_that_was_killed_ends_alike() -> None:
         torch.testing.assert_close(second.weights()[name], tensor, rtol=0, atol=0)
 
 
-def test_what_knows_more_than_the_odds_is_less_exploitable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MAX_ENTRIES, None, 1_000)  # or the turn would be solved to the end
+def test_what_knows_more_than_the_odds_is_less_exploitable() -> None:
     game = load_game("no_limit_holdem(board=3s7hTdKs,pot=500,stack=1000,bets=1|allin,raises=allin)")
     assert isinstance(game, Holdem)
     zero = RoundEndNet(16, 1, 8)
     with torch.no_grad():
         zero.out.weight.zero_()
-    ends = RoundEnds(RoundEndLeaves({4: zero}, game.rules.stack), "modified-cfr-ave", (4,))
+    ends = RoundEnds(RoundEndLeaves({4: zero}, game.rules.stack), "modified-cfr-ave", (4,), solves_turns=False)
     short = endgame_quality(game, [HandSearch(game, iterations=40, ends=ends)], lambda *_: None)
-    monkeypatch.undo()
     whole = endgame_quality(game, [HandSearch(game, iterations=40)], lambda *_: None)
     assert whole.exploitability < 0.5 * short.exploitability
     assert short.exploitability < 0.25 * 500
+
+
+def test_solved_rivers_say_what_a_tree_of_all_rivers_says() -> None:
+    rules = NoLimitBetting(1_600, 100, 100, TURN, 2_000, (ALL_IN,))
+    leaf = next(betting for _, betting in betting_streets(rules, 4, depth=ROUND)[0].deals)
+    boards = BoardTensors(torch.tensor([BOARD]))
+    beliefs = some_beliefs(boards, 1)[:, :, 0]
+    spread = torch.zeros(2, NUM_HANDS, 1).index_copy_(1, boards.hand[0], beliefs.transpose(1, 2)).view(-1, 1)
+    states = HandStates([BOARD], [leaf])
+    whole, parts = SolvedHandLeaves(rules, 60).evaluate(states, spread), SolvedRivers(rules, 40).evaluate(states, spread)
+    odds = CheckDownLeaves().evaluate(states, spread)
+    assert float((parts - whole).abs().mean()) < 0.01 * 1_000
+    assert float((parts - whole).abs().mean()) < 0.15 * float((odds - whole).abs().mean())
 
 
 def test_networks_of_round_ends_promise_nothing_for_single_cards() -> None:

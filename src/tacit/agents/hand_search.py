@@ -53,13 +53,14 @@ class RoundEnds:
     Attributes:
       leaves: values them.
       decomposition: at which beliefs (see `DriverOptions`).
-      boards: the numbers of cards on the boards that are searched to the round's end and no further. On the turn the rest of
-        the hand is solved all the same where that is small enough.
+      boards: the numbers of cards on the boards that are searched to the round's end and no further.
+      solves_turns: whether on the turn the rest of the hand is solved all the same where that is small enough.
     """
 
     leaves: LeafEvaluator
     decomposition: str
     boards: tuple[int, ...]
+    solves_turns: bool = True
 
 
 class HandSearch:
@@ -179,8 +180,8 @@ class HandSearch:
         """Returns how far a search goes: to the end of the hand where no round end is valued, or where that is near enough."""
         if len(now.board) not in self.ends.boards:
             return None
-        near = len(now.board) >= BOARD_CARDS[TURN]
-        if near and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= MAX_ENTRIES[None]:
+        may_solve = self.ends.solves_turns and len(now.board) == BOARD_CARDS[TURN]
+        if may_solve and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= MAX_ENTRIES[None]:
             return None
         return ROUND
 

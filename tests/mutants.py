@@ -459,6 +459,56 @@ MUTANTS = (
         "own = np.where(actor == 1, value, -value)",
         "test_board_runs.py",
     ),
+    # The blueprint
+    Mutant(
+        "blueprint: averages count visits alike for all actions",
+        "blueprint/mccfr.py",
+        "average[first + action] += opponents[action]",
+        "average[first + action] += 1.0",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: regrets without what the strategy is worth",
+        "blueprint/mccfr.py",
+        "regret[first + action] += values[depth, action] - value",
+        "regret[first + action] += values[depth, action]",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: the second player counts the first player's winnings",
+        "blueprint/mccfr.py",
+        "np.float32(1.0 if traverser == 0 else -1.0)",
+        "np.float32(1.0)",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: the opponent's actions are all as likely",
+        "blueprint/mccfr.py",
+        "left -= strategy[action]",
+        "left -= 1.0 / count",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: epochs weigh alike",
+        "blueprint/train.py",
+        "np.float32(self.epoch / (self.epoch + 1))",
+        "np.float32(1.0)",
+        "test_blueprint.py::test_epochs_weigh_linearly",
+    ),
+    Mutant(
+        "blueprint: players hold the same card",
+        "blueprint/deals.py",
+        "if firsts & seconds == 0:",
+        "if firsts == firsts:",
+        "test_blueprint.py::test_deals_follow_the_ranges_and_tell_the_winner",
+    ),
+    Mutant(
+        "blueprint: suits are not renamed on a board of a row",
+        "blueprint/buckets.py",
+        "strengths[names[hand]]",
+        "strengths[hand]",
+        "test_blueprint.py::test_tables_of_buckets_are_what_single_boards_say",
+    ),
 )
 
 

@@ -138,8 +138,9 @@ def spread_panels(
             axis.fill_between(at, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
         axis.set(xscale="log", yscale="log", title=name, xlabel=below)
         axis.grid(True, which="major", alpha=0.3)
+        if axis is axes[0][0] or list(curves) != list(next(iter(panels.values()))):  # one legend where all have the same curves
+            axis.legend(fontsize=8, frameon=False)
     axes[0][0].set_ylabel(beside)
-    axes[0][0].legend(fontsize=8, frameon=False)
     save_figure(figure, path)
 
 

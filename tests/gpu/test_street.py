@@ -31,7 +31,7 @@ def test_boards_are_those_of_the_cpu(street: int) -> None:
     here, there = BoardTensors(cards), BoardTensors(cards.cuda())
     assert torch.equal(here.hand, there.hand.cpu())
     torch.testing.assert_close(there.margins.float().cpu(), here.margins, rtol=0, atol=1e-6)
-    torch.testing.assert_close(there.features().cpu(), here.features(), rtol=0, atol=1e-5)
+    torch.testing.assert_close(there.features.cpu(), here.features, rtol=0, atol=1e-5)
     weights = torch.rand(3, *here.hand.shape) ** 8
     most = float(weights.sum(2).max())
     torch.testing.assert_close(there.leads(weights.cuda()).cpu(), here.leads(weights), rtol=0, atol=1e-4 * most)

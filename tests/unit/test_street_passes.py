@@ -117,7 +117,7 @@ def test_hands_meet_and_lead_as_counted_one_board_at_a_time() -> None:
 def test_features_do_not_know_the_names_of_suits() -> None:
     first, second = BoardTensors(torch.tensor([parse_cards("3s7hTsKd")])), BoardTensors(torch.tensor([parse_cards("3c7dTcKs")]))
     names = {"s": "c", "h": "d", "d": "s", "c": "h"}
-    ours, theirs = first.features()[0], second.features()[0]
+    ours, theirs = first.features[0], second.features[0]
     for text in ("AsKs", "ThTc", "9s8s", "9c8c", "4d2h"):
         hand = parse_cards(text)
         renamed = parse_cards("".join(names.get(letter, letter) for letter in text))

@@ -12,7 +12,6 @@ does.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,8 +20,9 @@ from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
-from tacit.games.betting import ALL_IN, BOARD_CARDS, DEAL, TURN, BettingRules, NoLimitBetting
+from tacit.games.betting import BOARD_CARDS, DEAL, TURN, BettingRules
 from tacit.games.holdem import Holdem
+from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.numba_hands import HandPasses
@@ -40,13 +40,6 @@ from tacit.tree.subgame import ROUND, Depth
 
 MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
 """Numbers of a strategy that are solved in about two seconds, by depth; with more, the menu is cut down."""
-SMALLER_MENUS = (
-    ((0.5, 1.0, 2.0, ALL_IN), (1.0, ALL_IN)),
-    ((0.5, 1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (1.0, ALL_IN)),
-    ((1.0, ALL_IN), (ALL_IN,)),
-)
-"""Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 KEPT_SOLUTIONS = 16
 
 _Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], int | None]
@@ -61,11 +54,13 @@ class RoundEnds:
       leaves: values them.
       decomposition: at which beliefs (see `DriverOptions`).
       boards: the numbers of cards on the boards that are searched to the round's end and no further.
+      solves_turns: whether on the turn the rest of the hand is solved all the same where that is small enough.
     """
 
     leaves: LeafEvaluator
     decomposition: str
     boards: tuple[int, ...]
+    solves_turns: bool = True
 
 
 class HandSearch:
@@ -166,7 +161,7 @@ class HandSearch:
         possible = possible_hands(now.board)
         # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
         first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
-        depth = ROUND if len(now.board) in self.ends.boards else None
+        depth = self._depth(now, (first, second))
         rules = self._rules(now, (first, second), depth)
         more = {now.betting: extra} if extra else {}
         tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
@@ -181,6 +176,15 @@ class HandSearch:
         driver.run(int(drawn[0]) - (not driver.responds))  # of regrets the strategy that this iteration replaces
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
 
+    def _depth(self, now: Situation, ranges: Ranges) -> Depth:
+        """Returns how far a search goes: to the end of the hand where no round end is valued, or where that is near enough."""
+        if len(now.board) not in self.ends.boards:
+            return None
+        may_solve = self.ends.solves_turns and len(now.board) == BOARD_CARDS[TURN]
+        if may_solve and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= MAX_ENTRIES[None]:
+            return None
+        return ROUND
+
     def _gadget(self, now: Situation, passes: HandPasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""
         worth = promised(now, opponent, self.ends.leaves)[passes.tree.hands(START)]
@@ -189,19 +193,8 @@ class HandSearch:
 
     def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
         """Returns the game's rules with as many bets as can be searched in time."""
-        offered = rules = self.game.rules
-        if isinstance(offered, NoLimitBetting):
-            for bets, raises in SMALLER_MENUS:
-                if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
-                    break
-                kept = _nearest(offered.bets, bets), _nearest(offered.raises or offered.bets, raises)
-                rules = replace(offered, bets=kept[0], raises=kept[1])
+        rules = self.game.rules
+        for rules in smaller_menus(self.game.rules):
+            if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
+                break
         return rules
-
-
-def _nearest(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sizes offered that are nearest to those wanted."""
-    largest = max(100.0, *(size for size in (*offered, *wanted) if size != ALL_IN))
-    return tuple(
-        sorted({min(offered, key=lambda size: abs(min(size, 2 * largest) - min(want, 2 * largest))) for want in wanted})
-    )

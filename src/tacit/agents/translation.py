@@ -30,23 +30,23 @@ def translated(strategy: HandStrategy, public: PublicHand) -> Floats:
                 spot = tree.after(spot, what)
             continue
         if tree.kind[spot.node] == DECIDES:
-            action = _nearest(what, real, tree.actions(spot.node), known)
+            action = nearest_action(what, real, tree.actions(spot.node), known)
             spot, known = tree.after(spot, action), _after(public, known, action)
         real = _after(public, real, what)
     if tree.kind[spot.node] != DECIDES:
-        return _answers(public, known, [CALL], np.ones((1, NUM_HANDS)))
-    return _answers(public, known, tree.actions(spot.node), strategy.played(spot))
+        return spread_answers(public, known, [CALL], np.ones((1, NUM_HANDS)))
+    return spread_answers(public, known, tree.actions(spot.node), strategy.played(spot))
 
 
-def _answers(public: PublicHand, known: Betting, actions: list[int], shares: Floats) -> Floats:
+def spread_answers(public: PublicHand, known: Betting, actions: list[int], shares: Floats) -> Floats:
     """Returns shares of a solve's actions as shares of the legal ones."""
     legal, spread = public.actions, np.zeros((len(public.actions), NUM_HANDS))
     for action, share in zip(actions, shares, strict=True):
-        spread[legal.index(_nearest(action, known, list(legal), public.betting))] += share
+        spread[legal.index(nearest_action(action, known, list(legal), public.betting))] += share
     return spread
 
 
-def _nearest(action: int, betting: Betting, choices: list[int], there: Betting) -> int:
+def nearest_action(action: int, betting: Betting, choices: list[int], there: Betting) -> int:
     """Returns the choice at another state of the betting that stands for an action at this one."""
     if action in (FOLD, CALL):
         return action if action in choices else CALL

@@ -16,7 +16,7 @@ from tacit.artifacts.base import Artifact, Monitor
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 
-KINDS = ("bot", "default", "table", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
+KINDS = ("bot", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
 
 

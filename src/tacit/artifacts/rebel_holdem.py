@@ -14,9 +14,11 @@ from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
+from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.games.holdem import require_holdem
 from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.train import trainable_rules
 from tacit.rebel.holdem.trained import load_holdem
 from tacit.training.folder import system_of
 
@@ -31,7 +33,11 @@ class HoldemArtifact(Artifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_holdem(name)
-        super().__init__(name, load_game(self._trained.game) if game is None else require_holdem(game, name), monitor)
+        own = trainable_rules(load_game(self._trained.game))
+        rules = trainable_rules(load_game(self._trained.game) if game is None else game)
+        if rules.first_street < own.first_street:
+            raise TacitError(f"{name} was trained on {self._trained.game}: it does not know the rounds before")
+        super().__init__(name, load_game(self._trained.game) if game is None else game, monitor)
 
     def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
         """Returns the search of its networks."""

@@ -23,6 +23,8 @@ from tacit.cards.torch_strength import tensor_tables
 FULL_BOARD = 5
 _AT_ONCE = 4_096
 """Full boards whose hands are valued together."""
+_ROWS_AT_ONCE = 20_000
+"""Run-outs of boards whose hands are described together, for the sake of memory: a flop has 1,176."""
 _SAMPLE = 2_000
 """Of the 2.6 million boards that can come before the flop."""
 CENTRES = 24
@@ -97,7 +99,7 @@ class BoardTensors:
         if self.device.type == "cuda":
             from tacit.cards import triton_boards
 
-            triton_boards.fill_leads(self._counted, source, rows, out, places, amount, 1.0 / self._run_outs)
+            triton_boards.fill_leads(self.counted, source, rows, out, places, amount, 1.0 / self._run_outs)
             return
         out[places] = torch.bmm(self.margins, source[rows].permute(1, 2, 0)).permute(2, 0, 1) * amount[:, None, None]
 
@@ -111,11 +113,11 @@ class BoardTensors:
     def margins(self) -> Tensor:
         """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
         if self.device.type == "cuda":
-            return self._counted[:, :, : self.hand.shape[1]].float() / self._run_outs
+            return self.counted[:, :, : self.hand.shape[1]].float() / self._run_outs
         return torch.from_numpy(np.stack([run_out_margins(tuple(board), "float32") for board in self.board.tolist()]))
 
     @cached_property
-    def _counted(self) -> Tensor:
+    def counted(self) -> Tensor:
         """`[G, H, stride]` on a GPU: the margins times the number of run-outs, lines padded."""
         from tacit.cards.triton_boards import count_margins
 
@@ -143,8 +145,9 @@ class BoardTensors:
         strengths = torch.cat(rows).view(*boards.shape[:2], NUM_HANDS)
         return strengths.gather(2, self.hand[:, None].expand(-1, boards.shape[1], -1))
 
+    @cached_property
     def features(self) -> Tensor:
-        """Returns `[G, H, NUM_FEATURES]` what describes each hand: how it ranks among all hands, and what it is made of."""
+        """`[G, H, NUM_FEATURES]` what describes each hand: how it ranks among all hands, and what it is made of."""
         strengths = self.strengths
         valid = strengths >= 0
         order = strengths.sort(dim=2).values.contiguous()
@@ -190,6 +193,49 @@ class BoardTensors:
         return torch.cat([self.board[:, None].expand(-1, len(rests), -1), more], 2)
 
 
+class BoardTable:
+    """What is known of all boards with so many cards up to names of suits; found when a board first comes, and kept.
+
+    Args:
+      num_cards: on each.
+      device: where it lies. On a GPU margins are kept as well, up to 21 GB for the turn.
+    """
+
+    def __init__(self, num_cards: int, device: str) -> None:
+        self._boards = torch.from_numpy(canonical_boards(num_cards)[0]).to(device)
+        self._known = torch.zeros(len(self._boards), dtype=torch.bool, device=device)
+        self._features: Tensor | None = None
+        self._counted: Tensor | None = None
+
+    def boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` canonical boards by their numbers, with what is known of them."""
+        boards = BoardTensors(self._boards[kind])
+        boards.features = self.features(kind)
+        if self._counted is not None:
+            boards.counted = self._counted[kind]
+        return boards
+
+    def features(self, kind: Tensor) -> Tensor:
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of canonical boards, in half precision."""
+        new, cards = torch.unique(kind[~self._known[kind]]), self._boards.shape[1]
+        at_once = max(1, _ROWS_AT_ONCE // comb(NUM_CARDS - cards, FULL_BOARD - cards))
+        for first in range(0, len(new), at_once):
+            self._add(new[first : first + at_once])
+        assert self._features is not None
+        return self._features[kind]
+
+    def _add(self, kind: Tensor) -> None:
+        boards = BoardTensors(self._boards[kind])
+        found, on_gpu = boards.features.half(), boards.device.type == "cuda"
+        if self._features is None:
+            self._features = found.new_empty(len(self._boards), *found.shape[1:])
+            if on_gpu:
+                self._counted = boards.counted.new_empty(len(self._boards), *boards.counted.shape[1:])
+        self._features[kind], self._known[kind] = found, True
+        if self._counted is not None:
+            self._counted[kind] = boards.counted
+
+
 def _strengths(boards: Tensor) -> Tensor:
     """Returns `[N, 1326]` int16 the strengths of all hands on `[N, 5]` boards, -1 where a board blocks them."""
     tables, hands = tensor_tables(str(boards.device)), _hands(str(boards.device))
@@ -211,7 +257,7 @@ def _hands(device: str) -> Tensor:
 @cache
 def canonical_boards(num_cards: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns one board of each kind up to names of suits, `[C, num_cards]`, and how many boards each stands for."""
-    boards = np.array(list(combinations(range(NUM_CARDS), num_cards)))
+    boards = np.array(list(combinations(range(NUM_CARDS), num_cards)), np.int64).reshape(comb(NUM_CARDS, num_cards), num_cards)
     codes = []
     for names in permutations(range(4)):
         renamed = np.sort(boards // 4 * 4 + np.array(names)[boards % 4], axis=1)

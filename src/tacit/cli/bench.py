@@ -22,16 +22,16 @@ from tacit.cli.common import (
 )
 from tacit.errors import TacitError
 
-NAMES = ("tabular", "nfsp", "growth")
+NAMES = ("tabular", "nfsp", "blueprint", "growth")
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp or growth.")],
+    name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp, blueprint or growth.")],
     games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[
         float, typer.Option(help="Length of a measuring window; the best of three counts, or the shortest call of growth.")
     ] = 1.0,
-    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers of tabular and nfsp too.")] = True,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too, where there are any.")] = True,
     quick: Annotated[bool, typer.Option("--quick", help="Only the two smallest sizes of growth.")] = False,
     out: Annotated[str | None, typer.Option(help="Folder for the picture of growth. [default: out]")] = None,
     as_json: JsonOption = False,
@@ -46,6 +46,8 @@ def bench(
       tacit bench tabular --games "leduc_poker;liars_dice(dice=1,faces=6)" --json
 
       tacit bench nfsp --seconds 5
+
+      tacit bench blueprint --seconds 5
 
       tacit bench growth --out pictures
     """
@@ -63,6 +65,9 @@ def bench(
         return
     if name == "nfsp":
         _nfsp(seconds, peers, as_json, seed)
+        return
+    if name == "blueprint":
+        _blueprint(seconds, peers, as_json, seed)
         return
     from tacit.bench import tabular
 
@@ -105,6 +110,32 @@ def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
     if ratio is not None:
         printer().print(f"ratio: {_times(ratio)}")
     printer().print(f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread")
+
+
+def _blueprint(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
+    """Measures MCCFR on hold'em."""
+    from tacit.bench import blueprint
+
+    missing = blueprint.missing_peer() if peers else None
+    if missing:
+        logger().print(f"OpenSpiel is left out: {missing} (pip install 'tacit[bench]')")
+    rows = []
+    with progress_monitor() as monitor:
+        for number, case in enumerate(blueprint.CASES):
+            monitor.step("measuring", number, len(blueprint.CASES), "games", f"{case}: buckets of all boards first")
+            rows.append(blueprint.measure(case, seconds, seed, peers and not missing))
+    if as_json:
+        print_json({"bench": "blueprint", "results": [{**asdict(row), "ratio": row.ratio} for row in rows]})
+        return
+    table = plain_table("hold'em", "betting decisions", "one thread", f"{rows[0].threads} threads", "OpenSpiel", "ratio")
+    for row in rows:
+        ours = (f"{speed:,.0f}/s" for speed in (row.one_thread, row.all_threads))
+        peer = "-" if row.openspiel is None else f"{row.openspiel:,.0f}/s"
+        table.add_row(row.case, f"{row.decisions:,}", *ours, peer, _times(row.ratio))
+    printer().print(table)
+    print_lines(
+        "iterations of external-sampling MCCFR, each with both players updated, the same betting; ratio: one thread each"
+    )
 
 
 def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
 
-SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn")
+SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "blueprint")
 
 
 class Look(ABC):
@@ -151,6 +151,11 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
         return REBEL, RebelLook()
     if name in ("sog", "deepstack"):
         return _find_sog(name, game)
+    if name == "blueprint":
+        from tacit.blueprint.system import BLUEPRINT
+        from tacit.cli.blueprint_looks import BlueprintLook
+
+        return BLUEPRINT, BlueprintLook()
     from tacit.cli.nfsp_looks import LOOKS
     from tacit.nfsp.system import DQN, nfsp_system
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.reproduce.learned import LearnedCell
     from tacit.reproduce.tabular import Cell
 
-NAMES = ("flop", "nfsp-leduc", "nfsp-xfp", "rebel-table2", "sog-leduc", "sog-tplo", "teh-tabular")
+NAMES = ("flop", "nfsp-leduc", "nfsp-xfp", "rebel-table2", "rebel-teh", "sog-leduc", "sog-tplo", "teh-tabular")
 SCALES = ("smoke", "cpu", "gpu")
 ROWS = {"all": ("tabular", "cfr-d", "fp"), "learned": ("cfr-d", "fp")}
 """Names for several rows of Table 2; each row also has its own."""
@@ -28,8 +28,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="flop (ReBeL Figure 3), rebel-table2, teh-tabular (Figure 4), nfsp-leduc, nfsp-xfp (NFSP Figures 1, 3), "
-            "sog-leduc or sog-tplo (Student of Games, Figures 2, 3, 4)."
+            help="flop (ReBeL Figure 3), rebel-table2, rebel-teh (Figures 2, 5), teh-tabular (Figure 4), nfsp-leduc, nfsp-xfp "
+            "(NFSP Figures 1, 3), sog-leduc or sog-tplo (Student of Games, Figures 2, 3, 4)."
         ),
     ],
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
@@ -55,6 +55,8 @@ def reproduce(
       tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
 
       tacit reproduce rebel-table2 --scale gpu
+
+      tacit reproduce rebel-teh
 
       tacit reproduce teh-tabular
 
@@ -88,6 +90,10 @@ def reproduce(
         from tacit.cli.nfsp_figures import reproduce_xfp
 
         report, show = reproduce_xfp(scale, picture, seed)
+    elif name == "rebel-teh":
+        from tacit.cli.teh_figures import reproduce_teh
+
+        report, show = reproduce_teh(scale, folder / name / scale, picture, seed)
     elif name.startswith("sog"):
         from tacit.cli.sog_figures import reproduce_sog_leduc, reproduce_sog_tplo
 

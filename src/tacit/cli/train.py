@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 
 def train(
-    system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp or dqn.")],
+    system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn or blueprint.")],
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")],
     run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
     preset: Annotated[str | None, typer.Option(help="cpu, gpu (not NFSP on trees), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(help="Hold'em: begin with what another run learnt: its folder, a network file, pretrained:NAME."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
@@ -47,11 +51,15 @@ def train(
 
       tacit train deepstack pot_limit_leduc --run runs/deepstack --time-limit 2m
 
+      tacit train blueprint no_limit_holdem --run runs/blueprint --time-limit 20m
+
       tacit train nfsp leduc_poker --run runs/leduc
 
       tacit train nfsp leduc_poker --run runs/paper --preset paper --set memory=window
 
       tacit train nfsp limit_holdem --run runs/limit --preset paper --device cuda
+
+      tacit train rebel no_limit_holdem --run runs/holdem --preset gpu --device cuda --start-from pretrained:no_limit_holdem
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
@@ -59,7 +67,8 @@ def train(
     """
     from tacit.games import load_game
     from tacit.kernels import check_backend
-    from tacit.training.folder import RunFolder
+    from tacit.nets.checkpoint import load_tensors
+    from tacit.training.folder import RunFolder, network_file
     from tacit.training.run import opened_run
 
     if system not in SYSTEMS:
@@ -70,6 +79,11 @@ def train(
     folder, name = RunFolder(run, found), str(rules)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
+    first = None
+    if start_from is not None:
+        if resume or not hasattr(found.trainer, "start_from"):
+            raise TacitError("--start-from is for new runs of rebel at hold'em")
+        first = load_tensors(network_file(start_from))
     check_backend("torch", device)
     start(seed)
     pairs = dict(_split(setting) for setting in settings or [])
@@ -79,6 +93,10 @@ def train(
             logger().print(f"going on after epoch {trainer.epoch}")
         elif resume:
             logger().print("no checkpoint yet: starting again")
+        if first is not None:
+            beginner: Any = trainer
+            beginner.start_from(*first)
+            logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
         last = _session(trainer, folder, look, system, device, again, limit)
     report = {
         "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,

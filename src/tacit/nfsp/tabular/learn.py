@@ -16,7 +16,7 @@ from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.memory import GAME_OVER, latest
 from tacit.nfsp.tabular.network import backward, forward, output
 from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, best_entry, policy
-from tacit.nfsp.tabular.random_numbers import below
+from tacit.random_numbers import below
 
 NEVER = -1
 """When a value was computed that has not been computed."""

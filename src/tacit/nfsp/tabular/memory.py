@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled, inner
-from tacit.nfsp.tabular.random_numbers import below, uniform
+from tacit.random_numbers import below, uniform
 
 GAME_OVER = -1
 """The next infostate of a transition that ended the game."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.compiled import compiled, inner
 from tacit.nfsp.tabular.memory import GAME_OVER, add_behaviour, add_transition
 from tacit.nfsp.tabular.networks import POLICY, Q, best_entry, policy
-from tacit.nfsp.tabular.random_numbers import below, uniform
+from tacit.random_numbers import below, uniform
 
 NOTHING = -1
 """The last entry of a player who has not acted yet."""

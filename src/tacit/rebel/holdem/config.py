@@ -10,7 +10,8 @@ from tacit.solvers.schedules import plain_schedule
 from tacit.solvers.valuation import CFR_AVE, CFR_D, MODIFIED_CFR_AVE
 from tacit.training.settings import Settings
 
-BELIEFS = ("self-play", "random")
+SELF_PLAY, RANDOM = "self-play", "random"
+BELIEFS = (SELF_PLAY, RANDOM)
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class HoldemConfig(Settings):
       beliefs: where training states come from: `self-play`, or `random` ranges for comparison.
       games: boards that are searched together, all with the same betting.
       branches: leaves of a search below which play goes on.
+      nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: how far bets are drawn from the game's, in pots.
       hidden: width of the networks' layers.
       layers: their number.
@@ -46,9 +48,10 @@ class HoldemConfig(Settings):
     iterations: int = 128
     river_iterations: int = 128
     decomposition: str = MODIFIED_CFR_AVE
-    beliefs: str = "self-play"
+    beliefs: str = SELF_PLAY
     games: int = 8
     branches: int = 4
+    nodes: int = 200
     perturbation: float = 0.1
     hidden: int = 256
     layers: int = 3
@@ -67,7 +70,7 @@ class HoldemConfig(Settings):
         self.require_choice("beliefs", BELIEFS)
         self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
         self.require_at_least(
-            1, "iterations", "river_iterations", "games", "branches", "hidden", "layers", "embedding", "batch_size",
+            1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
             "replay_size", "epoch_examples", "epochs", "validation",
         )  # fmt: skip
         self.require_at_least(0, "evaluate_every", "perturbation")

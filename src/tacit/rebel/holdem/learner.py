@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from tacit.cards.board_tensors import BoardTensors, canonical_boards
+from tacit.cards.board_tensors import BoardTable
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -17,7 +17,6 @@ from tacit.rebel.holdem.selfplay import RoundEndExamples
 HUBER_DELTA = 0.5
 """In units of what either player has put in: larger errors count linearly."""
 MAX_GRADIENT = 5.0
-_BOARDS_AT_ONCE = 64
 
 
 class RoundEndLearner:
@@ -25,18 +24,16 @@ class RoundEndLearner:
 
     Args:
       net: what learns.
-      num_cards: on its boards.
+      table: what is known of its boards.
       config: of the run.
       device: where everything lies.
     """
 
-    def __init__(self, net: RoundEndNet, num_cards: int, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundEndNet, table: BoardTable, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
         self.replay: ReplayBuffer[RoundEndExamples] = ReplayBuffer(RoundEndExamples, config.replay_size, device)
         self._optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
-        self._device, self._boards = device, torch.from_numpy(canonical_boards(num_cards)[0]).to(device)
-        self._known = torch.zeros(len(self._boards), dtype=torch.bool, device=device)
-        self._features: Tensor | None = None
+        self._device, self._table = device, table
 
     def learn(self, examples: RoundEndExamples, learning_rate: float, generator: torch.Generator) -> float:
         """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
@@ -76,22 +73,10 @@ class RoundEndLearner:
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self.features(batch.kind).float())
+            hands = self.net.embed(self._table.features(batch.kind).float())
             found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
         known = ~beyond.isnan()
         return found.float(), beyond.nan_to_num(0.0), met * known
-
-    def features(self, kind: Tensor) -> Tensor:
-        """Returns `[B, H, F]` what describes the hands of `[B]` canonical boards; made when a board first comes, and kept."""
-        new = torch.unique(kind[~self._known[kind]])
-        for first in range(0, len(new), _BOARDS_AT_ONCE):
-            part = new[first : first + _BOARDS_AT_ONCE]
-            found = BoardTensors(self._boards[part]).features()
-            if self._features is None:
-                self._features = torch.empty(len(self._boards), *found.shape[1:], dtype=torch.float16, device=self._device)
-            self._features[part], self._known[part] = found.half(), True
-        assert self._features is not None
-        return self._features[kind]
 
     def state(self) -> dict[str, Tensor]:
         """Returns all there is to restore but the examples: these are made again."""

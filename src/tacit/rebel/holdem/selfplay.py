@@ -9,6 +9,7 @@ it is taken away with its mean, and the network learns the rest.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import comb
 
@@ -16,17 +17,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.board_tensors import BoardTable, BoardTensors
 from tacit.cards.deck import NUM_CARDS
-from tacit.games.betting import BOARD_CARDS, RIVER, Betting, NoLimitBetting
+from tacit.games.betting import BOARD_CARDS, PREFLOP, RIVER, Betting, NoLimitBetting
+from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
-from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.config import RANDOM, HoldemConfig
 from tacit.rebel.holdem.situations import Deal, deal, draw_rules, no_cards
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
-from tacit.tree.betting_street import betting_streets
+from tacit.tree.betting_street import BettingStreet, betting_streets
 from tacit.tree.subgame import ROUND
 
 
@@ -63,31 +65,40 @@ class HoldemSelfPlay:
       rules: of the game that is trained for; stacks and bets are drawn around them.
       config: of the run.
       leaves: what values the ends of rounds.
-      device: where searches run.
+      tables: what is known of boards, by their cards.
       generator: of everything random.
     """
 
     def __init__(
-        self, rules: NoLimitBetting, config: HoldemConfig, leaves: RoundEndLeaves, device: str, generator: np.random.Generator
+        self,
+        rules: NoLimitBetting,
+        config: HoldemConfig,
+        leaves: RoundEndLeaves,
+        tables: Mapping[int, BoardTable],
+        generator: np.random.Generator,
     ) -> None:
         self.rules, self.config, self.leaves, self.generator = rules, config, leaves, generator
-        self._start, self._schedule = no_cards(config.games, device), plain_schedule(config.solver)
-        self.searches = 0
+        self._device = str(next(iter(leaves.nets.values())).out.weight.device)
+        self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
+        self._at_random = config.beliefs == RANDOM
 
     def advance(self) -> Examples:
         """Returns examples of one batch of hands."""
         rules = draw_rules(self.rules, self.config.perturbation, self.generator)
-        first = deal(self._start, BOARD_CARDS[rules.first_street], self.generator)
+        first = self._deal(self._no_cards(1 if rules.first_street == PREFLOP else self.config.games), rules.first_street)
         hands = first.lane.shape
         uniform = torch.full((hands[0], 2, hands[1]), 1.0 / hands[1], device=first.lane.device)
         examples: Examples = {}
-        self._search(rules, rules.start(), first, uniform, examples)
+        if self._at_random:
+            self._branch(rules, self._street(rules, rules.start()), first, None, examples)
+        else:
+            self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
     def _search(self, rules: NoLimitBetting, betting: Betting, dealt: Deal, reaches: Tensor, examples: Examples) -> Tensor:
         """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
         config, last = self.config, betting.street == RIVER
-        street = betting_streets(rules, BOARD_CARDS[betting.street], betting, depth=None if last else ROUND)[0]
+        street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
         options = DriverOptions(self.leaves, config.decomposition, values_roots=True)
         if last:
@@ -103,20 +114,24 @@ class HoldemSelfPlay:
         weight = sum(self._schedule.step(t).average_weight for t in range(1, iterations + 1))
         values = torch.stack(driver.root_sum) / weight
         del driver, passes
-        if beliefs is not None:
-            leaves = [after for _, after in street.deals]
-            for leaf in self.generator.permutation(len(leaves))[: config.branches]:
-                self._play_on(rules, leaves[leaf], dealt, beliefs[:, leaf], examples)
+        if not last:
+            self._branch(rules, street, dealt, None if self._at_random else beliefs, examples)
         return values
 
-    def _play_on(
-        self,
-        rules: NoLimitBetting,
-        betting: Betting,
-        before: Deal,
-        beliefs: Tensor,
-        examples: dict[int, list[RoundEndExamples]],
+    def _branch(
+        self, rules: NoLimitBetting, street: BettingStreet, dealt: Deal, beliefs: Tensor | None, examples: Examples
     ) -> None:
+        """Plays on below some leaves of a street, with beliefs `[2, L, G, H]` or, if there are none, with random ones."""
+        for leaf in self.generator.permutation(len(street.deals))[: self.config.branches]:
+            here = self._random_beliefs(dealt) if beliefs is None else beliefs[:, leaf]
+            self._play_on(rules, street.deals[leaf][1], dealt, here, examples)
+
+    def _random_beliefs(self, dealt: Deal) -> Tensor:
+        """Returns `[2, G, H]` beliefs, all as likely as any."""
+        weights = self.generator.standard_exponential((2, *dealt.lane.shape), np.float32)
+        return torch.from_numpy(weights / weights.sum(axis=2, keepdims=True)).to(dealt.lane.device)
+
+    def _play_on(self, rules: NoLimitBetting, betting: Betting, before: Deal, beliefs: Tensor, examples: Examples) -> None:
         """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
 
         Args:
@@ -127,18 +142,40 @@ class HoldemSelfPlay:
           examples: where they are kept.
         """
         boards, after = before.boards, rules.deal(betting)
+        alone = len(boards) == 1  # before the flop one search serves all games
+        if alone:
+            boards = self._no_cards(self.config.games)
+            beliefs = beliefs.expand(-1, len(boards), -1)
         count = BOARD_CARDS[after.street] - boards.board.shape[1]
-        dealt = deal(boards, count, self.generator)
+        dealt = self._deal(boards, after.street)
         reaches = beliefs.gather(2, dealt.lane.expand(2, -1, -1))
         values = self._search(rules, after, dealt, reaches.transpose(0, 1).contiguous(), examples)
         beyond = card_factor(boards, count) * (values - dealt.boards.leads(reaches.flip(0)))
         other = beliefs.flip(0)
         leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
-        targets = torch.full_like(beliefs, torch.nan).scatter_(2, dealt.lane.expand(2, -1, -1), beyond) / met
+        targets = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
+        targets = targets.scatter_(2, dealt.lane.expand(2, -1, -1), beyond) / met
         public = public_features(boards, [betting], rules.stack)[0]
-        hands = beliefs.shape[2]
-        halves = (part.transpose(0, 1).half() for part in (beliefs * hands, leads / met, met, targets))
-        examples.setdefault(boards.board.shape[1], []).append(RoundEndExamples(before.kind, public, *halves))
+        parts = [part.transpose(0, 1) for part in (beliefs * beliefs.shape[2], leads / met, met, targets)]
+        if alone:  # all games ask the same: their mean is one example with little noise
+            public, parts = public[:1], [part.nanmean(0, keepdim=True) for part in parts]
+        new = RoundEndExamples(before.kind, public, *(part.half() for part in parts))
+        examples.setdefault(boards.board.shape[1], []).append(new)
+
+    def _street(self, rules: NoLimitBetting, betting: Betting) -> BettingStreet:
+        """Returns the betting of a street, with as many bets as can be searched in time."""
+        cards, depth = BOARD_CARDS[betting.street], None if betting.street == RIVER else ROUND
+        streets = (betting_streets(menu, cards, betting, depth=depth)[0] for menu in smaller_menus(rules))
+        for street in streets:
+            if len(street.kind) <= self.config.nodes:
+                break
+        return street
+
+    def _deal(self, boards: BoardTensors, street: int) -> Deal:
+        return deal(boards, BOARD_CARDS[street] - boards.board.shape[1], self.generator, self._tables)
+
+    def _no_cards(self, games: int) -> BoardTensors:
+        return no_cards(games, self._device)
 
 
 def card_factor(boards: BoardTensors, count: int) -> float:

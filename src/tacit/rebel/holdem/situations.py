@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -10,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import FULL_BOARD, BoardTensors, canonical_boards
+from tacit.cards.board_tensors import FULL_BOARD, BoardTable, BoardTensors, canonical_boards
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS
 from tacit.cards.suits import RENAMED_CARDS, RENAMED_HANDS
 from tacit.games.betting import ALL_IN, PREFLOP, NoLimitBetting
 
+NO_TABLES: Mapping[int, BoardTable] = {}
 STACKS, ENDGAME_STACKS = (0.25, 1.25), (0.25, 2.5)
 """The least and the most chips of training, in stacks of the game: 5,000 to 25,000 of 20,000, in endgames 5,000 to 50,000."""
 
@@ -47,21 +49,24 @@ class Deal(NamedTuple):
     lane: Tensor
 
 
-def deal(before: BoardTensors, count: int, generator: np.random.Generator) -> Deal:
-    """Returns boards with `count` more cards each, drawn at random."""
+def deal(
+    before: BoardTensors, count: int, generator: np.random.Generator, tables: Mapping[int, BoardTable] = NO_TABLES
+) -> Deal:
+    """Returns boards with `count` more cards each, drawn at random; what `tables` know of boards with so many is used."""
     boards = before.board.cpu().numpy()
     order = np.argsort(generator.random((len(boards), NUM_CARDS)) + _holds(boards), axis=1)
     cards = np.concatenate([boards, order[:, :count]], axis=1)
-    renaming = kind = np.zeros(len(boards), np.int64)
+    renaming = numbers = np.zeros(len(boards), np.int64)
     if cards.shape[1] < FULL_BOARD:
-        renaming, kind = _canonical(cards)
-        cards = canonical_boards(cards.shape[1])[0][kind]
-    after = BoardTensors(torch.from_numpy(cards).to(before.device))
+        renaming, numbers = _canonical(cards)
+        cards = canonical_boards(cards.shape[1])[0][numbers]
+    kind, table = torch.from_numpy(numbers).to(before.device), tables.get(cards.shape[1])
+    after = BoardTensors(torch.from_numpy(cards).to(before.device)) if table is None else table.boards(kind)
     # A hand of the new board was another one before suits were renamed.
     was = torch.from_numpy(np.argsort(RENAMED_HANDS, axis=1)[renaming]).to(before.device).gather(1, after.hand)
     place = torch.full((len(boards), NUM_HANDS), -1, device=before.device, dtype=torch.int64)
     place.scatter_(1, before.hand, torch.arange(before.hand.shape[1], device=before.device).expand(len(boards), -1))
-    return Deal(after, torch.from_numpy(kind).to(before.device), place.gather(1, was))
+    return Deal(after, kind, place.gather(1, was))
 
 
 def no_cards(games: int, device: str) -> BoardTensors:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.cards.board_tensors import BoardTable
 from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
 from tacit.games.betting import BOARD_CARDS, RIVER, NoLimitBetting
@@ -39,6 +40,7 @@ class HoldemProgress(Metrics):
         the noise of the card that came is in it.
       still: the same for a network that says 0.
       searches_per_second: in this epoch.
+      preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
       exploitability: None, hold'em is judged by `tacit evaluate`.
     """
 
@@ -49,7 +51,14 @@ class HoldemProgress(Metrics):
     error: float
     still: float
     searches_per_second: float
+    preflop: float | None = None
+    flop: float | None = None
+    turn: float | None = None
     exploitability: float | None = None
+
+
+STREETS = {0: "preflop", 3: "flop", 4: "turn"}
+"""What `HoldemProgress` calls rounds by the cards that lie when they end."""
 
 
 class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
@@ -58,36 +67,42 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
     def __init__(self, game: AnyGame, config: HoldemConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
         rules = trainable_rules(game)
+        if rules.first_street == RIVER:
+            raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
         torch.manual_seed(config.seed)
         self.device, self.examples = device, 0
         nets = make_nets(rules, config, device)
-        self.learners = {cards: RoundEndLearner(net, cards, config, device) for cards, net in nets.items()}
+        tables = {cards: BoardTable(cards, device) for cards in nets}
+        self.learners = {cards: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
         self.leaves = RoundEndLeaves(nets)
         self._numpy = np.random.default_rng(config.seed)
-        self._torch = torch.Generator(device=device).manual_seed(config.seed)
-        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, device, self._numpy)
+        self._torch = torch.Generator(device=device)
+        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, tables, self._numpy)
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
         config, start, made, before = self.config, clock(), 0, self.selfplay.searches
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate = config.learning_rate * cosine_decay(self.progress_share())
-        figures: list[tuple[float, float, float]] = []
+        self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # devices keep states of their own, which others cannot read
+        figures: dict[int, list[tuple[float, float, float]]] = {}
         while made == 0 or (made < config.epoch_examples and clock() < ends):
             for cards, parts in self.selfplay.advance().items():
                 learner, new = self.learners[cards], _joined(parts)
                 error = learner.error(new)
-                figures.append((learner.learn(new, rate, self._torch), *error))
+                figures.setdefault(cards, []).append((learner.learn(new, rate, self._torch), *error))
                 made += len(new.kind)
             self.leaves.refresh()
         self.epoch, self.examples = self.epoch + 1, self.examples + made
-        loss, error, still = np.mean(figures, axis=0).tolist()
+        means = {cards: np.mean(rows, axis=0) for cards, rows in figures.items()}
+        loss, error, still = np.mean(list(means.values()), axis=0).tolist()
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         took = clock() - start
         self.seconds += took
         speed = (self.selfplay.searches - before) / took
-        return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed)
+        shares: dict[str, Any] = {STREETS[cards]: float(mean[1] / mean[2]) for cards, mean in means.items()}
+        return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
 
     def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
         """Returns the metrics as they are: exact figures of hold'em take longer than epochs."""
@@ -101,10 +116,24 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
         return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
 
+    def start_from(self, weights: dict[str, Tensor], header: dict[str, Any]) -> None:
+        """Begins with the networks of another run: those it has for boards that this one has, too.
+
+        Raises:
+          TacitError: they are of another kind or size.
+        """
+        try:
+            for cards, learner in self.learners.items():
+                known = unprefixed(str(cards), weights)
+                if known:
+                    learner.net.load_state_dict({name: part.float() for name, part in known.items()})
+        except RuntimeError:
+            raise TacitError(f"the networks of {header['game']} have other sizes: set hidden, layers and embedding") from None
+        self.leaves.refresh()
+
     def tensors(self) -> dict[str, Tensor]:
         learners = {str(cards): learner.state() for cards, learner in self.learners.items()}
-        parts = {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
-        return {**parts, "generator": self._torch.get_state()}
+        return {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, header = super().state()
@@ -115,7 +144,6 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         for cards, learner in self.learners.items():
             learner.restore(unprefixed(str(cards), tensors))
         self.examples = int(header["examples"])
-        self._torch.set_state(tensors["generator"].cpu())
         self._numpy.bit_generator.state = header["numpy"]
         self.leaves.refresh()
 
@@ -127,9 +155,7 @@ def trainable_rules(game: AnyGame) -> NoLimitBetting:
       TacitError: it is no no-limit hold'em.
     """
     if not isinstance(game, Holdem) or not isinstance(game.rules, NoLimitBetting):
-        raise TacitError(f"rebel-holdem trains no-limit hold'em, not {game}")
-    if game.rules.first_street == RIVER:
-        raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
+        raise TacitError(f"networks of round ends are for no-limit hold'em, not for {game}")
     return game.rules
 
 

@@ -1,0 +1,168 @@
+"""The abstract betting as a tree in flat arrays, without cards: what MCCFR walks through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import TacitError
+from tacit.games.betting import DEAL, FOLDED, SHOWDOWN, Betting, BettingRules
+
+FOLD_END, SHOWDOWN_END = 2, 3
+"""Kinds of nodes beside 0 and 1, the player to act."""
+MAX_NODES = 3_000_000
+"""Nodes of the largest tree; a million take some ten seconds to make."""
+MAX_ENTRIES = 500_000_000
+"""Entries of the largest strategy, at eight bytes each while it is trained."""
+
+
+NODE = np.dtype(
+    [
+        ("first_entry", np.int64),
+        ("first_child", np.int32),
+        ("fold_payoff", np.float32),
+        ("showdown_payoff", np.float32),
+        ("kind", np.int8),
+        ("street", np.int8),
+        ("num_actions", np.int8),
+    ],
+    align=True,
+)
+"""A node as kernels take it, all in one place of memory.
+
+- `first_entry`: the first entry of bucket 0.
+- `first_child`: its children come right after each other.
+- `fold_payoff`: what player 0 wins at a fold, in big blinds; 0 elsewhere.
+- `showdown_payoff`: what the better hand wins at a showdown, in big blinds; 0 elsewhere.
+- `kind`: the player to act, `FOLD_END` or `SHOWDOWN_END`.
+- `num_actions`: 0 at ends.
+"""
+
+
+class NodeArrays(NamedTuple):
+    """The tree as kernels take it.
+
+    Entries are sorted by player, street, bucket, node in depth-first order, and action. A player holds one bucket on a street,
+    so all that a traversal needs of a street is one piece of memory, and what follows on a node is near it.
+
+    Attributes:
+      node: `[N]` of `NODE`.
+      stride: `[2, 4]` int64, how far the entries of the next bucket are, by player and street.
+    """
+
+    node: NDArray[Any]
+    stride: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class BettingTree:
+    """The tree of all sequences of menu actions.
+
+    Attributes:
+      rules: whose menu it is.
+      states: `[N]` the betting at each node; at a decision the street's cards lie.
+      actions: `[N]` the legal actions, empty at ends.
+      num_buckets: the buckets of hands on each street.
+      nodes: the arrays.
+      num_entries: (node, bucket, action) triples in all.
+      depth: decisions of the longest sequence.
+    """
+
+    rules: BettingRules
+    states: list[Betting]
+    actions: list[tuple[int, ...]]
+    num_buckets: tuple[int, int, int, int]
+    nodes: NodeArrays
+    num_entries: int
+    depth: int
+
+    def after(self, node: int, action: int) -> int:
+        """Returns the node that an action leads to."""
+        return int(self.nodes.node[node]["first_child"]) + self.actions[node].index(action)
+
+    def of_node(self, entries: NDArray[Any], node: int) -> NDArray[Any]:
+        """Returns `[K, A]` the part of some entries `[E]` that belongs to a decision, by bucket and action."""
+        street, player = self.states[node].street, self.states[node].actor
+        first, stride = int(self.nodes.node[node]["first_entry"]), int(self.nodes.stride[player, street])
+        count, last = self.num_buckets[street], len(self.actions[node])
+        rows: NDArray[Any] = np.lib.stride_tricks.as_strided(
+            entries[first:], (count, last), (stride * entries.itemsize, entries.itemsize)
+        )
+        return rows
+
+    @property
+    def num_decisions(self) -> int:
+        """Nodes where somebody acts."""
+        return int((self.nodes.node["kind"] < FOLD_END).sum())
+
+
+def build_betting_tree(rules: BettingRules, num_buckets: tuple[int, int, int, int]) -> BettingTree:
+    """Returns the tree of some rules.
+
+    Raises:
+      TacitError: it is too large.
+    """
+    states, depths = [rules.start()], [0]
+    actions: list[tuple[int, ...]] = []
+    first_child: list[int] = []
+    node = 0
+    while node < len(states):
+        betting = states[node]
+        menu = rules.actions(betting) if betting.actor >= 0 else ()
+        actions.append(menu)
+        first_child.append(len(states))
+        for action in menu:
+            after = rules.apply(betting, action)
+            states.append(rules.deal(after) if after.actor == DEAL else after)
+            depths.append(depths[node] + 1)
+        if len(states) > MAX_NODES:
+            raise TacitError(f"the betting has more than {MAX_NODES:,} sequences: choose fewer bets, raises or max_raises")
+        node += 1
+    counts = np.array([len(menu) for menu in actions])
+    street = np.array([betting.street for betting in states])
+    first_entry, stride, num_entries = _lay_out(states, counts, first_child, num_buckets)
+    if num_entries > MAX_ENTRIES:
+        raise TacitError(f"a strategy has {num_entries:,} entries, {MAX_ENTRIES:,} at most: choose fewer buckets or bets")
+    kind = np.array([_kind(betting) for betting in states])
+    payoff = np.array([_payoff(betting) for betting in states]) / rules.big_blind
+    node_data = np.zeros(len(states), NODE)
+    columns = {
+        "first_entry": first_entry, "first_child": first_child, "kind": kind, "street": street, "num_actions": counts,
+        "fold_payoff": payoff * (kind == FOLD_END), "showdown_payoff": payoff * (kind == SHOWDOWN_END),
+    }  # fmt: skip
+    for name, column in columns.items():
+        node_data[name] = column
+    return BettingTree(rules, states, actions, num_buckets, NodeArrays(node_data, stride), num_entries, max(depths))
+
+
+def _lay_out(
+    states: list[Betting], counts: NDArray[np.int64], first_child: list[int], num_buckets: tuple[int, int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Returns `first_entry` and `stride` of `NodeArrays`, and how many entries there are."""
+    place, stride, stack = np.zeros(len(states), np.int64), np.zeros((2, 4), np.int64), [0]
+    while stack:
+        node = stack.pop()
+        betting, count = states[node], int(counts[node])
+        if count:
+            place[node] = stride[betting.actor, betting.street]
+            stride[betting.actor, betting.street] += count
+            stack.extend(range(first_child[node] + count - 1, first_child[node] - 1, -1))
+    sizes = stride * np.array(num_buckets)
+    begins = (np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(2, 4)
+    for node, betting in enumerate(states):
+        if counts[node]:
+            place[node] += begins[betting.actor, betting.street]
+    return place, stride, int(sizes.sum())
+
+
+def _kind(betting: Betting) -> int:
+    return {FOLDED: FOLD_END, SHOWDOWN: SHOWDOWN_END}.get(betting.actor, betting.actor)
+
+
+def _payoff(betting: Betting) -> int:
+    if betting.actor == FOLDED:
+        return betting.spent[1] if betting.folder == 1 else -betting.spent[0]
+    return betting.spent[0] if betting.actor == SHOWDOWN else 0

@@ -1,0 +1,100 @@
+"""All boards of a street as rows, boards that differ only in the names of suits in one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.suits import RENAMED_CARDS
+from tacit.compiled import compiled, inner
+
+NO_ROW = -1
+"""The row of boards that the game never deals."""
+CHOOSE: NDArray[np.int64] = np.array([[comb(card, count) for count in range(6)] for card in range(NUM_CARDS + 1)])
+"""`[53, 6]` binomial coefficients."""
+
+
+@dataclass(frozen=True)
+class BoardRows:
+    """The boards of one street.
+
+    Attributes:
+      row: `[C(52, n)]` int32, the row of each set of n cards, by its `board_number`; `NO_ROW` where it is never dealt.
+      rename: `[C(52, n)]` uint8, the permutation of suits that turns it into the board of its row.
+      boards: `[R, n]` int64, the board of each row.
+    """
+
+    row: NDArray[np.int32]
+    rename: NDArray[np.uint8]
+    boards: NDArray[np.int64]
+
+
+@lru_cache(maxsize=8)
+def board_rows(num_cards: int, known: tuple[int, ...], group: tuple[int, ...]) -> BoardRows:
+    """Returns the boards with some cards that include the known ones.
+
+    Args:
+      num_cards: 3, 4 or 5.
+      known: cards that lie in every hand.
+      group: the permutations of suits that the game does not notice, as `symmetries` returns them.
+    """
+    left = [card for card in range(NUM_CARDS) if card not in known]
+    cards = np.sort(np.array([(*known, *new) for new in combinations(left, num_cards - len(known))], np.int64), axis=1)
+    number, first, rename = (np.empty(len(cards), kind) for kind in (np.int64, np.int64, np.uint8))
+    _canonical(cards, RENAMED_CARDS[list(group)], np.array(group, np.uint8), number, first, rename)
+    total = comb(NUM_CARDS, num_cards)
+    rows, renames = np.full(total, NO_ROW, np.int32), np.zeros(total, np.uint8)
+    kept, place = np.unique(first, return_inverse=True)
+    rows[number], renames[number] = place, rename
+    boards = np.empty((len(kept), num_cards), np.int64)
+    itself = number == first
+    boards[place[itself]] = cards[itself]
+    return BoardRows(rows, renames, boards)
+
+
+@inner(_nrt=False)
+def board_number(cards, count):  # type: ignore[no-untyped-def]
+    """Returns the number of a set of `count` cards among all of that size; sorts them in place."""
+    for i in range(1, count):
+        card, j = cards[i], i - 1
+        while j >= 0 and cards[j] > card:
+            cards[j + 1] = cards[j]
+            j -= 1
+        cards[j + 1] = card
+    number = 0
+    for i in range(count):
+        number += CHOOSE[cards[i], i + 1]
+    return number
+
+
+@compiled()
+def _canonical(cards, renamed, group, number, first, rename):  # type: ignore[no-untyped-def]
+    """Fills in each board's number, the smallest number that its renamings have, and a renaming that has it.
+
+    Args:
+      cards: `[B, n]`.
+      renamed: `[G, 52]` what the permutations make of cards, and
+      group: `[G]` their numbers.
+      number: `[B]`.
+      first: `[B]`.
+      rename: `[B]`.
+    """
+    count = cards.shape[1]
+    some = np.empty(count, np.int64)
+    for board in range(len(cards)):
+        some[:] = cards[board]
+        number[board] = board_number(some, count)
+        best = np.int64(1) << 60
+        for permutation in range(len(group)):
+            for i in range(count):
+                some[i] = renamed[permutation, cards[board, i]]
+            value = board_number(some, count)
+            if value < best:
+                best, rename[board] = value, group[permutation]
+        first[board] = best

@@ -1,0 +1,217 @@
+"""The card abstraction: which bucket a hand falls into on each board. Hands of one bucket are played alike.
+
+Before the flop there are 169 buckets, one for each kind of hand, so nothing is lost. Later a bucket is the nearest of some
+centres in the features of `features.py`, and what was seen on earlier streets is forgotten (imperfect recall). A street with
+`ALL` buckets has one for each hand on each board: that is for endgames, where it makes the abstract game the real one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.blueprint.boards import BoardRows, board_number, board_rows
+from tacit.blueprint.clusters import WIDTH, Points, find_centres, in_blocks, nearest, nearest_centres
+from tacit.blueprint.features import (
+    BINS,
+    EARLY_FEATURES,
+    GROUPS,
+    feature_tables,
+    river_row,
+    shares_below,
+    street_features,
+)
+from tacit.cards.deck import NUM_CARDS
+from tacit.cards.grid import CELLS
+from tacit.cards.hands import NUM_HANDS, possible_hands
+from tacit.cards.suits import RENAMED_HANDS, symmetries
+from tacit.compiled import compiled
+from tacit.errors import TacitError
+from tacit.games.betting import BOARD_CARDS, FLOP, PREFLOP, RIVER, TURN
+from tacit.games.holdem import Holdem
+from tacit.threads import run_together
+
+ALL = "all"
+"""In place of a number of buckets: no abstraction."""
+KINDS = 169
+"""Buckets before the flop."""
+MAX_BUCKETS = 2**16
+"""Buckets are kept in 16 bits."""
+SAMPLE = {FLOP: 60, TURN: 200, RIVER: 200}
+"""Boards on which the hands lie that centres are found for."""
+MAX_POINTS = 60_000
+"""Hands that centres are found for."""
+
+
+@dataclass(frozen=True)
+class CardAbstraction:
+    """Buckets of hands on every board of a game.
+
+    Attributes:
+      game: the game.
+      centres: for each street from the flop on `[K, F]` float32, or None where every hand is its own bucket.
+    """
+
+    game: Holdem
+    centres: tuple[Points | None, Points | None, Points | None]
+
+    @cached_property
+    def group(self) -> tuple[int, ...]:
+        """The permutations of suits that the game does not notice."""
+        return symmetries(self.game.known_board, self.game.ranges)
+
+    def boards(self, street: int) -> BoardRows:
+        """Returns the boards of a street."""
+        return board_rows(BOARD_CARDS[street], self.game.known_board, self.group)
+
+    @cached_property
+    def num_buckets(self) -> tuple[int, int, int, int]:
+        """Buckets on each street; 0 on those before the game starts."""
+        first = self.game.rules.first_street
+        later = (0 if street < first else self._later_buckets(street) for street in (FLOP, TURN, RIVER))
+        return (KINDS if first == PREFLOP else 0, *later)  # type: ignore[return-value]
+
+    def _later_buckets(self, street: int) -> int:
+        centres = self.centres[street - FLOP]
+        return len(self.boards(street).boards) * NUM_HANDS if centres is None else len(centres)
+
+    def require_few(self, street: int) -> None:
+        """Raises a `TacitError` if there are too many hands on all boards of a street for one bucket each."""
+        count = len(self.boards(street).boards) * NUM_HANDS
+        if count > MAX_BUCKETS:
+            raise TacitError(f"{count:,} buckets are too many, {MAX_BUCKETS:,} at most: {ALL} is for endgames")
+
+    def row(self, board: tuple[int, ...]) -> NDArray[np.int64]:
+        """Returns `[1326]` the bucket of each hand on a board; those of impossible hands mean nothing."""
+        if not board:
+            return np.asarray(CELLS)
+        street = BOARD_CARDS.index(len(board))
+        centres = self.centres[street - FLOP]
+        if centres is not None:
+            return nearest_centres(street_features(board), centres)
+        rows, number = self.boards(street), _number(np.array(board))
+        found: NDArray[np.int64] = rows.row[number] * NUM_HANDS + RENAMED_HANDS[rows.rename[number]]
+        return found
+
+
+class BucketTables(NamedTuple):
+    """Buckets of all boards, as MCCFR looks them up. A tuple has the flop, the turn and the river.
+
+    Attributes:
+      row: the rows of boards, as in `BoardRows`, and
+      rename: how their suits are renamed.
+      bucket: `[R, 1326]` uint16 the bucket of each hand on the board of each row.
+      renamed_hands: `[24, 1326]` uint16 what permutations of suits make of hands.
+      kind: `[1326]` int64 the bucket before the flop.
+    """
+
+    row: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+    rename: tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
+    bucket: tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]
+    renamed_hands: NDArray[np.uint16]
+    kind: NDArray[np.int64]
+
+
+def find_abstraction(game: Holdem, buckets: tuple[int | str, int | str, int | str], seed: int) -> CardAbstraction:
+    """Returns an abstraction with some buckets on the flop, the turn and the river, by k-means over hands on random boards.
+
+    Raises:
+      TacitError: `ALL` would be too many.
+    """
+    plain = CardAbstraction(game, (None, None, None))
+    for street, count in zip((FLOP, TURN, RIVER), buckets, strict=True):
+        if count == ALL and street >= game.rules.first_street:
+            plain.require_few(street)
+    held = (game.ranges[0] + game.ranges[1]) > 0
+    centres: list[Points | None] = []
+    for street, count in zip((FLOP, TURN, RIVER), buckets, strict=True):
+        if count == ALL or street < game.rules.first_street:
+            centres.append(None)
+            continue
+        generator = np.random.default_rng([seed, street])
+        boards = plain.boards(street).boards
+        chosen = boards[generator.permutation(len(boards))[: SAMPLE[street]]].tolist()
+        points = np.concatenate([street_features(tuple(board))[possible_hands(board) & held] for board in chosen])
+        points = points[generator.permutation(len(points))[:MAX_POINTS]]
+        centres.append(find_centres(points, int(count), generator))
+    return CardAbstraction(game, (centres[0], centres[1], centres[2]))
+
+
+def bucket_tables(abstraction: CardAbstraction, threads: int) -> BucketTables:
+    """Returns the buckets of all boards of a game.
+
+    Args:
+      abstraction: says what they are.
+      threads: how many compute together.
+    """
+    first = abstraction.game.rules.first_street
+    streets = [_NO_BOARDS if street < first else abstraction.boards(street) for street in (FLOP, TURN, RIVER)]
+    river, renamed = streets[2], RENAMED_HANDS.astype(np.uint16)
+    found = [np.zeros((len(street.boards), NUM_HANDS), np.uint16) for street in streets]
+    bins = np.zeros((len(river.boards), NUM_HANDS), np.uint8)
+    for street in (RIVER, TURN, FLOP):
+        place = street - FLOP
+        boards, centres = streets[place].boards, abstraction.centres[place]
+        if centres is None:
+            found[place].ravel()[:] = np.arange(found[place].size)
+        some = np.zeros((0, GROUPS), np.float32) if centres is None else centres
+        if street == RIVER:
+            run_together(threads, _fill_river, boards, some, feature_tables(), found[place], bins)
+        elif centres is not None:
+            run_together(threads, _fill_early, boards, some, river.row, river.rename, renamed, bins, found[place])
+    row, rename = (tuple(getattr(street, name) for street in streets) for name in ("row", "rename"))
+    return BucketTables(row, rename, tuple(found), renamed, np.asarray(CELLS))  # type: ignore[arg-type]
+
+
+_NO_BOARDS = BoardRows(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty((0, 5), np.int64))
+
+
+@compiled()
+def _number(board):  # type: ignore[no-untyped-def]
+    return board_number(board.copy(), len(board))
+
+
+@compiled(nogil=True)
+def _fill_river(member, members, place, boards, centres, tables, found, bins):  # type: ignore[no-untyped-def]
+    """Fills in buckets `[R, 1326]`, where there are centres, and intervals of strength `[R, 1326]` of full boards."""
+    strength, order = np.empty(NUM_HANDS, np.int64), np.empty(NUM_HANDS, np.int64)
+    features, room = np.zeros((NUM_HANDS, GROUPS), np.float32), np.empty(WIDTH, np.float32)
+    blocks, means = in_blocks(centres)
+    for row in range(member, len(boards), members):
+        river_row(boards[row], tables, strength, order, features, bins[row])
+        for hand in range(NUM_HANDS):
+            if len(centres) and strength[hand] >= 0:
+                found[row, hand] = nearest(features[hand], blocks, means, room)
+
+
+@compiled(nogil=True)
+def _fill_early(member, members, place, boards, centres, rows, rename, renamed, bins, found):  # type: ignore[no-untyped-def]
+    """Fills in buckets `[R, 1326]` of boards of three or four cards, by the intervals of strength on all rivers."""
+    num_cards = boards.shape[1]
+    features, room = np.zeros((NUM_HANDS, EARLY_FEATURES), np.float32), np.empty(WIDTH, np.float32)
+    blocks, means = in_blocks(centres)
+    count, full = np.zeros((NUM_HANDS, BINS + 1), np.int64), np.empty(5, np.int64)
+    for row in range(member, len(boards), members):
+        count[:] = 0
+        lies = np.zeros(NUM_CARDS, np.bool_)
+        for card in boards[row]:
+            lies[card] = True
+        for last in range(NUM_CARDS):
+            for other in range(last if num_cards == 3 else 1):
+                if lies[last] or (num_cards == 3 and lies[other]):
+                    continue
+                full[:num_cards] = boards[row]
+                full[4] = last
+                if num_cards == 3:
+                    full[3] = other
+                number = board_number(full, 5)
+                strengths, names = bins[rows[number]], renamed[rename[number]]
+                for hand in range(NUM_HANDS):
+                    count[hand, strengths[names[hand]]] += 1
+        for hand in range(NUM_HANDS):
+            shares_below(count, hand, features)
+            found[row, hand] = nearest(features[hand], blocks, means, room)

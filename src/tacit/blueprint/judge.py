@@ -1,0 +1,131 @@
+"""What a strategy wins from two bots in the abstract game, in compiled code: a quick look at how training goes.
+
+The bots see buckets and the blueprint's own bets. `pot-odds` takes the equity of its bucket for that of its hand, so it is
+nearly, not exactly, the bot of that name at the table. Every deal is played in both seats.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.blueprint.betting_tree import BettingTree
+from tacit.blueprint.buckets import CardAbstraction
+from tacit.blueprint.deals import DealTables, deal
+from tacit.blueprint.features import BINS, street_features
+from tacit.blueprint.mccfr import draw_action
+from tacit.cards.equity import RAISING_EQUITY
+from tacit.cards.grid import CELLS
+from tacit.cards.run_outs import run_out_margins
+from tacit.compiled import compiled, inner
+from tacit.games.betting import CALL, FLOP, MAX_ACTIONS, RIVER
+from tacit.random_numbers import make_streams
+from tacit.tally import Tally
+
+NO_RAISE = -1
+BOTS = ("always_call", "pot_odds")
+
+
+class Choices(NamedTuple):
+    """What bots may do at each node of a betting tree.
+
+    Attributes:
+      call: `[N]` int8, the place of a call or check among the actions.
+      pot_raise: `[N]` int8, the place of the raise nearest to the pot, or `NO_RAISE`.
+      odds: `[N]` float32, the least equity that pays for a call.
+    """
+
+    call: NDArray[np.int8]
+    pot_raise: NDArray[np.int8]
+    odds: NDArray[np.float32]
+
+
+class WinRate(NamedTuple):
+    """A mean in thousandths of a big blind a hand, and half of its 95 % interval."""
+
+    mbb: float
+    half: float
+
+
+class Judge:
+    """Plays against bots; always with the same deals."""
+
+    def __init__(self, tree: BettingTree, abstraction: CardAbstraction, tables: DealTables, deals: int, seed: int) -> None:
+        self._tree, self._tables, self._deals, self._seed = tree, tables, deals, seed
+        self._choices = _choices(tree)
+        equities = bucket_equities(abstraction)
+        self._equity = np.zeros((4, max(map(len, equities))), np.float32)
+        for street, part in enumerate(equities):
+            self._equity[street, : len(part)] = part
+
+    def win_rate(self, strategy: NDArray[np.float32], bot: str) -> WinRate:
+        """Returns what a strategy `[E]` wins from one of `BOTS`."""
+        equity, raising = (self._equity, RAISING_EQUITY) if bot == "pot_odds" else (np.ones_like(self._equity), 2.0)
+        won, streams = np.zeros(self._deals), make_streams(self._seed, 1)
+        street = self._tree.rules.first_street
+        _play(self._tree.nodes, self._choices, street, self._tables, strategy, equity, raising, streams, won)
+        tally = Tally()
+        for number in won.tolist():
+            tally.add(1_000.0 * number)
+        assert tally.interval is not None
+        return WinRate(tally.mean, tally.interval[1] - tally.mean)
+
+
+def bucket_equities(abstraction: CardAbstraction) -> list[NDArray[np.float64]]:
+    """Returns for each street `[K]` about how often a hand of each bucket beats a random one; empty before the first street."""
+    kinds = 0.5 + 0.5 * run_out_margins(()).sum(axis=1) / 1_225  # hands that one hand can meet
+    found = [np.bincount(CELLS, kinds, 169) / np.bincount(CELLS, minlength=169)]
+    for street in range(FLOP, RIVER + 1):
+        centres = abstraction.centres[street - FLOP]
+        if abstraction.num_buckets[street] and centres is None:
+            boards = abstraction.boards(street).boards.tolist()
+            centres = np.concatenate([street_features(tuple(board)) for board in boards])
+        if centres is None:
+            found.append(np.zeros(0))
+        else:
+            found.append(centres.mean(axis=1) if street == RIVER else 1.0 - (centres.sum(axis=1) + 0.5) / BINS)
+    return found
+
+
+def _choices(tree: BettingTree) -> Choices:
+    call, pot_raise, odds = [], [], []
+    for betting, actions in zip(tree.states, tree.actions, strict=True):
+        raises = [action for action in actions if action > CALL]
+        nearest = min(raises, key=lambda action: (abs(action - 3 * betting.facing), action), default=None)
+        call.append(actions.index(CALL) if actions else 0)
+        pot_raise.append(NO_RAISE if nearest is None else actions.index(nearest))
+        odds.append(betting.to_call / (betting.pot + betting.to_call))
+    return Choices(np.array(call, np.int8), np.array(pot_raise, np.int8), np.array(odds, np.float32))
+
+
+@inner(_nrt=False)
+def _answer(choices, node, equity, raising):  # type: ignore[no-untyped-def]
+    """Returns what a bot does at a node with an equity."""
+    if equity >= raising and choices.pot_raise[node] != NO_RAISE:
+        return np.int64(choices.pot_raise[node])
+    return np.int64(choices.call[node]) if equity > choices.odds[node] else 0
+
+
+@compiled(nogil=True)
+def _play(nodes, choices, first_street, tables, strategy, equity, raising, streams, won):  # type: ignore[no-untyped-def]
+    """Fills in `won` `[deals]`, the mean of what the strategy wins in both seats, in big blinds."""
+    board, bucket, shares = np.empty(5, np.int64), np.zeros((2, 4), np.int64), np.empty(MAX_ACTIONS, np.float32)
+    for number in range(len(won)):
+        winner = deal(tables, first_street, streams, 0, board, bucket)
+        for seat in range(2):
+            node = np.int64(0)
+            while nodes.node[node].kind < 2:
+                player, street = nodes.node[node].kind, nodes.node[node].street
+                count, own = np.int64(nodes.node[node].num_actions), bucket[player, street]
+                if player == seat:
+                    first = nodes.node[node].first_entry + own * nodes.stride[player, street]
+                    for action in range(count):
+                        shares[action] = strategy[first + action]
+                    action = draw_action(shares, count, streams, 0)
+                else:
+                    action = _answer(choices, node, equity[street, own], raising)
+                node = np.int64(nodes.node[node].first_child) + action
+            payoff = nodes.node[node].fold_payoff + winner * nodes.node[node].showdown_payoff
+            won[number] += 0.5 * (payoff if seat == 0 else -payoff)

@@ -1,0 +1,9 @@
+"""The blueprint as a system that trains."""
+
+from __future__ import annotations
+
+from tacit.blueprint.config import PRESETS, BlueprintConfig
+from tacit.blueprint.train import BlueprintProgress, BlueprintTrainer
+from tacit.training.system import System
+
+BLUEPRINT = System(BlueprintConfig, PRESETS, BlueprintProgress, BlueprintTrainer)

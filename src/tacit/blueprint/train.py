@@ -1,0 +1,151 @@
+"""A run of a blueprint in memory: epochs of MCCFR iterations on all cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.blueprint.betting_tree import build_betting_tree
+from tacit.blueprint.buckets import bucket_tables, find_abstraction
+from tacit.blueprint.config import BlueprintConfig
+from tacit.blueprint.deals import DealTables, deal_tables
+from tacit.blueprint.judge import BOTS, Judge
+from tacit.blueprint.mccfr import average_strategy, discount, run_iterations
+from tacit.blueprint.menus import cut_rules
+from tacit.blueprint.trained import STREET_NAMES, quantise
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.games.holdem import require_holdem
+from tacit.random_numbers import make_streams
+from tacit.threads import num_threads, run_together
+from tacit.training.system import Metrics, Trainer
+
+STREAMS = 256
+"""Random streams, one for each thread: more than any machine has, so that a run can go on anywhere."""
+
+
+@dataclass(frozen=True)
+class BlueprintProgress(Metrics):
+    """Where a run stands after an epoch.
+
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on iterations, over all sessions.
+      iterations: iterations so far, each a deal with a traversal for each player.
+      iterations_per_second: in this epoch.
+      nodes_per_second: nodes of the betting tree visited, in this epoch.
+      exploitability: always None; `tacit evaluate` has it for endgames.
+      always_call: what the average strategy wins from a player who always calls, in mbb/hand in the abstract game, sampled, and
+      always_call_half: half of its 95 % interval; None where it was not evaluated.
+      pot_odds: the same against `pot-odds` by buckets, and
+      pot_odds_half: half of its interval.
+    """
+
+    epoch: int
+    seconds: float
+    iterations: int
+    iterations_per_second: float
+    nodes_per_second: float
+    exploitability: float | None = None
+    always_call: float | None = None
+    always_call_half: float | None = None
+    pot_odds: float | None = None
+    pot_odds_half: float | None = None
+
+
+class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
+    """Regrets and averages of an abstract game.
+
+    Attributes:
+      abstraction: the buckets of hands.
+      tree: the betting.
+      threads: how many compute together.
+      regret: `[E]` float32, weighted sums, and
+      average: `[E]` float32, likewise.
+      streams: `[256]` uint64, the state of each thread's random numbers.
+    """
+
+    def __init__(self, game: AnyGame, config: BlueprintConfig, device: str = "cpu") -> None:
+        rules = require_holdem(game, "blueprint")
+        if device != "cpu":
+            raise TacitError(f"a blueprint is trained on the processor: there is no --device {device}")
+        if len(rules.known_board) == 0 and rules.rules.first_street:
+            raise TacitError(f"a blueprint needs the blinds or a board to start from: {game} deals its board first")
+        super().__init__(game, config)
+        self.threads = config.threads or num_threads()
+        self.abstraction = find_abstraction(rules, config.buckets, config.seed)
+        abstract = cut_rules(rules.rules, config.bets, config.raises, config.max_raises)
+        self.tree = build_betting_tree(abstract, self.abstraction.num_buckets)
+        self.regret, self.average = (np.zeros(self.tree.num_entries, np.float32) for _ in range(2))
+        self.streams = make_streams(config.seed, STREAMS)
+        self._judge: Judge | None = None
+
+    @cached_property
+    def _tables(self) -> DealTables:
+        """Made when they are first needed, because it takes a minute for a whole game."""
+        return deal_tables(self.abstraction.game, bucket_tables(self.abstraction, self.threads))
+
+    @property
+    def iterations(self) -> int:
+        """Iterations so far."""
+        return self.epoch * self.config.epoch_iterations
+
+    def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> BlueprintProgress:
+        tables, count, begun = self._tables, self.config.epoch_iterations, clock()
+        if self.epoch:
+            run_together(self.threads, discount, np.float32(self.epoch / (self.epoch + 1)), self.regret, self.average)
+        visited = np.zeros(self.threads, np.int64)
+        run_together(
+            self.threads, run_iterations, count, self.tree.nodes, self.tree.depth, self.tree.rules.first_street, tables,
+            self.regret, self.average, self.streams, visited,
+        )  # fmt: skip
+        self.epoch += 1
+        took = max(clock() - begun, 1e-9)
+        self.seconds += took
+        return BlueprintProgress(self.epoch, self.seconds, self.iterations, count / took, float(visited.sum() / took))
+
+    def judged(self, metrics: BlueprintProgress, on_search: Callable[[int], None]) -> BlueprintProgress:
+        if self._judge is None:
+            self._judge = Judge(self.tree, self.abstraction, self._tables, self.config.deals, self.config.seed)
+        strategy = self.strategy()
+        found: dict[str, Any] = {}
+        for number, bot in enumerate(BOTS):
+            on_search(number)
+            rate = self._judge.win_rate(strategy, bot)
+            found |= {bot: rate.mbb, f"{bot}_half": rate.half}
+        return replace(metrics, **found)
+
+    def at_rest(self) -> BlueprintProgress:
+        return BlueprintProgress(self.epoch, self.seconds, self.iterations, 0.0, 0.0)
+
+    def strategy(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Returns `[E]` the average strategy."""
+        strategy = np.empty(self.tree.num_entries, np.float32)
+        buckets = np.array(self.tree.num_buckets)
+        run_together(self.threads, average_strategy, self.tree.nodes, buckets, self.regret, self.average, strategy)
+        return strategy
+
+    def weights(self) -> dict[str, Tensor]:
+        return {"strategy": torch.from_numpy(quantise(self.strategy())), **self._centres()}
+
+    def tensors(self) -> dict[str, Tensor]:
+        return {
+            "regret": torch.from_numpy(self.regret), "average": torch.from_numpy(self.average),
+            "streams": torch.from_numpy(self.streams.view(np.int64)), **self._centres(),
+        }  # fmt: skip
+
+    def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+        super().restore(tensors, header)
+        self.regret[:], self.average[:] = tensors["regret"].numpy(), tensors["average"].numpy()
+        self.streams[:] = tensors["streams"].numpy().view(np.uint64)
+
+    def _centres(self) -> dict[str, Tensor]:
+        named = zip(STREET_NAMES, self.abstraction.centres, strict=True)
+        return {f"centres.{name}": torch.from_numpy(part) for name, part in named if part is not None}

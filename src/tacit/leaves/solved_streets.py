@@ -50,9 +50,7 @@ class SolvedRivers:
         passes = StreetPasses(street, rivers, reaches, after.facing, self._rules.stack)
         driver = Driver(passes, self._schedule, DriverOptions(values_roots=True))
         driver.run(self._iterations)
-        assert driver.root_sum is not None
-        weight = sum(self._schedule.step(t).average_weight for t in range(1, self._iterations + 1))
-        values = torch.stack(driver.root_sum) * (after.facing / weight)
+        values = torch.stack(driver.root_means()) * after.facing
         total = torch.zeros_like(beliefs).index_add_(1, rivers.hand.flatten(), values.flatten(1))
         return total / (len(rivers) - 4)  # of the cards that come, two hands hold four
 

@@ -179,6 +179,12 @@ class Driver:
         for _ in range(left):
             self.step()
 
+    def root_means(self) -> list[Any]:
+        """Returns for both players the means over iterations of regret matching of the roots' values, which were asked for."""
+        assert self.root_sum is not None
+        weight = sum(self.schedule.step(t).average_weight for t in range(1, self.iteration + 1))
+        return [total / weight for total in self.root_sum]
+
     def settle(self, player: int) -> None:
         """Follows a player's new strategy: its reach, its mean, and its beliefs at the leaves."""
         average, clock = (self.average, self.clock) if self.responds else (None, None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tacit.errors import TacitError
 from tacit.solvers.schedules import plain_schedule
-from tacit.solvers.valuation import CFR_AVE, CFR_D, MODIFIED_CFR_AVE
+from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
 from tacit.training.settings import Settings
 
 SELF_PLAY, RANDOM = "self-play", "random"
@@ -22,7 +21,8 @@ class HoldemConfig(Settings):
       solver: the search algorithm.
       iterations: of a search that ends with its betting round.
       river_iterations: of a search of the last round, which sees the end of the hand.
-      decomposition: where regret matching values leaves.
+      decomposition: at which beliefs regret matching values leaves: those of present strategies, `cfr-d`, or of averages,
+        `modified-cfr-ave`.
       beliefs: where training states come from: `self-play`, or `random` ranges for comparison.
       games: boards that are searched together, all with the same betting.
       branches: leaves of a search below which play goes on.
@@ -37,8 +37,7 @@ class HoldemConfig(Settings):
       replay_size: examples kept of each street.
       epoch_examples: new examples an epoch.
       epochs: length of the run.
-      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
-      validation: examples of an evaluation, searched anew for each.
+      evaluate_every: epochs between networks that are kept; 0 keeps the last only.
       seed: of everything random.
     """
 
@@ -63,7 +62,6 @@ class HoldemConfig(Settings):
     epoch_examples: int = 256
     epochs: int = 100
     evaluate_every: int = 10
-    validation: int = 64
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,13 +69,11 @@ class HoldemConfig(Settings):
         self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
         self.require_at_least(
             1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
-            "replay_size", "epoch_examples", "epochs", "validation",
+            "replay_size", "epoch_examples", "epochs",
         )  # fmt: skip
         self.require_at_least(0, "evaluate_every", "perturbation")
         self.require_positive("learning_rate", "ratio")
         self.require_seed()
-        if self.decomposition == CFR_AVE:
-            raise TacitError(f"{CFR_AVE} needs exact values of leaves, which networks are not: choose {MODIFIED_CFR_AVE}")
         plain_schedule(self.solver)
 
 
@@ -85,10 +81,10 @@ PRESETS: dict[str, HoldemConfig] = {
     "cpu": HoldemConfig(),
     "gpu": HoldemConfig(
         games=512, branches=8, iterations=128, river_iterations=128, hidden=512, embedding=96, batch_size=2_048, ratio=8.0,
-        replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5, validation=4_096,
+        replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
     ),
     "smoke": HoldemConfig(
         iterations=4, river_iterations=4, games=2, branches=2, hidden=16, layers=1, embedding=8, batch_size=8,
-        replay_size=64, epoch_examples=8, epochs=2, evaluate_every=1, validation=4,
+        replay_size=64, epoch_examples=8, epochs=2, evaluate_every=1,
     ),
 }  # fmt: skip

@@ -10,7 +10,7 @@ it is taken away with its mean, and the network learns the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -86,12 +86,12 @@ class HoldemSelfPlay:
         """Returns examples of one batch of hands."""
         rules = draw_rules(self.rules, self.config.perturbation, self.generator)
         first = self._deal(self._no_cards(1 if rules.first_street == PREFLOP else self.config.games), rules.first_street)
-        hands = first.lane.shape
-        uniform = torch.full((hands[0], 2, hands[1]), 1.0 / hands[1], device=first.lane.device)
+        games, hands = first.lane.shape
         examples: Examples = {}
         if self._at_random:
             self._branch(rules, self._street(rules, rules.start()), first, None, examples)
         else:
+            uniform = torch.full((games, 2, hands), 1.0 / hands, device=first.lane.device)
             self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
@@ -100,20 +100,16 @@ class HoldemSelfPlay:
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
-        options = DriverOptions(self.leaves, config.decomposition, values_roots=True)
-        if last:
-            options = DriverOptions(values_roots=True)
-        driver = Driver(passes, self._schedule, options)
+        ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition)
+        driver = Driver(passes, self._schedule, replace(ends, values_roots=True))
         iterations = config.river_iterations if last else config.iterations
         moment = int(self.generator.integers(1, iterations + 1))
         driver.run(moment)
         beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
         driver.run(iterations - moment)
         self.searches += len(dealt.boards)
-        assert driver.root_sum is not None
-        weight = sum(self._schedule.step(t).average_weight for t in range(1, iterations + 1))
-        values = torch.stack(driver.root_sum) / weight
-        del driver, passes
+        values = torch.stack(driver.root_means())
+        del driver, passes  # their room is needed below
         if not last:
             self._branch(rules, street, dealt, None if self._at_random else beliefs, examples)
         return values

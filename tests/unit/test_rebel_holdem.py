@@ -175,11 +175,14 @@ def test_a_run_begins_with_the_networks_of_another_if_these_fit() -> None:
     game = load_game("turn_endgame_holdem")
     first, second = HoldemTrainer(game, SMOKE), HoldemTrainer(game, dataclasses.replace(SMOKE, seed=5))
     assert any(not torch.equal(first.weights()[name], part) for name, part in second.weights().items())
-    second.start_from({name: part.half() for name, part in first.weights().items()}, first.header())
+    HoldemTrainer.check_start(game, second.config, first.header())
+    second.start_from({name: part.half() for name, part in first.weights().items()})
     for name, part in second.weights().items():
         torch.testing.assert_close(part, first.weights()[name], rtol=1e-3, atol=1e-6)
-    with pytest.raises(TacitError, match="other sizes"):
-        HoldemTrainer(game, dataclasses.replace(SMOKE, hidden=32)).start_from(first.weights(), first.header())
+    with pytest.raises(TacitError, match="--set hidden=16"):
+        HoldemTrainer.check_start(game, dataclasses.replace(SMOKE, hidden=32), first.header())
+    with pytest.raises(TacitError, match="says nothing about the rounds"):
+        HoldemTrainer.check_start(game, SMOKE, {"game": "kuhn_poker"})
 
 
 def test_rules_of_training_stay_around_those_of_the_game() -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -18,7 +18,10 @@ from tacit.cli.solve_checks import parse_seconds
 from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from tacit.cli.looks import Look
+    from tacit.games import AnyGame
     from tacit.training.folder import RunFolder
     from tacit.training.settings import Settings
 
@@ -67,8 +70,7 @@ def train(
     """
     from tacit.games import load_game
     from tacit.kernels import check_backend
-    from tacit.nets.checkpoint import load_tensors
-    from tacit.training.folder import RunFolder, network_file
+    from tacit.training.folder import RunFolder
     from tacit.training.run import opened_run
 
     if system not in SYSTEMS:
@@ -79,23 +81,19 @@ def train(
     folder, name = RunFolder(run, found), str(rules)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
-    first = None
-    if start_from is not None:
-        if resume or not hasattr(found.trainer, "start_from"):
-            raise TacitError("--start-from is for new runs of rebel at hold'em")
-        first = load_tensors(network_file(start_from))
     check_backend("torch", device)
     start(seed)
     pairs = dict(_split(setting) for setting in settings or [])
+    config, beginner = _configured(folder, resume, preset, pairs, seed), cast("Any", found.trainer)
+    weights = None if start_from is None else _weights(start_from, beginner, rules, config, resume)
     again = f"{program()} train {system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
-    with opened_run(folder, rules, _configured(folder, resume, preset, pairs, seed), device) as trainer:
+    with opened_run(folder, rules, config, device) as trainer:
         if trainer.epoch:
             logger().print(f"going on after epoch {trainer.epoch}")
         elif resume:
             logger().print("no checkpoint yet: starting again")
-        if first is not None:
-            beginner: Any = trainer
-            beginner.start_from(*first)
+        if weights is not None:
+            beginner.start_from(trainer, weights)
             logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
         last = _session(trainer, folder, look, system, device, again, limit)
     report = {
@@ -113,6 +111,22 @@ def train(
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",
     )
+
+
+def _weights(name: str, trainer: Any, game: AnyGame, config: Settings, resume: bool) -> dict[str, Tensor]:
+    """Returns the networks of another run that a new one is to begin with, before a folder is made.
+
+    Raises:
+      TacitError: they do not fit, or it is no run that could.
+    """
+    from tacit.nets.checkpoint import load_tensors
+    from tacit.training.folder import network_file
+
+    if resume or not hasattr(trainer, "start_from"):
+        raise TacitError("--start-from is for new runs of rebel at hold'em")
+    weights, header = load_tensors(network_file(name))
+    trainer.check_start(game, config, header)
+    return weights
 
 
 def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Settings:

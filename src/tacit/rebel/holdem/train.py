@@ -116,19 +116,27 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
         return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
 
-    def start_from(self, weights: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Begins with the networks of another run: those it has for boards that this one has, too.
+    @staticmethod
+    def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
+        """Refuses to begin with the networks of another run if they do not fit; `header` is what their file says.
 
         Raises:
           TacitError: they are of another kind or size.
         """
-        try:
-            for cards, learner in self.learners.items():
-                known = unprefixed(str(cards), weights)
-                if known:
-                    learner.net.load_state_dict({name: part.float() for name, part in known.items()})
-        except RuntimeError:
-            raise TacitError(f"the networks of {header['game']} have other sizes: set hidden, layers and embedding") from None
+        other = header["game"]
+        if header.get("system") != config.system:
+            raise TacitError(f"a network of {other} says nothing about the rounds of {game}")
+        sizes = ("hidden", "layers", "embedding")
+        if any(header["config"][name] != getattr(config, name) for name in sizes):
+            theirs = " ".join(f"--set {name}={header['config'][name]}" for name in sizes)
+            raise TacitError(f"the networks of {other} have other sizes: {theirs}")
+
+    def start_from(self, weights: dict[str, Tensor]) -> None:
+        """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
+        for cards, learner in self.learners.items():
+            known = unprefixed(str(cards), weights)
+            if known:
+                learner.net.load_state_dict({name: part.float() for name, part in known.items()})
         self.leaves.refresh()
 
     def tensors(self) -> dict[str, Tensor]:

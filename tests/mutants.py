@@ -509,6 +509,64 @@ MUTANTS = (
         "strengths[hand]",
         "test_blueprint.py::test_tables_of_buckets_are_what_single_boards_say",
     ),
+    # ReBeL at hold'em
+    Mutant(
+        "hold'em: nobody holds the cards that come",
+        "rebel/holdem/selfplay.py",
+        "return comb(left - 2, count) / comb(left - 4, count)",
+        "return 1.0",
+        "test_rebel_holdem.py::test_the_mean_over_next_cards_is_what_a_hand_leads_by_now",
+    ),
+    Mutant(
+        "hold'em: what a card does to the odds is learnt",
+        "rebel/holdem/selfplay.py",
+        "(values - dealt.boards.leads(reaches.flip(0)))",
+        "values",
+        "test_rebel_holdem.py::test_what_a_card_does_to_the_odds_is_not_learnt",
+    ),
+    Mutant(
+        "hold'em: both players win",
+        "nets/round_end_net.py",
+        "values - surplus[None, :, :, None]",
+        "values",
+        "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+    ),
+    Mutant(
+        "hold'em: hands keep their suits when boards are renamed",
+        "rebel/holdem/situations.py",
+        "axis=1)[renaming])",
+        "axis=1)[0 * renaming])",
+        "test_rebel_holdem.py::test_boards_are_dealt_up_to_names_of_suits_and_hands_keep_their_places",
+    ),
+    Mutant(
+        "hold'em: averages without own reach",
+        "kernels/street_passes.py",
+        "float(step.average_weight) * own_reach[rows]",
+        "float(step.average_weight) * (0.0 * own_reach[rows] + 1.0)",
+        "test_street_passes.py",
+    ),
+    Mutant(
+        "hold'em: a fold pays both",
+        "kernels/street_passes.py",
+        "amount if player == 0 else -amount",
+        "amount",
+        "test_street_passes.py",
+    ),
+    Mutant(
+        "hold'em: leaves do not ask who comes",
+        "kernels/street_passes.py",
+        "return opponent_reach[self._leaves[1][1 - player]].sum(2, keepdim=True)",
+        "return opponent_reach[self._leaves[1][1 - player]].sum(2, keepdim=True) * 0.0 + 1.0",
+        "test_street_passes.py",
+    ),
+    Mutant(
+        "hold'em: round ends are valued by odds alone",
+        "nets/round_end_leaves.py",
+        "leads + met * net(",
+        "leads + 0.0 * net(",
+        "test_rebel_holdem.py::test_a_network_does_not_know_the_names_of_suits "
+        "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+    ),
 )
 
 

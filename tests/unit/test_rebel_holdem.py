@@ -24,7 +24,7 @@ from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
-from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples, card_factor
+from tacit.rebel.holdem.selfplay import Examples, HoldemSelfPlay, RoundEndExamples, card_factor
 from tacit.rebel.holdem.situations import deal, draw_rules, no_cards
 from tacit.rebel.holdem.train import HoldemTrainer
 from tacit.tree.betting_street import betting_streets
@@ -82,7 +82,8 @@ def test_values_are_zero_sum_and_the_same_in_both_layouts() -> None:
     spread = torch.zeros(2, NUM_HANDS, len(LEAVES)).index_copy_(1, boards.hand[0], beliefs[:, :, 0].transpose(1, 2))
     found = leaves.evaluate(HandStates([BOARD] * len(LEAVES), LEAVES), spread.view(2 * NUM_HANDS, -1)).view(spread.shape)
     torch.testing.assert_close(found[:, boards.hand[0]].transpose(1, 2), values[:, :, 0], rtol=0, atol=1e-3)
-    assert float(found.abs().sum()) > 1.0
+    odds = CheckDownLeaves().evaluate(HandStates([BOARD] * len(LEAVES), LEAVES), spread.view(2 * NUM_HANDS, -1))
+    assert float((found.view(odds.shape) - odds).abs().mean()) > 1.0  # chips: the network adds to what the odds say
 
 
 def test_a_network_does_not_know_the_names_of_suits() -> None:
@@ -160,6 +161,20 @@ def test_self_play_makes_examples_whose_values_are_those_of_a_search_after_the_c
     value = (part.beyond.float().nan_to_num(0.0) * part.met.float() * part.beliefs.float()).sum(2) / 1_128
     assert float(value.sum(1).abs().max()) < 0.05  # zero-sum, but for the iterations of the search
     assert float(value.abs().max()) > 1e-4
+
+
+def test_what_a_card_does_to_the_odds_is_not_learnt() -> None:
+    rules = NoLimitBetting(1_100, 100, 100, TURN, 2_000, (ALL_IN,))
+    leaf = betting_streets(rules, 4, depth=ROUND)[0].deals[0][1]
+    config = dataclasses.replace(SMOKE, games=2, river_iterations=20)
+    play = HoldemSelfPlay(rules, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}), {}, np.random.default_rng(0))
+    dealt = deal(no_cards(2, "cpu"), 4, np.random.default_rng(1))
+    examples: Examples = {}
+    play._play_on(rules, leaf, dealt, some_beliefs(dealt.boards, 1)[:, 0], examples)
+    (part,) = examples[4]
+    # A tenth of what is in the pot is left to bet: a card changes the odds by more than all that betting can add.
+    assert float(part.beyond.float().nan_to_num(0.0).abs().mean()) < 0.1
+    assert float(part.odds.float().abs().mean()) > 0.3
 
 
 def test_random_beliefs_ask_no_search_before_them() -> None:

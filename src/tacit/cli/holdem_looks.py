@@ -29,9 +29,6 @@ class HoldemLook(Look):
             "what either player has put in, beside that of knowing the odds alone"
         )
 
-    def searches(self, trainer: HoldemTrainer) -> int:
-        return 1
-
     def evaluated(self, now: Progress) -> bool:
         return True
 

@@ -11,7 +11,7 @@ from tacit.cli.looks import find_system
 from tacit.cli.train import finish_run
 
 if TYPE_CHECKING:
-    from tacit.reproduce.rebel_teh import Line
+    from tacit.reproduce.rebel_teh import Curve
 
 
 def reproduce_teh(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
@@ -51,11 +51,11 @@ def reproduce_teh(scale: str, folder: Path, picture: Path, seed: int) -> tuple[d
     return report, show
 
 
-def _curves(lines: list[Line]) -> dict[str, list[tuple[float, list[float]]]]:
+def _curves(lines: list[Curve]) -> dict[str, list[tuple[float, list[float]]]]:
     return {line.name: [(iterations, [figure]) for iterations, figure in line.points] for line in lines}
 
 
-def _print_lines(tabular: Line, figures: dict[str, list[Line]], pot: int) -> None:
+def _print_lines(tabular: Curve, figures: dict[str, list[Curve]], pot: int) -> None:
     from tacit.reproduce.rebel_teh import PAPER_ITERATIONS, worth_in_iterations
 
     for title, lines in figures.items():

@@ -77,7 +77,7 @@ class TehRun(NamedTuple):
     config: HoldemConfig
 
 
-class Line(NamedTuple):
+class Curve(NamedTuple):
     """A curve: exploitability in chips against iterations of search.
 
     Attributes:
@@ -100,7 +100,7 @@ def teh_runs(scale: str, out: Path, seed: int) -> list[TehRun]:
     ]
 
 
-def tabular_line(scale: str, watch: Watch) -> Line:
+def tabular_line(scale: str, watch: Watch) -> Curve:
     """Returns what Linear CFR on the whole game reaches."""
     how, points = SCALES[scale], []
 
@@ -109,26 +109,26 @@ def tabular_line(scale: str, watch: Watch) -> Line:
         watch("Linear CFR on the whole game", point.iteration, how.tabular)
 
     solve(how.game, solver="linear-cfr", iterations=how.tabular, on_check=keep)
-    return Line("Linear CFR, whole game", points)
+    return Curve("Linear CFR, whole game", points)
 
 
-def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[list[Line], list[Line]]:
+def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[list[Curve], list[Curve]]:
     """Returns the curves of Figure 2 and of Figure 5. What was judged is kept below `out` and not judged again."""
     how = SCALES[scale]
     game = require_holdem(load_game(how.game), "rebel-teh")
     networks = {run.beliefs: str(run.folder.path) for run in runs} or {SELF_PLAY: f"{PRETRAINED}turn_endgame_holdem"}
-    judge = _Judge(game, out / "judged.json", watch)
+    judge = _Exploitability(game, out / "judged.json", watch)
     leaves: dict[str, Any] = {ODDS: CheckDownLeaves()}
     leaves |= {name: load_holdem(path).leaves(game) for name, path in networks.items()}
     if how.perfect:
         leaves[PERFECT] = SolvedRivers(game.rules, how.perfect, device=how.device)
     second = [
-        Line(name, [(n, judge(name, _ends(part, MODIFIED_CFR_AVE), "linear-cfr", n)) for n in how.searches])
+        Curve(name, [(n, judge(name, _ends(part, MODIFIED_CFR_AVE), "linear-cfr", n)) for n in how.searches])
         for name, part in leaves.items()
     ]
     values, count = leaves[SELF_PLAY], how.solver_searches
     fifth = [
-        Line(name, [(count, judge(f"{SELF_PLAY}, {name}", _ends(values, decomposition), solver, count))])
+        Curve(name, [(count, judge(f"{SELF_PLAY}, {name}", _ends(values, decomposition), solver, count))])
         for name, solver, decomposition in (
             ("CFR-D", "linear-cfr", CFR_D), ("modified CFR-AVE", "linear-cfr", MODIFIED_CFR_AVE), ("FP", "flop", CFR_D)
         )
@@ -141,7 +141,7 @@ def _ends(leaves: LeafEvaluator, decomposition: str) -> RoundEnds:
     return RoundEnds(leaves, decomposition, BOARD_CARDS[TURN : TURN + 1], solves_turns=False)
 
 
-class _Judge:
+class _Exploitability:
     """Judges agents exactly, and remembers."""
 
     def __init__(self, game: Holdem, kept: Path, watch: Watch) -> None:
@@ -160,7 +160,7 @@ class _Judge:
         return self._known[key]
 
 
-def worth_in_iterations(tabular: Line, exploitability: float) -> float | None:
+def worth_in_iterations(tabular: Curve, exploitability: float) -> float | None:
     """Returns after how many iterations Linear CFR on the whole game is as good, None where it never was that good."""
     from math import exp, log
 

@@ -25,7 +25,7 @@ from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
-from tacit.rebel.holdem.situations import Deal, deal, draw_rules, no_cards
+from tacit.rebel.holdem.situations import DealtBoards, deal, draw_rules, no_cards
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import BettingStreet, betting_streets
@@ -95,7 +95,9 @@ class HoldemSelfPlay:
             self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
-    def _search(self, rules: NoLimitBetting, betting: Betting, dealt: Deal, reaches: Tensor, examples: Examples) -> Tensor:
+    def _search(
+        self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Examples
+    ) -> Tensor:
         """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)
@@ -115,19 +117,21 @@ class HoldemSelfPlay:
         return values
 
     def _branch(
-        self, rules: NoLimitBetting, street: BettingStreet, dealt: Deal, beliefs: Tensor | None, examples: Examples
+        self, rules: NoLimitBetting, street: BettingStreet, dealt: DealtBoards, beliefs: Tensor | None, examples: Examples
     ) -> None:
         """Plays on below some leaves of a street, with beliefs `[2, L, G, H]` or, if there are none, with random ones."""
         for leaf in self.generator.permutation(len(street.deals))[: self.config.branches]:
             here = self._random_beliefs(dealt) if beliefs is None else beliefs[:, leaf]
             self._play_on(rules, street.deals[leaf][1], dealt, here, examples)
 
-    def _random_beliefs(self, dealt: Deal) -> Tensor:
+    def _random_beliefs(self, dealt: DealtBoards) -> Tensor:
         """Returns `[2, G, H]` beliefs, all as likely as any."""
         weights = self.generator.standard_exponential((2, *dealt.lane.shape), np.float32)
         return torch.from_numpy(weights / weights.sum(axis=2, keepdims=True)).to(dealt.lane.device)
 
-    def _play_on(self, rules: NoLimitBetting, betting: Betting, before: Deal, beliefs: Tensor, examples: Examples) -> None:
+    def _play_on(
+        self, rules: NoLimitBetting, betting: Betting, before: DealtBoards, beliefs: Tensor, examples: Examples
+    ) -> None:
         """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
 
         Args:
@@ -167,7 +171,7 @@ class HoldemSelfPlay:
                 break
         return street
 
-    def _deal(self, boards: BoardTensors, street: int) -> Deal:
+    def _deal(self, boards: BoardTensors, street: int) -> DealtBoards:
         return deal(boards, BOARD_CARDS[street] - boards.board.shape[1], self.generator, self._tables)
 
     def _no_cards(self, games: int) -> BoardTensors:

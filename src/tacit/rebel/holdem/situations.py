@@ -35,7 +35,7 @@ def draw_rules(rules: NoLimitBetting, perturbation: float, generator: np.random.
     return replace(rules, stack=stack, bets=perturbed(rules.bets), raises=perturbed(rules.raises))
 
 
-class Deal(NamedTuple):
+class DealtBoards(NamedTuple):
     """Boards after some cards came, renamed to those that stand for their kind.
 
     Attributes:
@@ -51,7 +51,7 @@ class Deal(NamedTuple):
 
 def deal(
     before: BoardTensors, count: int, generator: np.random.Generator, tables: Mapping[int, BoardTable] = NO_TABLES
-) -> Deal:
+) -> DealtBoards:
     """Returns boards with `count` more cards each, drawn at random; what `tables` know of boards with so many is used."""
     boards = before.board.cpu().numpy()
     order = np.argsort(generator.random((len(boards), NUM_CARDS)) + _holds(boards), axis=1)
@@ -66,7 +66,7 @@ def deal(
     was = torch.from_numpy(np.argsort(RENAMED_HANDS, axis=1)[renaming]).to(before.device).gather(1, after.hand)
     place = torch.full((len(boards), NUM_HANDS), -1, device=before.device, dtype=torch.int64)
     place.scatter_(1, before.hand, torch.arange(before.hand.shape[1], device=before.device).expand(len(boards), -1))
-    return Deal(after, kind, place.gather(1, was))
+    return DealtBoards(after, kind, place.gather(1, was))
 
 
 def no_cards(games: int, device: str) -> BoardTensors:

@@ -9,6 +9,7 @@ from tacit.cards.board_tensors import BoardTensors, canonical_boards
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, meetings, possible_hands
 from tacit.cards.run_outs import leads
+from tacit.evaluation.exact import infostate_values
 from tacit.games.betting import ALL_IN, BOARD_CARDS, RIVER, TURN, NoLimitBetting
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.numba_hands import HandPasses
@@ -100,6 +101,34 @@ def test_a_batch_plays_as_each_of_its_games_alone(
             found = average[first : first + tree.num_actions[node], game].numpy()[:, lane]
             moved = np.abs(found - tree.decision(played, node)) > 1e-3
             assert moved.mean() < 0.01  # where two actions are worth the same, rounding decides
+
+
+@pytest.mark.parametrize(("street", "leaves"), [(RIVER, None), (TURN, MixedLeaves(counterfactual=True))])
+def test_averages_are_worth_what_the_tree_says_they_are(street: int, leaves: MixedLeaves | None) -> None:
+    alone, together = batch(street, leaves, "dcfr", "modified-cfr-ave")
+    for driver in (*alone, together):
+        driver.run(5)
+    values, boards = together.average_values(), together.passes.boards
+    for game, driver in enumerate(alone):
+        tree, plan = driver.passes.tree, driver.average_strategy()
+        hands = tree.hands(START)
+        lane = np.searchsorted(boards.hand[game].numpy(), hands)
+        for player in (0, 1):
+            expected = infostate_values(driver.passes, plan, player, 0, leaves)
+            met = meetings(np.bincount(hands, tree.root_reach[1 - player], NUM_HANDS))[hands]
+            found = values[player][game].numpy()[lane] * UNIT
+            np.testing.assert_allclose(found, expected * met, rtol=0, atol=1e-4 * float(np.abs(found).max()))
+
+
+def test_values_of_averages_settle_sooner_than_means_over_iterations() -> None:
+    _, early = batch(RIVER, None, "dcfr", "cfr-d")
+    _, late = batch(RIVER, None, "dcfr", "cfr-d")
+    early.run(48)
+    late.run(600)
+    truth = torch.stack(late.average_values())
+    weight = sum(early.schedule.step(t).average_weight for t in range(1, 49))
+    ours, means = torch.stack(early.average_values()), torch.stack(early.root_sum) / weight
+    assert float((ours - truth).abs().mean()) < 0.9 * float((means - truth).abs().mean())
 
 
 def test_hands_meet_and_lead_as_counted_one_board_at_a_time() -> None:

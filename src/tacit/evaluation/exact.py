@@ -65,7 +65,7 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
         return evaluate_weights(passes, passes.weights(strategy))
     strategy = passes.entries(strategy)
     reaches = [passes.reach(player, strategy) for player in (0, 1)]
-    leaves = [leaf_values(passes, evaluator, reaches, player) for player in (0, 1)]
+    leaves = leaf_values(passes, evaluator, reaches)
     value = passes.root_value(0, passes.values(0, strategy, reaches[1], leaves[0]))
     del strategy  # a large one need not lie beside the responses
     responses = [passes.root_value(p, passes.best_response(p, reaches[1 - p], leaves=leaves[p])[0]) for p in (0, 1)]
@@ -90,17 +90,33 @@ def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
     return evaluate(exact, passes.tree.normalise(strategy.astype(np.float64)))  # no name keeps the copy alive
 
 
-def leaf_values(passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any], player: int) -> LeafValues | None:
-    """Returns what the leaves are worth to a player when both come there with the given reaches."""
+def leaf_values(
+    passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any]
+) -> tuple[LeafValues | None, LeafValues | None]:
+    """Returns what the leaves are worth to each player when both come there with the given reaches."""
     if evaluator is None or passes.leaf_states is None:
-        return None
+        return None, None
     beliefs = passes.new_beliefs()
-    for other in (0, 1):
-        passes.leaf_beliefs(other, reaches[other], beliefs)
+    for player in (0, 1):
+        passes.leaf_beliefs(player, reaches[player], beliefs)
     values = evaluator.evaluate(passes.leaf_states, beliefs)
     if not evaluator.counterfactual:
-        return LeafValues(values)
-    return LeafValues(values * passes.leaf_weight(player, reaches[1 - player]).to(values), counterfactual=True)
+        return LeafValues(values), LeafValues(values)
+    first, second = (values * passes.leaf_weight(player, reaches[1 - player]).to(values) for player in (0, 1))
+    return LeafValues(first, counterfactual=True), LeafValues(second, counterfactual=True)
+
+
+def root_values(passes: AnyPasses, strategy: Any, reaches: Sequence[Any], evaluator: LeafEvaluator | None) -> list[Any]:
+    """Returns for each player the counterfactual values of the roots when a strategy is played, in the passes' layouts.
+
+    Args:
+      passes: over the games.
+      strategy: entries: what both play.
+      reaches: its reaches.
+      evaluator: values the leaves at its beliefs.
+    """
+    leaves = leaf_values(passes, evaluator, reaches)
+    return [passes.values(player, strategy, reaches[1 - player], leaves[player]) + 0.0 for player in (0, 1)]
 
 
 def best_response(passes: AnyTreePasses, strategy: Floats, player: int) -> BestResponse:
@@ -120,6 +136,6 @@ def infostate_values(
     """
     layout = passes.entries(strategy)
     reaches = [passes.reach(one, layout) for one in (0, 1)]
-    passes.values(player, layout, reaches[1 - player], leaf_values(passes, evaluator, reaches, player))
+    passes.values(player, layout, reaches[1 - player], leaf_values(passes, evaluator, reaches)[player])
     cfv, likelihood = passes.node_values(player, node), passes.node_likelihood(player, node, reaches[1 - player])
     return np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0)

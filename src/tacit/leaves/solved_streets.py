@@ -11,7 +11,7 @@ from tacit.cards.hands import NUM_HANDS
 from tacit.games.betting import BOARD_CARDS, RIVER, TURN, Betting, BettingRules
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.street_passes import StreetPasses
-from tacit.solvers.driver import Driver, DriverOptions
+from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import betting_streets
 
@@ -48,9 +48,9 @@ class SolvedRivers:
         street = betting_streets(self._rules, BOARD_CARDS[RIVER], after)[0]
         reaches = beliefs[:, rivers.hand].transpose(0, 1).contiguous()  # [cards, 2, H]
         passes = StreetPasses(street, rivers, reaches, after.facing, self._rules.stack)
-        driver = Driver(passes, self._schedule, DriverOptions(values_roots=True))
+        driver = Driver(passes, self._schedule)
         driver.run(self._iterations)
-        values = torch.stack(driver.root_means()) * after.facing
+        values = torch.stack(driver.average_values()) * after.facing
         total = torch.zeros_like(beliefs).index_add_(1, rivers.hand.flatten(), values.flatten(1))
         return total / (len(rivers) - 4)  # of the cards that come, two hands hold four
 

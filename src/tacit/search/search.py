@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.evaluation.exact import leaf_values
 from tacit.kernels.base import LeafEvaluator
 from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
@@ -188,9 +187,7 @@ class BatchSearch:
         Values of the responses on the way are too high for both players, by as much as the averages could be exploited, and a
         network that learnt them would pass the error on to every search above.
         """
-        strategy, reaches = passes.normalise(driver.average), driver.mean_reaches
-        found = [passes.values(p, strategy, reaches[1 - p], leaf_values(passes, self.evaluator, reaches, p)) for p in (0, 1)]
-        return passes.root_values(found, 1.0)
+        return passes.root_values(driver.average_values(), 1.0)
 
     @cached_property
     def decisions(self) -> DecisionTables:

@@ -10,7 +10,7 @@ it is taken away with its mean, and the network learns the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -103,14 +103,14 @@ class HoldemSelfPlay:
         street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
         ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition)
-        driver = Driver(passes, self._schedule, replace(ends, values_roots=True))
+        driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
         moment = int(self.generator.integers(1, iterations + 1))
         driver.run(moment)
         beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
         driver.run(iterations - moment)
         self.searches += len(dealt.boards)
-        values = torch.stack(driver.root_means())
+        values = torch.stack(driver.average_values())
         del driver, passes  # their room is needed below
         if not last:
             self._branch(rules, street, dealt, None if self._at_random else beliefs, examples)

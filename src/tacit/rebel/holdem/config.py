@@ -28,6 +28,7 @@ class HoldemConfig(Settings):
       branches: leaves of a search below which play goes on.
       nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: how far bets are drawn from the game's, in pots.
+      start_networks: whether networks of round beginnings take the noise of the next card out of targets (`starts.py`).
       hidden: width of the networks' layers.
       layers: their number.
       embedding: numbers that stand for a hand.
@@ -52,6 +53,7 @@ class HoldemConfig(Settings):
     branches: int = 4
     nodes: int = 200
     perturbation: float = 0.1
+    start_networks: bool = True
     hidden: int = 256
     layers: int = 3
     embedding: int = 64

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from tacit.cards.board_tensors import BoardTable
+from tacit.cards.board_tensors import BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -29,7 +29,7 @@ class RoundEndLearner:
       device: where everything lies.
     """
 
-    def __init__(self, net: RoundEndNet, table: BoardTable, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundEndNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
         self.replay: ReplayBuffer[RoundEndExamples] = ReplayBuffer(RoundEndExamples, config.replay_size, device)
         self._optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate)

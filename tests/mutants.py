@@ -509,6 +509,21 @@ MUTANTS = (
         "strengths[hand]",
         "test_blueprint.py::test_tables_of_buckets_are_what_single_boards_say",
     ),
+    # Checkpoints
+    Mutant(
+        "checkpoints: parts of before are removed first",
+        "nets/checkpoint.py",
+        "    parts = [_write_part(path, part) for part in others]",
+        "    remove_tensors(path)\n    parts = [_write_part(path, part) for part in others]",
+        "test_checkpoint.py::test_a_kill_while_files_are_written_leaves_the_set_of_before",
+    ),
+    Mutant(
+        "checkpoints: any part will do",
+        "nets/checkpoint.py",
+        'if name != f"{path.stem}.{_digest(content)}{PART}":',
+        "if not content:",
+        "test_checkpoint.py::test_a_set_that_is_not_whole_is_no_checkpoint",
+    ),
     # ReBeL at hold'em
     Mutant(
         "hold'em: nobody holds the cards that come",

@@ -80,7 +80,8 @@ class RoundEndLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Returns all there is to restore but the examples: these are made again."""
-        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", optimizer_state(self._optimizer))}
+        moments = optimizer_state(self._optimizer, compact=True)
+        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", moments)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""

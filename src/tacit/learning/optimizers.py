@@ -13,7 +13,7 @@ def optimizer_state(optimizer: torch.optim.Optimizer, compact: bool = False) -> 
 
     Args:
       optimizer: whose.
-      compact: whether means of gradients and their squares are kept to three digits, in half the room: they are noisy means, and
+      compact: whether means of gradients and their squares are kept to three digits, in half the room: they are noisy, and
         bfloat16 has the range of float32, which squares need.
     """
     moments = optimizer.state_dict()["state"]

@@ -554,6 +554,27 @@ MUTANTS = (
         "test_rebel_holdem.py::test_boards_are_dealt_up_to_names_of_suits_and_hands_keep_their_places",
     ),
     Mutant(
+        "hold'em: small beliefs are forgotten",
+        "rebel/holdem/stored.py",
+        "beliefs=(roots * STEPS).round()",
+        "beliefs=(roots * STEPS / 16).round()",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: hands that a card excludes are learnt",
+        "rebel/holdem/stored.py",
+        "beyond=values.masked_fill(kept.beyond == UNKNOWN, torch.nan)",
+        "beyond=values",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: kept beliefs meet themselves",
+        "rebel/holdem/stored.py",
+        "beliefs.flip(1).transpose(0, 1)",
+        "beliefs.transpose(0, 1)",
+        "test_stored_examples.py",
+    ),
+    Mutant(
         "hold'em: averages without own reach",
         "kernels/street_passes.py",
         "float(step.average_weight) * own_reach[rows]",

@@ -207,9 +207,13 @@ class BoardTable:
         self._features: Tensor | None = None
         self._counted: Tensor | None = None
 
+    def plain_boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` canonical boards by their numbers."""
+        return BoardTensors(self._boards[kind])
+
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` canonical boards by their numbers, with what is known of them."""
-        boards = BoardTensors(self._boards[kind])
+        boards = self.plain_boards(kind)
         boards.features = self.features(kind)
         if self._counted is not None:
             boards.counted = self._counted[kind]

@@ -80,7 +80,8 @@ class RoundEndLeaves:
         if states not in self._known:
             chips = torch.tensor([betting.facing / states.unit for betting in states.betting], device=boards.device)
             public = public_features(boards, states.betting, states.stack)
-            self._known[states] = net.embed(boards.features.to(self._dtype)), public, chips
+            hands = net.embed(boards.features.to(self._dtype), boards.texture.to(self._dtype))
+            self._known[states] = hands, public, chips
         hands, public, chips = self._known[states]
         other = beliefs.flip(0).flatten(0, 1)
         leads, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))

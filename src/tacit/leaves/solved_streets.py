@@ -10,7 +10,7 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS
 from tacit.games.betting import BOARD_CARDS, RIVER, TURN, Betting, BettingRules
 from tacit.kernels.hand_leaves import HandStates
-from tacit.kernels.street_passes import StreetPasses
+from tacit.kernels.street_passes import StreetPasses, StreetStates
 from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import betting_streets
@@ -33,14 +33,27 @@ class SolvedRivers:
         self._schedule = plain_schedule(solver)
         self._rivers: dict[tuple[int, ...], BoardTensors] = {}
 
-    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * 1326, L]` counterfactual values in chips."""
+    def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        if isinstance(states, StreetStates):
+            return self._evaluate_games(states, beliefs)
         halves = beliefs.to(self._device, torch.float32).view(2, NUM_HANDS, -1)
         found = [
             self._solve(board, betting, halves[..., leaf])
             for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True))
         ]
         return torch.stack(found, 2).view(beliefs.shape).to(beliefs)
+
+    def _evaluate_games(self, states: StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` the same for a batch of games."""
+        values = torch.empty_like(beliefs)
+        for game, (board, hands) in enumerate(zip(states.boards.board.tolist(), states.boards.hand, strict=True)):
+            for leaf, betting in enumerate(states.betting):
+                held = torch.zeros(2, NUM_HANDS, device=self._device)
+                held[:, hands.to(self._device)] = beliefs[:, leaf, game].to(self._device)
+                worth = self._solve(tuple(board), betting, held) / states.unit
+                values[:, leaf, game] = worth[:, hands.to(self._device)].to(values)
+        return values
 
     def _solve(self, board: tuple[int, ...], betting: Betting, beliefs: Tensor) -> Tensor:
         """Returns `[2, 1326]` both players' values at one leaf, from `[2, 1326]` beliefs."""

@@ -41,7 +41,7 @@ from tacit.solvers.valuation import CFR_D
 from tacit.tree.betting_street import Extra
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.hand_tree import START
+from tacit.tree.hand_tree import START, HandTree
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
 
@@ -221,7 +221,7 @@ class HandSearch:
         tree = build_hand_tree(self.game, rules, now.board, _with_traces(now), now.betting, _extra(now, extra), depth)
         passes, gadget = self._device.passes(tree), None
         if self.safety == RE_SOLVING and now.left is not None:
-            gadget = self._gadget(now, passes, 1 - player)
+            gadget = self._gadget(now, tree, passes, 1 - player)
         options = DriverOptions(gadget=gadget)
         if passes.leaf_states is not None:
             options = DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget)
@@ -256,11 +256,11 @@ class HandSearch:
             return None
         return ROUND
 
-    def _gadget(self, now: Situation, passes: AnyTreePasses, opponent: int) -> Gadget:
+    def _gadget(self, now: Situation, tree: HandTree, passes: AnyTreePasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""
         worth = self.promised(now, opponent)
         met = passes.node_likelihood(opponent, START.node, passes.reach(1 - opponent, passes.uniform()))
-        return Gadget(opponent, passes.roots(worth[passes.tree.hands(START)] * met))
+        return Gadget(opponent, passes.roots(worth[tree.hands(START)] * met))
 
 
 def _with_traces(now: Situation) -> Ranges:

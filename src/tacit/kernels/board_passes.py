@@ -32,7 +32,8 @@ class BoardPasses(StreetPasses, TreePasses[Tensor]):
 
     def __init__(self, tree: HandTree, boards: BoardTensors, stack: int) -> None:
         assert len(tree.blocks.board) == 1
-        self.tree, self.boards = tree, boards
+        self.tree: HandTree = tree
+        self.boards = boards
         hands = tree.hands(START)
         self._lanes = torch.from_numpy(np.searchsorted(boards.hand[0].cpu().numpy(), hands)).to(boards.device)
         reaches = torch.stack([self.roots(part) for part in tree.root_reach], 1)

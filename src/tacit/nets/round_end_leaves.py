@@ -91,7 +91,8 @@ class RoundEndLeaves:
         from tacit.nets.numba_round_end import finish as finish_here
 
         faced = [self._against(states, player, beliefs[1 - player]) for player in (0, 1)]
-        return finish_here(*net.make(hands, public, beliefs), *zip(*faced, strict=True), beliefs, states.chips)
+        leads_by_player, met_by_player = zip(*faced, strict=True)
+        return finish_here(*net.make(hands, public, beliefs), leads_by_player, met_by_player, beliefs, states.chips)
 
     def _against(self, states: StreetStates, player: int, theirs: Tensor) -> tuple[Tensor, Tensor]:
         """Returns `[L, G, H]` a player's leads against beliefs, and how likely these let hands be held.

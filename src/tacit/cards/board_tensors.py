@@ -203,9 +203,13 @@ class BoardTable:
         self._features: Tensor | None = None
         self._counted: Tensor | None = None
 
+    def plain_boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` canonical boards by their numbers."""
+        return BoardTensors(self._boards[kind])
+
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` canonical boards by their numbers, with what is known of them."""
-        boards = BoardTensors(self._boards[kind])
+        boards = self.plain_boards(kind)
         boards.features = self.features(kind)
         if self._counted is not None:
             boards.counted = self._counted[kind]
@@ -230,6 +234,27 @@ class BoardTable:
         self._features[kind], self._known[kind] = found, True
         if self._counted is not None:
             self._counted[kind] = boards.counted
+
+
+class FullBoards:
+    """What is known of full boards: too many to keep anything, so it is found whenever it is asked for (see `BoardTable`)."""
+
+    def boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` boards by their numbers (`board_number`)."""
+        return BoardTensors(kind[:, None] // _powers(FULL_BOARD, kind.device) % NUM_CARDS)
+
+    def features(self, kind: Tensor) -> Tensor:
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards, in half precision."""
+        return self.boards(kind).features.half()
+
+
+def board_number(boards: Tensor) -> Tensor:
+    """Returns the cards of boards `[..., n]` as digits of a number."""
+    return (boards * _powers(boards.shape[-1], boards.device)).sum(-1)
+
+
+def _powers(num_cards: int, device: torch.device) -> Tensor:
+    return NUM_CARDS ** torch.arange(num_cards, device=device).flip(0)
 
 
 def _strengths(boards: Tensor) -> Tensor:

@@ -60,12 +60,6 @@ class BoardTensors:
         """`[G, H, 2]` the cards of each hand."""
         return _hands(str(self.device))[self.hand]
 
-    @cached_property
-    def holds(self) -> Tensor:
-        """`[G, H, 52]` 1 where a hand holds a card."""
-        held = torch.zeros(*self.hand.shape, NUM_CARDS, device=self.device)
-        return held.scatter_(2, self.cards, 1.0)
-
     def meetings(self, weights: Tensor) -> Tensor:
         """Returns `[F, G, H]` for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
         return self._new(self.fill_meetings, weights)
@@ -89,11 +83,9 @@ class BoardTensors:
 
             triton_boards.fill_meetings(self._cards32, source, rows, out, places, amount)
             return
-        weights = source[rows]
-        by_card = torch.bmm(weights.transpose(0, 1), self.holds)  # [G, F, 52]
-        shared = torch.bmm(by_card, self.holds.transpose(1, 2)).transpose(0, 1)
-        met = weights.sum(2, keepdim=True) - shared + weights  # the hand itself was taken away twice
-        out[places] = met * amount[:, None, None]
+        from tacit.cards import numba_boards
+
+        numba_boards.fill_meetings(*(part.numpy() for part in (self._cards32, source, rows, out, places, amount)))
 
     def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
         """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
@@ -102,7 +94,11 @@ class BoardTensors:
 
             triton_boards.fill_leads(self.counted, source, rows, out, places, amount, 1.0 / self._run_outs)
             return
-        out[places] = torch.bmm(self.margins, source[rows].permute(1, 2, 0)).permute(2, 0, 1) * amount[:, None, None]
+        weights = source[rows].transpose(0, 1)
+        led = torch.bmm(
+            weights, self.margins.transpose(1, 2)
+        )  # [G, F, H]: a product with few rows is faster than with few columns
+        out[places] = led.transpose(0, 1) * amount[:, None, None]
 
     def _new(self, fill: Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None], weights: Tensor) -> Tensor:
         every, weights = torch.arange(len(weights), device=self.device), weights.contiguous()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import torch
 from torch import Tensor
 
@@ -10,7 +12,7 @@ from tacit.cards.dealing import NextBoards, with_next_cards
 from tacit.cards.hands import NUM_HANDS
 from tacit.games.betting import BOARD_CARDS, RIVER, Betting, BettingRules
 from tacit.kernels.hand_leaves import HandStates
-from tacit.kernels.street_passes import StreetPasses
+from tacit.kernels.street_passes import StreetPasses, StreetStates
 from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import betting_streets
@@ -32,9 +34,12 @@ class SolvedRivers:
         self._rules, self._iterations, self._device = rules, iterations, device
         self._schedule = plain_schedule(solver)
         self._turns: dict[tuple[int, ...], tuple[Tensor, NextBoards]] = {}
+        self._games: WeakKeyDictionary[StreetStates, NextBoards] = WeakKeyDictionary()
 
-    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * 1326, L]` counterfactual values in chips."""
+    def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        if isinstance(states, StreetStates):
+            return self._evaluate_games(states, beliefs)
         halves = beliefs.to(self._device, torch.float32).view(2, NUM_HANDS, -1)
         values = torch.zeros_like(halves)
         for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True)):
@@ -42,6 +47,15 @@ class SolvedRivers:
             here = halves[:, hand, leaf][:, None]
             values[:, hand, leaf] = self.values(betting, rivers, here)[:, 0] * betting.facing
         return values.view(beliefs.shape).to(beliefs)
+
+    def _evaluate_games(self, states: StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` the same for a batch of games."""
+        values, boards = torch.empty_like(beliefs), states.boards
+        if states not in self._games:
+            self._games[states] = with_next_cards(boards, torch.arange(len(boards), device=boards.device))
+        for leaf, betting in enumerate(states.betting):
+            values[:, leaf] = self.values(betting, self._games[states], beliefs[:, leaf]) * (betting.facing / states.unit)
+        return values
 
     def _boards(self, board: tuple[int, ...]) -> tuple[Tensor, NextBoards]:
         """Returns the hands that a turn allows and its rivers; what is known of them is kept."""

@@ -55,6 +55,10 @@ class RoundEndExamples:
     beyond: Tensor
 
 
+RARELY_MET = 1e-4
+"""Hands that the other's beliefs exclude nearly always: rounding is all there is to learn of them."""
+LARGEST = 100.0
+"""Values beyond odds, in what either has put in, that are kept as they are."""
 Examples = dict[int, list[RoundEndExamples]]
 """By the number of cards on their boards."""
 
@@ -191,8 +195,9 @@ class HoldemSelfPlay:
         at_end = before if not alone else DealtBoards(boards, before.kind, before.lane)
         new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
         if alone:  # all games ask the same: their mean is one example with little noise
-            parts = (part.nanmean(0, keepdim=True) for part in (new.beliefs, new.odds, new.met, new.beyond))
-            new = RoundEndExamples(new.kind, new.public[:1], *parts)
+            parts = (new.beliefs, new.odds, new.met, new.beyond)  # half precision overflows where hundreds are summed
+            means = (part.float().nanmean(0, keepdim=True).half() for part in parts)
+            new = RoundEndExamples(new.kind, new.public[:1], *means)
         examples.ends.setdefault(boards.board.shape[1], []).append(new)
 
     @staticmethod
@@ -200,7 +205,8 @@ class HoldemSelfPlay:
         """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`; NaN where these are not known."""
         boards, other = dealt.boards, beliefs.flip(0)
         leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
-        parts = (beliefs * beliefs.shape[2], leads / met, met, (values - leads) / met)
+        beyond = ((values - leads) / met).clamp(-LARGEST, LARGEST).masked_fill(met < RARELY_MET, torch.nan)
+        parts = (beliefs * beliefs.shape[2], leads / met, met, beyond)
         public = public_features(boards, [betting], stack)[0]
         return RoundEndExamples(dealt.kind, public, *(part.transpose(0, 1).half() for part in parts))
 

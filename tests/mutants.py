@@ -556,8 +556,8 @@ MUTANTS = (
     Mutant(
         "hold'em: small beliefs are forgotten",
         "rebel/holdem/stored.py",
-        "beliefs=(roots * STEPS).round()",
-        "beliefs=(roots * STEPS / 16).round()",
+        "return (roots * STEPS).round()",
+        "return (roots * STEPS / 16).round()",
         "test_stored_examples.py",
     ),
     Mutant(

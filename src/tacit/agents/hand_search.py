@@ -18,6 +18,7 @@ import numpy as np
 
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
+from tacit.agents.warm import WarmStart
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
 from tacit.games.betting import BOARD_CARDS, DEAL, TURN, BettingRules
@@ -32,6 +33,7 @@ from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import draw_iterations, plain_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.solvers.valuation import CFR_D
+from tacit.tree.betting_street import betting_streets
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START
@@ -55,12 +57,14 @@ class RoundEnds:
       decomposition: at which beliefs (see `DriverOptions`).
       boards: the numbers of cards on the boards that are searched to the round's end and no further.
       solves_turns: whether on the turn the rest of the hand is solved all the same where that is small enough.
+      warm: what searches that end with their round start from, if anything.
     """
 
     leaves: LeafEvaluator
     decomposition: str
     boards: tuple[int, ...]
     solves_turns: bool = True
+    warm: WarmStart | None = None
 
 
 class HandSearch:
@@ -169,11 +173,15 @@ class HandSearch:
         if self.safety == RE_SOLVING and now.left is not None:
             gadget = self._gadget(now, passes, 1 - player)
         driver = TabularDriver(passes, self._schedule, DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget))
+        if self.ends.warm is not None and depth == ROUND:
+            street = betting_streets(rules, len(now.board), now.betting, more, depth)[0]
+            self.ends.warm.start(driver, street, now.board, rules.stack)
         if self.safety != SAMPLED:
-            driver.run(self._iterations)
+            driver.run(max(0, self._iterations - driver.iteration))
             return tree.strategy(driver.average_strategy())
         drawn = draw_iterations(self._schedule, self._iterations, self._generator.random(1))
-        driver.run(int(drawn[0]) - (not driver.responds))  # of regrets the strategy that this iteration replaces
+        last = int(drawn[0]) - (not driver.responds)  # of regrets the strategy that this iteration replaces
+        driver.run(max(0, last - driver.iteration))
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
 
     def _depth(self, now: Situation, ranges: Ranges) -> Depth:

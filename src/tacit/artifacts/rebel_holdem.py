@@ -12,6 +12,7 @@ from tacit.agents.hand_policy import HandPolicy
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
+from tacit.agents.warm import WarmStart
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
 from tacit.errors import TacitError
@@ -43,7 +44,9 @@ class HoldemArtifact(Artifact):
         """Returns the search of its networks."""
         rules, trained = require_holdem(self.game, self.name), self._trained
         leaves = trained.leaves(rules)
-        ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets))
+        policies = trained.policies()
+        warm = WarmStart(policies, trained.config.warm_start) if policies is not None else None
+        ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets), warm=warm)
         given = {"solver": trained.config.solver, "iterations": PLAY_ITERATIONS, **(options.given() if options else {})}
         return HandSearch(rules, generator=generator, ends=ends, **given)
 

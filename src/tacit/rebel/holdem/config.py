@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tacit.solvers.schedules import plain_schedule
+from tacit.errors import TacitError
+from tacit.solvers.schedules import RegretSchedule, plain_schedule
 from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
 from tacit.training.settings import Settings
 
@@ -29,6 +30,9 @@ class HoldemConfig(Settings):
       branches: leaves of a search below which play goes on.
       nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: how far bets are drawn from the game's, in pots.
+      warm_start: iterations that policy networks stand for where searches begin, 15 in the paper; they are trained beside the
+        value networks. 0 has none.
+      warm_start_at: epochs after which searches start from them.
       hidden: width of the networks' layers.
       layers: their number.
       embedding: numbers that stand for a hand.
@@ -54,6 +58,8 @@ class HoldemConfig(Settings):
     branches: int = 4
     nodes: int = 200
     perturbation: float = 0.1
+    warm_start: int = 0
+    warm_start_at: int = 1
     hidden: int = 256
     layers: int = 3
     embedding: int = 64
@@ -75,10 +81,14 @@ class HoldemConfig(Settings):
             1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
             "replay_size", "epoch_examples", "epochs",
         )  # fmt: skip
-        self.require_at_least(0, "evaluate_every", "perturbation")
+        self.require_at_least(0, "evaluate_every", "perturbation", "warm_start", "warm_start_at")
         self.require_positive("learning_rate", "ratio")
         self.require_seed()
-        plain_schedule(self.solver)
+        schedule = plain_schedule(self.solver)
+        if self.warm_start and not isinstance(schedule, RegretSchedule):
+            raise TacitError("a warm start is for regret matching: choose a solver of the CFR family, such as dcfr")
+        if self.warm_start and min(self.iterations, self.river_iterations) <= self.warm_start:
+            raise TacitError(f"a warm start stands for {self.warm_start} iterations: searches need more than that")
 
 
 PRESETS: dict[str, HoldemConfig] = {

@@ -9,7 +9,7 @@ it is taken away with its mean, and the network learns the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb
 
@@ -24,10 +24,12 @@ from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
+from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
 from tacit.rebel.holdem.situations import DealtBoards, deal, draw_rules, no_cards
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
+from tacit.solvers.warm import STEADINESS, start_warm
 from tacit.tree.betting_street import BettingStreet, betting_streets
 from tacit.tree.subgame import ROUND
 
@@ -56,6 +58,8 @@ class RoundEndExamples:
 
 Examples = dict[int, list[RoundEndExamples]]
 """By the number of cards on their boards."""
+OnSearch = Callable[[StreetPasses, DealtBoards, Tensor], None]
+"""Hears of a search: its games, their boards, and their average strategies."""
 
 
 class HoldemSelfPlay:
@@ -67,6 +71,10 @@ class HoldemSelfPlay:
       leaves: what values the ends of rounds.
       tables: what is known of boards, by their cards.
       generator: of everything random.
+      on_search: hears of every search, if anybody wants to.
+
+    Attributes:
+      policies: What searches start from, if anything.
     """
 
     def __init__(
@@ -76,7 +84,10 @@ class HoldemSelfPlay:
         leaves: RoundEndLeaves,
         tables: Mapping[int, BoardTable],
         generator: np.random.Generator,
+        on_search: OnSearch | None = None,
     ) -> None:
+        self.policies: RoundPolicies | None = None
+        self._on_search = on_search
         self.rules, self.config, self.leaves, self.generator = rules, config, leaves, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
@@ -105,11 +116,15 @@ class HoldemSelfPlay:
         ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition)
         driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
-        moment = int(self.generator.integers(1, iterations + 1))
-        driver.run(moment)
+        if self.policies is not None:
+            start_warm(driver, self.policies.propose(passes), config.warm_start, STEADINESS)
+        moment = int(self.generator.integers(driver.iteration + 1, iterations + 1))
+        driver.run(moment - driver.iteration)
         beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
         driver.run(iterations - moment)
         self.searches += len(dealt.boards)
+        if self._on_search is not None:
+            self._on_search(passes, dealt, passes.normalise(driver.average))
         values = torch.stack(driver.average_values())
         del driver, passes  # their room is needed below
         if not last:

@@ -21,8 +21,10 @@ from tacit.learning.rates import cosine_decay
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_policy_net import RoundPolicyNet
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
+from tacit.rebel.holdem.policies import PolicyTraining
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples
 from tacit.training.system import Metrics, Trainer, generator_state
 
@@ -41,6 +43,7 @@ class HoldemProgress(Metrics):
       still: the same for a network that says 0.
       searches_per_second: in this epoch.
       preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
+      policy: mean loss of policy networks in the epoch; None where there are none.
       exploitability: None, hold'em is judged by `tacit evaluate`.
     """
 
@@ -54,6 +57,7 @@ class HoldemProgress(Metrics):
     preflop: float | None = None
     flop: float | None = None
     turn: float | None = None
+    policy: float | None = None
     exploitability: float | None = None
 
 
@@ -77,7 +81,11 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.leaves = RoundEndLeaves(nets)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device)
-        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, tables, self._numpy)
+        self.policies: PolicyTraining | None = None
+        if config.warm_start:
+            self.policies = PolicyTraining(make_policies(rules, config, device), rules, tables, config, device, self._numpy)
+        listener = None if self.policies is None else self.policies.listen
+        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, tables, self._numpy, listener)
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
@@ -93,7 +101,10 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
                 figures.setdefault(cards, []).append((learner.learn(new, rate, self._torch), *error))
                 made += len(new.kind)
             self.leaves.refresh()
+            if self.policies is not None:
+                self.policies.learn(rate, self._torch)
         self.epoch, self.examples = self.epoch + 1, self.examples + made
+        self._start_warm()
         means = {cards: np.mean(rows, axis=0) for cards, rows in figures.items()}
         loss, error, still = np.mean(list(means.values()), axis=0).tolist()
         if not math.isfinite(loss):
@@ -102,7 +113,14 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.seconds += took
         speed = (self.selfplay.searches - before) / took
         shares: dict[str, Any] = {STREETS[cards]: float(mean[1] / mean[2]) for cards, mean in means.items()}
+        if self.policies is not None:
+            shares["policy"] = self.policies.take_loss()
         return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
+
+    def _start_warm(self) -> None:
+        """Lets searches start from policies as soon as they have learnt for long enough."""
+        if self.policies is not None and self.epoch >= self.config.warm_start_at:
+            self.selfplay.policies = self.policies.proposals
 
     def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
         """Returns the metrics as they are: exact figures of hold'em take longer than epochs."""
@@ -114,6 +132,8 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def weights(self) -> dict[str, Tensor]:
         nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
+        if self.policies is not None:
+            nets |= {f"policy.{cards}": part.net.state_dict() for cards, part in self.policies.learners.items()}
         return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
 
     @staticmethod
@@ -138,9 +158,13 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             if known:
                 learner.net.load_state_dict({name: part.float() for name, part in known.items()})
         self.leaves.refresh()
+        if self.policies is not None:
+            self.policies.start_from(unprefixed("policy", weights))
 
     def tensors(self) -> dict[str, Tensor]:
         learners = {str(cards): learner.state() for cards, learner in self.learners.items()}
+        if self.policies is not None:
+            learners |= {f"policy.{cards}": learner.state() for cards, learner in self.policies.learners.items()}
         return {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -154,6 +178,9 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.examples = int(header["examples"])
         self._numpy.bit_generator.state = header["numpy"]
         self.leaves.refresh()
+        if self.policies is not None:
+            self.policies.restore(unprefixed("policy", tensors))
+        self._start_warm()
 
 
 def trainable_rules(game: AnyGame) -> NoLimitBetting:
@@ -171,6 +198,12 @@ def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[
     """Returns new networks for the ends of all rounds but the last, by the number of cards on the board."""
     cards = BOARD_CARDS[rules.first_street : RIVER]
     return {number: RoundEndNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
+
+
+def make_policies(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundPolicyNet]:
+    """Returns new policy networks for all rounds, by the number of cards on the board."""
+    cards = BOARD_CARDS[rules.first_street :]
+    return {number: RoundPolicyNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
 
 
 def _joined(parts: list[RoundEndExamples]) -> RoundEndExamples:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.errors import TacitError
 from tacit.games import load_game
@@ -12,9 +13,12 @@ from tacit.games.holdem import Holdem
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import HoldemConfig
-from tacit.rebel.holdem.train import make_nets, trainable_rules
+from tacit.rebel.holdem.train import make_nets, make_policies, trainable_rules
 from tacit.training.folder import network_file
+
+N = TypeVar("N", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,24 @@ class TrainedHoldem:
         Raises:
           TacitError: they are of another version.
         """
-        nets = make_nets(trainable_rules(load_game(self.game)), self.config, device)
+        return self._filled(make_nets(trainable_rules(load_game(self.game)), self.config, device), self.tensors)
+
+    def policies(self, device: str = "cpu") -> RoundPolicies | None:
+        """Returns what searches start from, if policies were trained.
+
+        Raises:
+          TacitError: they are of another version.
+        """
+        if not self.config.warm_start:
+            return None
+        nets = make_policies(trainable_rules(load_game(self.game)), self.config, device)
+        return RoundPolicies(self._filled(nets, unprefixed("policy", self.tensors)))
+
+    def _filled(self, nets: dict[int, N], tensors: dict[str, Tensor]) -> dict[int, N]:
+        """Returns networks with the weights that were trained."""
         try:
             for cards, net in nets.items():
-                net.load_state_dict({name: part.float() for name, part in unprefixed(str(cards), self.tensors).items()})
+                net.load_state_dict({name: part.float() for name, part in unprefixed(str(cards), tensors).items()})
         except RuntimeError:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version") from None
         return {cards: net.eval() for cards, net in nets.items()}

@@ -568,6 +568,27 @@ MUTANTS = (
         "test_stored_examples.py",
     ),
     Mutant(
+        "warm start: the policy is forgotten",
+        "solvers/warm.py",
+        "regret = regret + steadiness * spread * proposed",
+        "regret = regret + steadiness * spread",
+        "test_round_policies.py::test_a_search_that_starts_from_an_equilibrium_stays_there",
+    ),
+    Mutant(
+        "warm start: regrets against the policy itself",
+        "solvers/warm.py",
+        "passes.update_regrets(player, response, regrets, aside",
+        "passes.update_regrets(player, driver.strategy + 0.0, regrets, aside",
+        "test_round_policies.py::test_regrets_of_a_warm_start_are_those_against_a_best_response",
+    ),
+    Mutant(
+        "policies: both players' beliefs change places",
+        "nets/round_policies.py",
+        "for player in (actor, 1 - actor)",
+        "for player in (1 - actor, actor)",
+        "test_round_policies.py::test_examples_of_decisions_are_what_averages_play_there",
+    ),
+    Mutant(
         "hold'em: kept beliefs meet themselves",
         "rebel/holdem/stored.py",
         "beliefs.flip(1).transpose(0, 1)",

@@ -240,6 +240,31 @@ class BoardTable:
             self._counted[kind] = boards.counted
 
 
+class FullBoards:
+    """What is known of full boards: too many to keep anything, so it is found whenever it is asked for (see `BoardTable`)."""
+
+    def boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` boards by their numbers (`board_number`)."""
+        return BoardTensors(kind[:, None] // _powers(FULL_BOARD, kind.device) % NUM_CARDS)
+
+    def plain_boards(self, kind: Tensor) -> BoardTensors:
+        """Returns the same."""
+        return self.boards(kind)
+
+    def features(self, kind: Tensor) -> Tensor:
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards, in half precision."""
+        return self.boards(kind).features.half()
+
+
+def board_number(boards: Tensor) -> Tensor:
+    """Returns the cards of boards `[..., n]` as digits of a number."""
+    return (boards * _powers(boards.shape[-1], boards.device)).sum(-1)
+
+
+def _powers(num_cards: int, device: torch.device) -> Tensor:
+    return NUM_CARDS ** torch.arange(num_cards, device=device).flip(0)
+
+
 def _strengths(boards: Tensor) -> Tensor:
     """Returns `[N, 1326]` int16 the strengths of all hands on `[N, 5]` boards, -1 where a board blocks them."""
     tables, hands = tensor_tables(str(boards.device)), _hands(str(boards.device))

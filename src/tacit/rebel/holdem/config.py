@@ -30,6 +30,7 @@ class HoldemConfig(Settings):
       branches: leaves of a search below which play goes on.
       nodes: of a round's betting at most; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: how far bets are drawn from the game's, in pots.
+      start_networks: whether networks of round beginnings take the noise of the next card out of targets (`starts.py`).
       warm_start: iterations that policy networks stand for where searches begin, 15 in the paper; they are trained beside the
         value networks. 0 has none.
       warm_start_at: epochs after which searches start from them.
@@ -58,6 +59,7 @@ class HoldemConfig(Settings):
     branches: int = 4
     nodes: int = 200
     perturbation: float = 0.1
+    start_networks: bool = True
     warm_start: int = 0
     warm_start_at: int = 1
     hidden: int = 256

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tacit.cards.board_tensors import BoardTable
+from tacit.cards.board_tensors import BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -44,7 +44,7 @@ class RoundLearner(ABC, Generic[N, E, K]):
       device: where everything lies but, if the settings say so, examples.
     """
 
-    def __init__(self, net: N, kept: type[K], table: BoardTable | None, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: N, kept: type[K], table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
         place = "cpu" if config.replay_device == HOST else device
         self.replay: ReplayBuffer[K] = ReplayBuffer(kept, config.replay_size, place)
@@ -89,15 +89,15 @@ class RoundLearner(ABC, Generic[N, E, K]):
 class RoundEndLearner(RoundLearner[RoundEndNet, RoundEndExamples, StoredExamples]):
     """A network of round ends that learns."""
 
-    def __init__(self, net: RoundEndNet, table: BoardTable, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundEndNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         super().__init__(net, StoredExamples, table, config, device)
-        self._boards, self._keeps_odds = table, torch.device(device).type != "cuda"
+        self._keeps_odds = torch.device(device).type != "cuda"
 
     def _keep(self, examples: RoundEndExamples) -> StoredExamples:
         return stored(examples, self._keeps_odds)
 
     def _batch_loss(self, batch: StoredExamples) -> Tensor:
-        return self.loss(restored(batch, self._boards))
+        return self.loss(restored(batch, self._table))
 
     def loss(self, batch: RoundEndExamples) -> Tensor:
         """Returns the mean Huber loss over hands that the card left, each weighted by how likely it can be held."""
@@ -121,7 +121,7 @@ class RoundEndLearner(RoundLearner[RoundEndNet, RoundEndExamples, StoredExamples
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self._boards.features(batch.kind).float())
+            hands = self.net.embed(self._table.features(batch.kind).float())
             found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
         known = ~beyond.isnan()
         return found.float(), beyond.nan_to_num(0.0), met * known

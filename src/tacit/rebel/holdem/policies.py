@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTable
 from tacit.games.betting import NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.checkpoint import unprefixed
@@ -17,7 +16,7 @@ from tacit.nets.round_policies import RoundPolicies
 from tacit.nets.round_policy_net import RoundPolicyNet
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.policy import DecisionExamples, PolicyLearner, decision_examples
-from tacit.rebel.holdem.situations import DealtBoards
+from tacit.rebel.holdem.situations import DealtBoards, Tables
 
 
 class PolicyTraining:
@@ -26,7 +25,7 @@ class PolicyTraining:
     Args:
       nets: what learns.
       rules: of the game.
-      tables: what is known of boards, by their cards; of full ones nothing is.
+      tables: what is known of boards.
       config: of the run.
       device: where they learn.
       generator: chooses decisions.
@@ -40,12 +39,12 @@ class PolicyTraining:
         self,
         nets: Mapping[int, RoundPolicyNet],
         rules: NoLimitBetting,
-        tables: Mapping[int, BoardTable],
+        tables: Tables,
         config: HoldemConfig,
         device: str,
         generator: np.random.Generator,
     ) -> None:
-        self.learners = {cards: PolicyLearner(net, tables.get(cards), config, device) for cards, net in nets.items()}
+        self.learners = {cards: PolicyLearner(net, tables[cards], config, device) for cards, net in nets.items()}
         self.proposals = RoundPolicies(nets)
         self._generator, self._most_actions = generator, 2 + max(len(rules.bets), len(rules.raises))
         self._heard: dict[int, list[DecisionExamples]] = {}

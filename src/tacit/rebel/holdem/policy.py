@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import FULL_BOARD, BoardTable, BoardTensors
+from tacit.cards.board_tensors import BoardTable, FullBoards
 from tacit.kernels.street_passes import StreetPasses
 from tacit.learning.examples import quantise, unquantise
 from tacit.nets.round_policies import decision_beliefs
@@ -24,8 +24,7 @@ class DecisionExamples:
     """Belief states at decisions inside betting rounds, and what a search's average plays there.
 
     Attributes:
-      kind: `[B]` int32 the boards, as numbers of `canonical_boards`; full boards have none.
-      board: `[B, 5]` uint8 the cards of full boards, `[B, 0]` of others.
+      kind: `[B]` int32 the boards (see `DealtBoards`).
       decision: `[B, NUM_DECISION]` float16 what is known to all.
       beliefs: `[B, 2, H]` uint8 the acting player's, then the other's (see `kept_beliefs`).
       actions: `[B, A, NUM_ACTION]` float16; `A` is the most that a menu of the run has.
@@ -34,7 +33,6 @@ class DecisionExamples:
     """
 
     kind: Tensor
-    board: Tensor
     decision: Tensor
     beliefs: Tensor
     actions: Tensor
@@ -63,10 +61,8 @@ def decision_examples(
     actions[:count] = menu
     policy = torch.zeros(most_actions, *average.shape[1:], dtype=torch.uint8, device=average.device)
     policy[:count] = quantise(average[first : first + count])
-    full = boards.board.shape[1] == FULL_BOARD
     return DecisionExamples(
         kind=dealt.kind.int(),
-        board=boards.board[:, : FULL_BOARD if full else 0].to(torch.uint8),
         decision=decision_features(boards, [street.betting[node]], passes.stack)[0].half(),
         beliefs=kept_beliefs(decision_beliefs(passes, reaches, [node])[:, 0].transpose(0, 1)),
         actions=actions.half().to(average.device).expand(len(boards), -1, -1),
@@ -80,12 +76,12 @@ class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamp
 
     Args:
       net: what learns.
-      table: what is known of its boards; None for full ones.
+      table: what is known of its boards.
       config: of the run.
       device: where it learns.
     """
 
-    def __init__(self, net: RoundPolicyNet, table: BoardTable | None, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundPolicyNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         super().__init__(net, DecisionExamples, table, config, device)
 
     def _keep(self, examples: DecisionExamples) -> DecisionExamples:
@@ -96,12 +92,8 @@ class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamp
 
     def loss(self, batch: DecisionExamples) -> Tensor:
         """Returns the mean over hands of the square errors of all their actions."""
-        if self._table is None:
-            features = BoardTensors(batch.board.long()).features
-        else:
-            features = self._table.features(batch.kind.long()).float()
         beliefs = restored_beliefs(batch.beliefs).transpose(0, 1)[:, None]
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(features)
+            hands = self.net.embed(self._table.features(batch.kind.long()).float())
             found = self.net(hands, batch.decision[None].float(), beliefs, batch.actions[None].float(), batch.legal[None])[0]
         return (found.float() - unquantise(batch.policy)).square().sum(1).mean()

@@ -9,6 +9,7 @@ import torch
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
 from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
+from tacit.cards.dealing import deal, no_cards
 from tacit.cards.deck import NUM_CARDS, parse_cards
 from tacit.cards.hands import NUM_HANDS
 from tacit.errors import TacitError
@@ -25,7 +26,7 @@ from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
 from tacit.rebel.holdem.selfplay import Examples, HoldemSelfPlay, RoundEndExamples, card_factor
-from tacit.rebel.holdem.situations import deal, draw_rules, no_cards
+from tacit.rebel.holdem.situations import draw_rules
 from tacit.rebel.holdem.train import HoldemTrainer
 from tacit.tree.betting_street import betting_streets
 from tacit.tree.subgame import ROUND

@@ -19,10 +19,7 @@ from tacit.games.betting import ALL_IN, BOARD_CARDS, CALL, FOLD, RIVER, TURN, No
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import PublicHand
 from tacit.kernels.base import LeafValues
-from tacit.kernels.hand_leaves import HandStates
-from tacit.kernels.numba_hands import HandPasses
 from tacit.kernels.street_passes import StreetPasses, StreetStates
-from tacit.leaves.check_down import CheckDownLeaves
 from tacit.nets.round_policies import RoundPolicies, decision_levels
 from tacit.nets.round_policy_net import NUM_ACTION, RoundPolicyNet, action_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
@@ -32,13 +29,10 @@ from tacit.rebel.holdem.stored import restored_beliefs
 from tacit.rebel.holdem.system import REBEL_HOLDEM
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import find_schedule
-from tacit.solvers.tabular import TabularDriver
 from tacit.solvers.warm import STEADINESS, WARM_ITERATIONS, start_warm
 from tacit.training.folder import RunFolder
 from tacit.training.run import load_trainer, open_run, train
 from tacit.tree.betting_street import betting_streets
-from tacit.tree.hand_builder import build_hand_tree
-from tacit.tree.hand_tree import START
 from tacit.tree.subgame import ROUND
 
 BOARDS = {TURN: ("3s7hTdKs", "2c2d9hAc"), RIVER: ("3s7hTdKs2c", "9s7h9d9c2c")}
@@ -47,13 +41,11 @@ FORCING = 1e6
 
 
 class CheckedDown:
-    """Leaves of both layouts that nobody bets at any more: what they are worth is linear in the other's reach, so exact."""
+    """Leaves that nobody bets at any more: what they are worth is linear in the other's reach, so exact."""
 
     counterfactual = True
 
-    def evaluate(self, states: StreetStates | HandStates, beliefs: Tensor) -> Tensor:
-        if isinstance(states, HandStates):
-            return CheckDownLeaves().evaluate(states, beliefs)
+    def evaluate(self, states: StreetStates, beliefs: Tensor) -> Tensor:
         chips = torch.tensor([betting.facing / states.unit for betting in states.betting])[:, None, None]
         return states.boards.leads(beliefs.flip(0).flatten(0, 1)).view(beliefs.shape) * chips
 
@@ -149,32 +141,6 @@ def test_regrets_of_a_warm_start_are_those_against_a_best_response() -> None:
     torch.testing.assert_close(driver.regret[list(menu)], expected, rtol=0, atol=1e-4 * float(expected.abs().max()))
     shares = driver.strategy[list(menu)].sum(0)
     torch.testing.assert_close(shares, torch.ones_like(shares))
-
-
-@pytest.mark.parametrize("decomposition", ["cfr-d", "modified-cfr-ave"])
-def test_a_tree_of_hands_starts_warm_as_a_batch_does(decomposition: str) -> None:
-    passes, best = games(TURN), solved(TURN, 30)
-    together = driver_of(passes, "dcfr", decomposition)
-    start_warm(together, best, steadiness=STEADINESS)
-    together.run(2)
-    average = passes.normalise(together.average)
-    for game, (first, second) in enumerate(ranges(TURN)):
-        board = parse_cards(BOARDS[TURN][game])
-        tree = build_hand_tree(None, rules(TURN), board, (first, second), depth=ROUND, held=possible_hands(board))
-        options = DriverOptions(CheckedDown(), decomposition)
-        alone = TabularDriver(HandPasses(tree, np.float64), find_schedule("dcfr"), options)
-        lane = np.searchsorted(passes.boards.hand[game].numpy(), tree.hands(START))
-        plan = np.zeros(tree.num_entries)
-        for node in tree.decisions:
-            entries = slice(int(tree.first_entry[node]), int(tree.first_entry[node] + tree.num_actions[node]))
-            tree.decision(plan, node)[:] = best[entries, game].numpy()[:, lane]
-        start_warm(alone, alone.passes.entries(plan), steadiness=STEADINESS)
-        alone.run(2)
-        played = alone.average_strategy()
-        for node in tree.decisions:
-            entries = slice(int(tree.first_entry[node]), int(tree.first_entry[node] + tree.num_actions[node]))
-            found = average[entries, game].numpy()[:, lane]
-            assert (np.abs(found - tree.decision(played, node)) > 2e-3).mean() < 0.02
 
 
 def test_actions_are_described_by_their_size_beside_the_pot() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_policy import HandPolicy
-from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.hand_search import SEARCH_OPTIONS, HandSearch, RoundEnds
 from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.warm import WarmStart
@@ -30,7 +30,7 @@ PLAY_ITERATIONS = 250
 class HoldemArtifact(Artifact):
     """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
 
-    search_options = ("solver", "iterations", "safety")
+    search_options = SEARCH_OPTIONS
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_holdem(name)
@@ -43,8 +43,8 @@ class HoldemArtifact(Artifact):
     def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
         """Returns the search of its networks."""
         rules, trained = require_holdem(self.game, self.name), self._trained
-        leaves = trained.leaves(rules)
-        policies = trained.policies()
+        device = (options and options.device) or "cpu"
+        leaves, policies = trained.leaves(rules, device), trained.policies(device)
         warm = WarmStart(policies, trained.config.warm_start) if policies is not None else None
         ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets), warm=warm)
         given = {"solver": trained.config.solver, "iterations": PLAY_ITERATIONS, **(options.given() if options else {})}

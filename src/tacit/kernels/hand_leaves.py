@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -146,20 +145,6 @@ class HandTreePasses(TreePasses[Array]):
         cards = torch.zeros(len(HANDS), 52, dtype=dtype)
         cards.scatter_(1, torch.from_numpy(HANDS), 1.0)
         self._cards = cards.to(self.device)
-
-    def over_infostates(self, numbers: Array) -> Array:
-        return self._by_decision(numbers, lambda part: part.sum(axis=0))
-
-    def mean_over_private_states(self, numbers: Array) -> Array:
-        return self._by_decision(numbers, lambda part: part.mean(axis=1, keepdims=True))
-
-    def _by_decision(self, numbers: Array, summary: Callable[[Floats], Floats]) -> Array:
-        """Returns entries where those of each decision, `[A, H]`, are replaced by a summary of them."""
-        entries = self.to_numpy(numbers).copy()
-        for node in self.tree.decisions.tolist():
-            part = self.tree.decision(entries, node)
-            part[:] = summary(part)
-        return self.entries(entries)
 
     @abstractmethod
     def lanes(self, player: int, block: int) -> NDArray[Any]:

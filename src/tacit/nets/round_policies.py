@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from tacit.games.betting import Betting
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_policy_net import NUM_ACTION, RoundPolicyNet, action_features, decision_features
 
@@ -34,17 +35,22 @@ class RoundPolicies:
                 fast.copy_(trained)
 
     @torch.no_grad()
-    def propose(self, passes: StreetPasses) -> Tensor:
+    def propose(self, passes: StreetPasses, betting: list[Betting] | None = None) -> Tensor:
         """Returns entries `[E, G, H]`: at each decision what its network says for the beliefs that come there.
 
         Nothing of it is captured in a graph: it runs once before a search.
+
+        Args:
+          passes: over the games.
+          betting: the state of each node, where the street of the passes does not say.
         """
+        states = betting or passes.street.betting
         street, boards, strategy = passes.street, passes.boards, passes.uniform()
         net = self._fast[boards.board.shape[1]]
-        hands = net.embed(boards.features.to(self._dtype))
+        hands = net.embed(boards.features.to(self._dtype), boards.texture.to(self._dtype))
         for nodes in decision_levels(passes):
             reaches = [passes.reach(player, strategy) for player in (0, 1)]
-            bettings = [street.betting[node] for node in nodes]
+            bettings = [states[node] for node in nodes]
             menus = [street.entry_action[street.first_entry[node] :][: street.num_actions[node]] for node in nodes]
             rows = [action_features(*pair, passes.stack) for pair in zip(bettings, menus, strict=True)]
             most = max(map(len, rows))

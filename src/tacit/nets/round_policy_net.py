@@ -13,7 +13,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from tacit.cards.board_tensors import NUM_FEATURES, BoardTensors
+from tacit.cards.board_tensors import NUM_FEATURES, NUM_TEXTURE, BoardTensors
 from tacit.games.betting import CALL, FOLD, Betting
 from tacit.nets.round_end_net import HAND_WIDTH, NUM_PUBLIC, public_features
 
@@ -34,7 +34,9 @@ class RoundPolicyNet(nn.Module):
 
     def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64) -> None:
         super().__init__()
-        self.hands = nn.Sequential(nn.Linear(NUM_FEATURES, HAND_WIDTH), nn.GELU(), nn.Linear(HAND_WIDTH, 2 * embedding))
+        self.board = nn.Linear(NUM_TEXTURE, HAND_WIDTH, bias=False)
+        self.hand = nn.Linear(NUM_FEATURES, HAND_WIDTH)
+        self.hands = nn.Sequential(nn.GELU(), nn.Linear(HAND_WIDTH, 2 * embedding))
         widths = [2 * embedding + NUM_DECISION, *[hidden] * layers]
         self.body = nn.Sequential(
             *(nn.Sequential(nn.Linear(a, b), nn.LayerNorm(b), nn.GELU(approximate="tanh")) for a, b in pairwise(widths))
@@ -45,9 +47,9 @@ class RoundPolicyNet(nn.Module):
             self.out.weight.mul_(0.01)
             self.out.bias.zero_()
 
-    def embed(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what beliefs are summed up by and what scores are made with, `[G, H, K]` each, from `[G, H, F]` features."""
-        summing, making = self.hands(features).chunk(2, dim=2)
+    def embed(self, features: Tensor, texture: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what beliefs are summed up by and what scores are made with, `[G, H, K]` each (see `RoundEndNet.embed`)."""
+        summing, making = self.hands(self.hand(features) + self.board(texture)[:, None]).chunk(2, dim=2)
         return summing, making
 
     def forward(

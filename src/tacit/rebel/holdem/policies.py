@@ -68,16 +68,8 @@ class PolicyTraining:
         mean, self._losses = float(np.mean(self._losses)), []
         return mean
 
-    def start_from(self, weights: dict[str, Tensor]) -> None:
-        """Begins with the networks of another run, as far as it has such."""
-        for cards, learner in self.learners.items():
-            known = unprefixed(str(cards), weights)
-            if known:
-                learner.net.load_state_dict({name: part.float() for name, part in known.items()})
-        self.proposals.refresh()
-
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Continues from a saved state."""
         for cards, learner in self.learners.items():
-            learner.restore(unprefixed(str(cards), tensors))
+            learner.restore(unprefixed(f"policy{cards}", tensors))
         self.proposals.refresh()

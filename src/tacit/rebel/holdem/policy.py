@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTable, FullBoards
+from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
 from tacit.kernels.street_passes import StreetPasses
 from tacit.learning.examples import quantise, unquantise
 from tacit.nets.round_policies import decision_beliefs
@@ -94,6 +94,6 @@ class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamp
         """Returns the mean over hands of the square errors of all their actions."""
         beliefs = restored_beliefs(batch.beliefs).transpose(0, 1)[:, None]
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self._table.features(batch.kind.long()).float())
+            hands = self.net.embed(self._table.features(batch.kind.long()).float(), batch.decision[:, :NUM_TEXTURE].float())
             found = self.net(hands, batch.decision[None].float(), beliefs, batch.actions[None].float(), batch.legal[None])[0]
         return (found.float() - unquantise(batch.policy)).square().sum(1).mean()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.errors import DivergedError, TacitError
@@ -142,10 +142,15 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         return HoldemProgress(self.epoch, self.seconds, self.examples, math.nan, math.nan, math.nan, 0.0)
 
     def weights(self) -> dict[str, Tensor]:
-        nets = {str(cards): net.state_dict() for cards, net in self.leaves.nets.items()}
+        return {name: tensor for part, net in self._nets().items() for name, tensor in prefixed(part, net.state_dict()).items()}
+
+    def _nets(self) -> dict[str, nn.Module]:
+        """Returns all networks by what files call them: the cards that lie where rounds end, or begin."""
+        nets: dict[str, nn.Module] = {str(cards): net for cards, net in self.leaves.nets.items()}
+        nets |= {f"start{cards}": net for cards, net in self.starts.nets.items()}
         if self.policies is not None:
-            nets |= {f"policy.{cards}": part.net.state_dict() for cards, part in self.policies.learners.items()}
-        return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
+            nets |= {f"policy{cards}": learner.net for cards, learner in self.policies.learners.items()}
+        return nets
 
     @staticmethod
     def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
@@ -164,18 +169,19 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
         """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
-        for cards, net in self.leaves.nets.items():
-            known = unprefixed(str(cards), weights)
+        for part, net in self._nets().items():
+            known = unprefixed(part, weights)
             if known:
-                net.load_state_dict({name: part.float() for name, part in known.items()})
+                net.load_state_dict({name: tensor.float() for name, tensor in known.items()})
         self.leaves.refresh()
+        self.starts.refresh()
         if self.policies is not None:
-            self.policies.start_from(unprefixed("policy", weights))
+            self.policies.proposals.refresh()
 
     def tensors(self) -> dict[str, Tensor]:
         learners = {name: learner.state() for name, learner in self.learners.items()}
         if self.policies is not None:
-            learners |= {f"policy.{cards}": part.state() for cards, part in self.policies.learners.items()}
+            learners |= {f"policy{cards}": part.state() for cards, part in self.policies.learners.items()}
         return {name: tensor for learner, state in learners.items() for name, tensor in prefixed(learner, state).items()}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -191,7 +197,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.leaves.refresh()
         self.starts.refresh()
         if self.policies is not None:
-            self.policies.restore(unprefixed("policy", tensors))
+            self.policies.restore(tensors)
         self._start_warm()
 
 

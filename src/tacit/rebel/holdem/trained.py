@@ -45,7 +45,7 @@ class TrainedHoldem:
         Raises:
           TacitError: they are of another version.
         """
-        return self._filled(make_nets(trainable_rules(load_game(self.game)), self.config, device), self.tensors)
+        return self._filled(make_nets(trainable_rules(load_game(self.game)), self.config, device), "")
 
     def policies(self, device: str = "cpu") -> RoundPolicies | None:
         """Returns what searches start from, if policies were trained.
@@ -56,13 +56,14 @@ class TrainedHoldem:
         if not self.config.warm_start:
             return None
         nets = make_policies(trainable_rules(load_game(self.game)), self.config, device)
-        return RoundPolicies(self._filled(nets, unprefixed("policy", self.tensors)))
+        return RoundPolicies(self._filled(nets, "policy"))
 
-    def _filled(self, nets: dict[int, N], tensors: dict[str, Tensor]) -> dict[int, N]:
-        """Returns networks with the weights that were trained."""
+    def _filled(self, nets: dict[int, N], prefix: str) -> dict[int, N]:
+        """Returns networks with the weights that files call so."""
         try:
             for cards, net in nets.items():
-                net.load_state_dict({name: part.float() for name, part in unprefixed(str(cards), tensors).items()})
+                known = unprefixed(f"{prefix}{cards}", self.tensors)
+                net.load_state_dict({name: part.float() for name, part in known.items()})
         except RuntimeError:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version") from None
         return {cards: net.eval() for cards, net in nets.items()}

@@ -11,6 +11,7 @@ from torch import Tensor
 from tacit.agents.hand_search import HandSearch
 from tacit.artifacts.rebel_holdem import HoldemArtifact
 from tacit.cards.board_tensors import BoardTable, BoardTensors
+from tacit.cards.dealing import DealtBoards
 from tacit.cards.deck import parse_cards
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
@@ -24,7 +25,6 @@ from tacit.nets.round_policies import RoundPolicies, decision_levels
 from tacit.nets.round_policy_net import NUM_ACTION, RoundPolicyNet, action_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.policy import DecisionExamples, PolicyLearner, decision_examples
-from tacit.rebel.holdem.situations import DealtBoards
 from tacit.rebel.holdem.stored import restored_beliefs
 from tacit.rebel.holdem.system import REBEL_HOLDEM
 from tacit.solvers.driver import Driver, DriverOptions

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.cards.dealing import DealtBoards, Tables
 from tacit.games.betting import NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.checkpoint import unprefixed
@@ -16,7 +17,6 @@ from tacit.nets.round_policies import RoundPolicies
 from tacit.nets.round_policy_net import RoundPolicyNet
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.policy import DecisionExamples, PolicyLearner, decision_examples
-from tacit.rebel.holdem.situations import DealtBoards, Tables
 
 
 class PolicyTraining:

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
+from tacit.cards.dealing import DealtBoards
 from tacit.kernels.street_passes import StreetPasses
 from tacit.learning.examples import quantise, unquantise
 from tacit.nets.round_policies import decision_beliefs
 from tacit.nets.round_policy_net import RoundPolicyNet, action_features, decision_features
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.learner import RoundLearner
-from tacit.rebel.holdem.situations import DealtBoards
 from tacit.rebel.holdem.stored import kept_beliefs, restored_beliefs
 
 

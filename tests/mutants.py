@@ -562,10 +562,24 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: both players win",
-        "nets/round_end_net.py",
-        "values - surplus[None, :, :, None]",
-        "values",
-        "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+        "nets/round_net.py",
+        "return values - surplus[None, :, :, None]",
+        "return values",
+        "test_paper_network.py::test_values_sum_to_zero_only_where_they_are_made_to",
+    ),
+    Mutant(
+        "appendix G: names of suits are forgotten",
+        "nets/appendix_g.py",
+        "cards.device)[names].gather(1, places)",
+        "cards.device)[0 * names].gather(1, places)",
+        "test_paper_network.py::test_names_of_suits_matter_only_without_symmetry",
+    ),
+    Mutant(
+        "appendix G: whole values are learnt as if odds were added",
+        "rebel/holdem/learner.py",
+        "beyond if self.net.helps.odds else beyond + odds",
+        "beyond",
+        "test_paper_network.py::test_a_network_learns_values_beyond_odds_or_whole_ones",
     ),
     Mutant(
         "hold'em: hands keep their suits when boards are renamed",

@@ -13,6 +13,7 @@ from tacit.training.settings import Settings
 SELF_PLAY, RANDOM = "self-play", "random"
 BELIEFS = (SELF_PLAY, RANDOM)
 DEVICE, HOST = "device", "host"
+HANDS_ALIKE, APPENDIX_G = "hands-alike", "appendix-g"
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,16 @@ class HoldemConfig(Settings):
       warm_start: iterations that policy networks stand for where searches begin, 15 in the paper; they are trained beside the
         value networks. 0 has none.
       warm_start_at: epochs after which searches start from them.
+      network: what values round ends: `hands-alike`, which knows hands by what describes them (`nets/round_end_net.py`), or
+        `appendix-g`, the paper's, which knows each by its place (`nets/appendix_g.py`).
+      suit_symmetry: whether boards that differ in names of suits alone are one: suits are renamed where cards come, and for
+        `appendix-g` where it is asked. Without it boards are as dealt.
+      odds: whether networks are told what hands would win if nobody bet any more, and learn what betting adds to that. Without
+        it they learn all of a value; targets are as free of the card's noise either way.
+      zero_sum: whether both players' values are made to sum to zero.
       hidden: width of the networks' layers.
       layers: their number.
-      embedding: numbers that stand for a hand.
+      embedding: numbers that stand for a hand, or for a card in `appendix-g`.
       learning_rate: of Adam at the start; a cosine lets it fall over the run.
       batch_size: examples a training step.
       ratio: examples trained on for each new one.
@@ -64,6 +72,10 @@ class HoldemConfig(Settings):
     start_networks: bool = False
     warm_start: int = 0
     warm_start_at: int = 1
+    network: str = HANDS_ALIKE
+    suit_symmetry: bool = True
+    odds: bool = True
+    zero_sum: bool = True
     hidden: int = 256
     layers: int = 3
     embedding: int = 64
@@ -80,6 +92,7 @@ class HoldemConfig(Settings):
     def __post_init__(self) -> None:
         self.require_choice("beliefs", BELIEFS)
         self.require_choice("replay_device", (DEVICE, HOST))
+        self.require_choice("network", (HANDS_ALIKE, APPENDIX_G))
         self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
         self.require_at_least(
             1, "iterations", "river_iterations", "recycle", "games", "branches", "nodes", "hidden", "layers", "embedding",
@@ -100,6 +113,11 @@ PRESETS: dict[str, HoldemConfig] = {
     "gpu": HoldemConfig(
         iterations=96, games=512, branches=8, start_networks=True, hidden=512, embedding=128, batch_size=512,
         replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
+    ),
+    "paper": HoldemConfig(
+        iterations=128, games=512, branches=8, warm_start=15, network=APPENDIX_G, suit_symmetry=False, odds=False,
+        zero_sum=False, hidden=1_536, layers=6, learning_rate=3e-4, batch_size=1_024, replay_size=1_000_000,
+        replay_device=HOST, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
     ),
     "smoke": HoldemConfig(
         iterations=4, river_iterations=4, games=2, branches=2, hidden=16, layers=1, embedding=8, batch_size=8,

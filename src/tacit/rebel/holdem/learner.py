@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
+from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import RoundNet
 from tacit.rebel.holdem.config import HOST, HoldemConfig
 from tacit.rebel.holdem.selfplay import RoundEndExamples
 from tacit.rebel.holdem.stored import StoredExamples, restored, stored
@@ -86,12 +86,14 @@ class RoundLearner(ABC, Generic[N, E, K]):
         restore_optimizer(self._optimizer, unprefixed("optimizer", state))
 
 
-class RoundEndLearner(RoundLearner[RoundEndNet, RoundEndExamples, StoredExamples]):
+class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
     """A network of round ends that learns."""
 
-    def __init__(self, net: RoundEndNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         super().__init__(net, StoredExamples, table, config, device)
-        self._keeps_odds = torch.device(device).type != "cuda"
+        # Margins of boards that no table keeps take long to count, but for full boards on a GPU.
+        counts = isinstance(table, FullBoards) and table.num_cards < FULL_BOARD
+        self._keeps_odds = torch.device(device).type != "cuda" or counts
 
     def _keep(self, examples: RoundEndExamples) -> StoredExamples:
         return stored(examples, self._keeps_odds)
@@ -121,8 +123,8 @@ class RoundEndLearner(RoundLearner[RoundEndNet, RoundEndExamples, StoredExamples
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            texture = batch.public[:, :NUM_TEXTURE]
-            hands = self.net.embed(self._table.features(batch.kind).float(), texture)
-            found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
-        known = ~beyond.isnan()
-        return found.float(), beyond.nan_to_num(0.0), met * known
+            hands = self.net.know_kind(self._table, batch.kind, batch.public)
+            told = odds if self.net.helps.odds else torch.zeros_like(odds)
+            found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], told, met)
+        known, wanted = ~beyond.isnan(), beyond if self.net.helps.odds else beyond + odds
+        return found.float(), wanted.nan_to_num(0.0), met * known

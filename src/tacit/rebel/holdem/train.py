@@ -18,11 +18,13 @@ from tacit.games import AnyGame
 from tacit.games.betting import BOARD_CARDS, FLOP, RIVER, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.learning.rates import cosine_decay
+from tacit.nets.appendix_g import AppendixGNet
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import Helps, RoundNet
 from tacit.nets.round_policy_net import RoundPolicyNet
-from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.config import APPENDIX_G, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
 from tacit.rebel.holdem.policies import PolicyTraining
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples
@@ -83,7 +85,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.device, self.examples = device, 0
         nets, starts = make_nets(rules, config, device), make_start_nets(rules, config, device)
         tables: dict[int, BoardTable | FullBoards] = {FULL_BOARD: FullBoards()}
-        tables |= {cards: BoardTable(cards, device) for cards in nets}
+        tables |= {cards: BoardTable(cards, device) if config.suit_symmetry else FullBoards(cards) for cards in nets}
         self.learners = {STREETS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
         self.learners |= {STARTS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in starts.items()}
         self.leaves, self.starts = RoundEndLeaves(nets), RoundStarts(starts, tables)
@@ -162,10 +164,11 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         other = header["game"]
         if header.get("system") != config.system:
             raise TacitError(f"a network of {other} says nothing about the rounds of {game}")
-        sizes = ("hidden", "layers", "embedding")
-        if any(header["config"][name] != getattr(config, name) for name in sizes):
-            theirs = " ".join(f"--set {name}={header['config'][name]}" for name in sizes)
-            raise TacitError(f"the networks of {other} have other sizes: {theirs}")
+        names = ("hidden", "layers", "embedding", "network", "suit_symmetry", "odds", "zero_sum")
+        known = {name: header["config"].get(name, getattr(HoldemConfig(), name)) for name in names}
+        if any(value != getattr(config, name) for name, value in known.items()):
+            theirs = " ".join(f"--set {name}={str(value).lower()}" for name, value in known.items())
+            raise TacitError(f"the networks of {other} are of another kind or size: {theirs}")
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
         """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
@@ -212,20 +215,25 @@ def trainable_rules(game: AnyGame) -> NoLimitBetting:
     return game.rules
 
 
-def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundNet]:
     """Returns new networks for the ends of all rounds but the last, by the number of cards on the board."""
     cards = BOARD_CARDS[rules.first_street : RIVER]
-    return {number: RoundEndNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
+    return {number: _make_net(config).to(device) for number in cards}
 
 
-def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundNet]:
     """Returns new networks for the beginnings of rounds after a single card, by the number of cards on the board.
 
     The flop needs none: what is learnt before it is a mean over many flops already.
     """
     cards = [number for number in BOARD_CARDS[rules.first_street + 1 :] if number > BOARD_CARDS[FLOP]]
-    sizes = config.hidden, config.layers, config.embedding
-    return {number: RoundEndNet(*sizes).to(device) for number in cards if config.start_networks}
+    return {number: _make_net(config).to(device) for number in cards if config.start_networks}
+
+
+def _make_net(config: HoldemConfig) -> RoundNet:
+    kind = AppendixGNet if config.network == APPENDIX_G else RoundEndNet
+    helps = Helps(odds=config.odds, zero_sum=config.zero_sum, suits=config.suit_symmetry)
+    return kind(config.hidden, config.layers, config.embedding, helps)
 
 
 def make_policies(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundPolicyNet]:

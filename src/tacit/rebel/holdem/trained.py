@@ -12,7 +12,7 @@ from tacit.games import load_game
 from tacit.games.holdem import Holdem
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import RoundNet
 from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.train import make_nets, make_policies, trainable_rules
@@ -39,7 +39,7 @@ class TrainedHoldem:
     epoch: int
     tensors: dict[str, Tensor]
 
-    def nets(self, device: str = "cpu") -> dict[int, RoundEndNet]:
+    def nets(self, device: str = "cpu") -> dict[int, RoundNet]:
         """Returns the networks, by the number of cards on the board.
 
         Raises:

@@ -66,10 +66,9 @@ class RoundNet(nn.Module, ABC):
 
     def values(self, hands: Any, public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
         """Returns `[2, L, G, H]` what hands win in all: odds are what they are, or not told."""
-        if not self.helps.odds:
-            result: Tensor = self(hands, public, beliefs, torch.zeros_like(odds), met)
-            return result
-        return odds + self(hands, public, beliefs, odds, met)
+        told = odds if self.helps.odds else torch.zeros_like(odds)
+        result: Tensor = told + self(hands, public, beliefs, told, met)
+        return result
 
 
 def without_surplus(values: Tensor, beliefs: Tensor, met: Tensor) -> Tensor:

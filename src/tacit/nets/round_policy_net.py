@@ -72,7 +72,8 @@ class RoundPolicyNet(nn.Module):
         count, games, menu, _ = actions.shape
         flat = codes[..., :-1].transpose(0, 1).reshape(games, count * menu, -1)
         scores = torch.bmm(flat, making.transpose(1, 2)).view(games, count, menu, -1).transpose(0, 1) + codes[..., -1:]
-        return scores.float().masked_fill(~legal[..., None], -torch.inf).softmax(2)
+        probabilities: Tensor = scores.float().masked_fill(~legal[..., None], -torch.inf).softmax(2)
+        return probabilities
 
 
 def decision_features(boards: BoardTensors, bettings: list[Betting], stack: int) -> Tensor:

@@ -96,4 +96,5 @@ class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamp
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
             hands = self.net.embed(self._table.features(batch.kind.long()).float(), batch.decision[:, :NUM_TEXTURE].float())
             found = self.net(hands, batch.decision[None].float(), beliefs, batch.actions[None].float(), batch.legal[None])[0]
-        return (found.float() - unquantise(batch.policy)).square().sum(1).mean()
+        error: Tensor = found.float() - unquantise(batch.policy)
+        return error.square().sum(1).mean()

@@ -562,10 +562,24 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: both players win",
-        "nets/round_end_net.py",
-        "values - surplus[None, :, :, None]",
-        "values",
-        "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+        "nets/round_net.py",
+        "return values - surplus[None, :, :, None]",
+        "return values",
+        "test_paper_network.py::test_values_sum_to_zero_only_where_they_are_made_to",
+    ),
+    Mutant(
+        "appendix G: names of suits are forgotten",
+        "nets/appendix_g.py",
+        "cards.device)[names].gather(1, places)",
+        "cards.device)[0 * names].gather(1, places)",
+        "test_paper_network.py::test_names_of_suits_matter_only_without_symmetry",
+    ),
+    Mutant(
+        "appendix G: whole values are learnt as if odds were added",
+        "rebel/holdem/learner.py",
+        "beyond if self.net.helps.odds else beyond + odds",
+        "beyond",
+        "test_paper_network.py::test_a_network_learns_values_beyond_odds_or_whole_ones",
     ),
     Mutant(
         "hold'em: hands keep their suits when boards are renamed",
@@ -577,8 +591,8 @@ MUTANTS = (
     Mutant(
         "hold'em: small beliefs are forgotten",
         "rebel/holdem/stored.py",
-        "beliefs=(roots * STEPS).round()",
-        "beliefs=(roots * STEPS / 16).round()",
+        "return (roots * STEPS).round()",
+        "return (roots * STEPS / 16).round()",
         "test_stored_examples.py",
     ),
     Mutant(
@@ -587,6 +601,27 @@ MUTANTS = (
         "beyond=values.masked_fill(kept.beyond == UNKNOWN, torch.nan)",
         "beyond=values",
         "test_stored_examples.py",
+    ),
+    Mutant(
+        "warm start: the policy is forgotten",
+        "solvers/warm.py",
+        "regret = regret + steadiness * spread * proposed",
+        "regret = regret + steadiness * spread",
+        "test_round_policies.py::test_a_search_that_starts_from_an_equilibrium_stays_there",
+    ),
+    Mutant(
+        "warm start: regrets against the policy itself",
+        "solvers/warm.py",
+        "passes.update_regrets(player, response, regrets, aside",
+        "passes.update_regrets(player, driver.strategy + 0.0, regrets, aside",
+        "test_round_policies.py::test_regrets_of_a_warm_start_are_those_against_a_best_response",
+    ),
+    Mutant(
+        "policies: both players' beliefs change places",
+        "nets/round_policies.py",
+        "for player in (actor, 1 - actor)",
+        "for player in (1 - actor, actor)",
+        "test_round_policies.py::test_examples_of_decisions_are_what_averages_play_there",
     ),
     Mutant(
         "hold'em: kept beliefs meet themselves",

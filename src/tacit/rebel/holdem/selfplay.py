@@ -9,6 +9,7 @@ target with the right mean. Most of the noise is what is known to follow from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import comb
 
@@ -24,11 +25,13 @@ from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
+from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
 from tacit.rebel.holdem.situations import draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
+from tacit.solvers.warm import STEADINESS, start_warm
 from tacit.tree.betting_street import BettingStreet, betting_streets
 from tacit.tree.subgame import ROUND
 
@@ -61,6 +64,8 @@ LARGEST = 100.0
 """Values beyond odds, in what either has put in, that are kept as they are."""
 Examples = dict[int, list[RoundEndExamples]]
 """By the number of cards on their boards."""
+OnSearch = Callable[[StreetPasses, DealtBoards, Tensor], None]
+"""Hears of a search: its games, their boards, and their average strategies."""
 
 
 @dataclass
@@ -86,6 +91,10 @@ class HoldemSelfPlay:
       starts: what values their beginnings.
       tables: what is known of boards.
       generator: of everything random.
+      on_search: hears of every search, if anybody wants to.
+
+    Attributes:
+      policies: What searches start from, if anything.
     """
 
     def __init__(
@@ -96,7 +105,10 @@ class HoldemSelfPlay:
         starts: RoundStarts,
         tables: Tables,
         generator: np.random.Generator,
+        on_search: OnSearch | None = None,
     ) -> None:
+        self.policies: RoundPolicies | None = None
+        self._on_search = on_search
         self.rules, self.config, self.leaves, self.starts, self.generator = rules, config, leaves, starts, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
@@ -123,11 +135,15 @@ class HoldemSelfPlay:
         ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition, config.recycle)
         driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
-        moment = int(self.generator.integers(1, iterations + 1))
-        driver.run(moment)
+        if self.policies is not None:
+            start_warm(driver, self.policies.propose(passes), config.warm_start, STEADINESS)
+        moment = int(self.generator.integers(driver.iteration + 1, iterations + 1))
+        driver.run(moment - driver.iteration)
         beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
         driver.run(iterations - moment)
         self.searches += len(dealt.boards)
+        if self._on_search is not None:
+            self._on_search(passes, dealt, passes.normalise(driver.average))
         values = torch.stack(driver.average_values())
         del driver, passes  # their room is needed below
         if not last:

@@ -48,8 +48,6 @@ from tacit.tree.subgame import ROUND, Depth
 KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
 """Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
 
-SEARCH_OPTIONS = ("solver", "iterations", "safety", "device", "time_per_decision")
-"""The names of the `SearchOptions` that it takes."""
 Path = tuple[tuple[int, int], ...]
 _Key = tuple[Path, tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""

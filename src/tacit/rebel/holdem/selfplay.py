@@ -110,9 +110,7 @@ class HoldemSelfPlay:
             self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
-    def _search(
-        self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Played
-    ) -> Tensor:
+    def _search(self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Played) -> Tensor:
         """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)

@@ -463,15 +463,15 @@ MUTANTS = (
     Mutant(
         "blueprint: averages count visits alike for all actions",
         "blueprint/mccfr.py",
-        "average[first + action] += opponents[action]",
-        "average[first + action] += 1.0",
+        "+= strategy[LANES * block + lane] * scale",
+        "+= np.float32(1.0)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
         "blueprint: regrets without what the strategy is worth",
         "blueprint/mccfr.py",
-        "regret[first + action] += values[depth, action] - value",
-        "regret[first + action] += values[depth, action]",
+        "+= values[LANES * block + lane] - value",
+        "+= values[LANES * block + lane]",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -484,9 +484,30 @@ MUTANTS = (
     Mutant(
         "blueprint: the opponent's actions are all as likely",
         "blueprint/mccfr.py",
-        "left -= strategy[action]",
-        "left -= 1.0 / count",
+        "left -= strategy[LANES * block + lane]",
+        "left -= total / count",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: entries without an action are drawn",
+        "blueprint/betting_tree.py",
+        "NO_ACTION = np.float32(-1e30)",
+        "NO_ACTION = np.float32(1.0)",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: the last batch of deals is filled up",
+        "blueprint/mccfr.py",
+        "some = min(left, BATCH)",
+        "some = BATCH",
+        "test_blueprint.py::test_epochs_weigh_linearly",
+    ),
+    Mutant(
+        "blueprint: cards of the board come twice",
+        "blueprint/deals.py",
+        "while (dead >> np.uint64(card)) & one:",
+        "while card < 0:",
+        "test_blueprint.py::test_boards_of_deals_are_new_cards",
     ),
     Mutant(
         "blueprint: epochs weigh alike",

@@ -34,6 +34,7 @@ BINS = 12
 KINDS = 10
 """What else is told of a hand: ranks, suits, and what it shares with the board."""
 NUM_FEATURES = CENTRES + BINS + KINDS
+NUM_TEXTURE = 13 + 4
 
 
 class BoardTensors:
@@ -158,6 +159,15 @@ class BoardTensors:
         bumps = torch.exp(-0.5 * ((mean[..., None] - centres) * (CENTRES - 1)) ** 2)
         return torch.cat([bumps, histogram.sqrt(), self._kinds()], 2)
 
+    @cached_property
+    def texture(self) -> Tensor:
+        """`[G, NUM_TEXTURE]` what describes each board: how often each rank is there, and how its suits repeat."""
+        ranks, suits = (
+            torch.zeros(len(self), size, device=self.device).scatter_add_(1, part, torch.ones_like(part).float())
+            for size, part in ((13, self.board // 4), (4, self.board % 4))
+        )
+        return torch.cat([ranks, suits.sort(dim=1, descending=True).values], 1)
+
     def _kinds(self) -> Tensor:
         """Returns `[G, H, KINDS]` a hand's ranks, whether they pair, suit or connect, and what it shares with the board."""
         rank, suit = self.cards // 4, self.cards % 4
@@ -242,6 +252,8 @@ class FullBoards:
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` boards by their numbers (`board_number`)."""
         return BoardTensors(kind[:, None] // _powers(FULL_BOARD, kind.device) % NUM_CARDS)
+
+    plain_boards = boards
 
     def features(self, kind: Tensor) -> Tensor:
         """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards, in half precision."""

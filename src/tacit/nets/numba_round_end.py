@@ -12,7 +12,7 @@ from tacit.compiled import compiled
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _add_powers(coded, powers, leads, met, beliefs, out):  # type: ignore[no-untyped-def]
+def _add_powers(coded, tilt, powers, leads, met, beliefs, out):  # type: ignore[no-untyped-def]
     """Fills `out` `[H]` with what hands win beyond their odds; returns the sum of that over both ranges, and their weight."""
     surplus, weight = coded.dtype.type(0.0), coded.dtype.type(0.0)
     least = coded.dtype.type(1e-9)
@@ -21,7 +21,7 @@ def _add_powers(coded, powers, leads, met, beliefs, out):  # type: ignore[no-unt
         value = powers[len(powers) - 1] * odds
         for number in range(len(powers) - 2, -1, -1):
             value = (value + powers[number]) * odds
-        value += coded[hand]
+        value += coded[hand] + tilt[hand] * odds
         both = beliefs[hand] * met[hand]
         surplus += both * value
         weight += both
@@ -38,8 +38,9 @@ def _finish(coded, powers, leads, met, beliefs, chips, out):  # type: ignore[no-
             surplus, weight = np.float64(0.0), np.float64(0.0)
             for player in range(2):
                 part, whole = _add_powers(
-                    coded[game, player * leaves + leaf], powers[player, leaf, game], leads[player][leaf, game],
-                    met[player][leaf, game], beliefs[player, leaf, game], out[player, leaf, game],
+                    coded[game, 0, player * leaves + leaf], coded[game, 1, player * leaves + leaf],
+                    powers[player, leaf, game], leads[player][leaf, game], met[player][leaf, game],
+                    beliefs[player, leaf, game], out[player, leaf, game],
                 )  # fmt: skip
                 surplus += part
                 weight += whole
@@ -56,7 +57,7 @@ def finish(
     """Returns `[2, L, G, H]` counterfactual values (see `RoundEndNet.finish`).
 
     Args:
-      coded: `[G, 2 * L, H]` values by embedding.
+      coded: `[G, 2, 2 * L, H]` values by embedding: what hands have of their own, and for each unit of their odds.
       powers: `[2, L, G, POWERS]` factors of the powers of odds.
       leads: for both players `[L, G, H]` what hands win against the other's beliefs less what they lose.
       met: for both players `[L, G, H]` how likely the other's beliefs let them be held.

@@ -80,7 +80,8 @@ class RoundEndLeaves:
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
             public = public_features(boards, states.betting, states.stack)
-            self._known[states] = net.embed(boards.features.to(self._dtype)), public
+            hands = net.embed(boards.features.to(self._dtype), boards.texture.to(self._dtype))
+            self._known[states] = hands, public
         hands, public = self._known[states]
         if boards.device.type == "cuda":
             from tacit.nets.triton_round_end import finish

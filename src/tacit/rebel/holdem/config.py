@@ -19,9 +19,10 @@ class HoldemConfig(Settings):
     """A run of ReBeL at hold'em.
 
     Attributes:
-      solver: the search algorithm.
+      solver: the search algorithm. With so few iterations values by Linear CFR are twice as near to the truth as by DCFR.
       iterations: of a search that ends with its betting round.
       river_iterations: of a search of the last round, which sees the end of the hand.
+      recycle: iterations of a search that use the same values of round ends.
       decomposition: at which beliefs regret matching values leaves: those of present strategies, `cfr-d`, or of averages,
         `modified-cfr-ave`.
       beliefs: where training states come from: `self-play`, or `random` ranges for comparison.
@@ -46,16 +47,17 @@ class HoldemConfig(Settings):
 
     system: ClassVar[str] = "rebel-holdem"
 
-    solver: str = "dcfr"
+    solver: str = "linear-cfr"
     iterations: int = 128
     river_iterations: int = 128
+    recycle: int = 1
     decomposition: str = MODIFIED_CFR_AVE
     beliefs: str = SELF_PLAY
     games: int = 8
     branches: int = 4
     nodes: int = 200
     perturbation: float = 0.1
-    start_networks: bool = True
+    start_networks: bool = False
     hidden: int = 256
     layers: int = 3
     embedding: int = 64
@@ -74,8 +76,8 @@ class HoldemConfig(Settings):
         self.require_choice("replay_device", (DEVICE, HOST))
         self.require_choice("decomposition", (CFR_D, MODIFIED_CFR_AVE))
         self.require_at_least(
-            1, "iterations", "river_iterations", "games", "branches", "nodes", "hidden", "layers", "embedding", "batch_size",
-            "replay_size", "epoch_examples", "epochs",
+            1, "iterations", "river_iterations", "recycle", "games", "branches", "nodes", "hidden", "layers", "embedding",
+            "batch_size", "replay_size", "epoch_examples", "epochs",
         )  # fmt: skip
         self.require_at_least(0, "evaluate_every", "perturbation")
         self.require_positive("learning_rate", "ratio")
@@ -86,7 +88,7 @@ class HoldemConfig(Settings):
 PRESETS: dict[str, HoldemConfig] = {
     "cpu": HoldemConfig(),
     "gpu": HoldemConfig(
-        games=512, branches=8, iterations=128, river_iterations=128, hidden=512, embedding=96, batch_size=2_048, ratio=8.0,
+        iterations=96, games=512, branches=8, start_networks=True, hidden=512, embedding=128, batch_size=512,
         replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
     ),
     "smoke": HoldemConfig(

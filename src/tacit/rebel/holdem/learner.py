@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from tacit.cards.board_tensors import BoardTable, FullBoards
+from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -76,7 +76,8 @@ class RoundEndLearner:
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self._table.features(batch.kind).float())
+            texture = batch.public[:, :NUM_TEXTURE]
+            hands = self.net.embed(self._table.features(batch.kind).float(), texture)
             found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
         known = ~beyond.isnan()
         return found.float(), beyond.nan_to_num(0.0), met * known

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.dealing import DealtBoards, Tables, deal, no_cards
 from tacit.cards.deck import NUM_CARDS
 from tacit.games.betting import BOARD_CARDS, PREFLOP, RIVER, Betting, NoLimitBetting
 from tacit.games.menus import smaller_menus
@@ -24,7 +25,7 @@ from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
-from tacit.rebel.holdem.situations import DealtBoards, Tables, deal, draw_rules, no_cards
+from tacit.rebel.holdem.situations import draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
@@ -115,7 +116,7 @@ class HoldemSelfPlay:
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
-        ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition)
+        ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition, config.recycle)
         driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
         moment = int(self.generator.integers(1, iterations + 1))
@@ -169,7 +170,7 @@ class HoldemSelfPlay:
           examples: where they are kept.
         """
         boards, after = before.boards, rules.deal(betting)
-        alone = len(boards) == 1  # before the flop one search serves all games
+        alone = not boards.board.shape[1]  # before the flop one search serves all games
         if alone:
             boards = self._no_cards(self.config.games)
             beliefs = beliefs.expand(-1, len(boards), -1)

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.dealing import Tables, with_next_cards
 from tacit.cards.deck import NUM_CARDS
 from tacit.games.betting import Betting
 from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
-from tacit.rebel.holdem.situations import Tables, with_next_cards
 
 BOARDS_AT_ONCE = 3_072
 """Boards after the next card that are valued together."""
@@ -51,7 +51,7 @@ class RoundStarts:
             self._leaves.refresh()
 
     def values(self, boards: BoardTensors, bettings: list[Betting], stack: int, reaches: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` counterfactual values in units of what either player has put in, from reaches of that shape."""
+        """Returns counterfactual values in units of what either player has put in, from reaches `[2, L, G, H]`."""
         assert self._leaves is not None
         total = reaches.sum(3, keepdim=True).clamp(min=1e-12)
         found = self._leaves.evaluate(StreetStates(boards, bettings, 1.0, stack), reaches / total)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTable
+from tacit.cards.board_tensors import BoardTable, FullBoards
 from tacit.rebel.holdem.selfplay import RoundEndExamples
 
 STEPS, SIGNED_STEPS, ODDS_STEPS = 255, 127, 32_767
@@ -64,7 +64,7 @@ def stored(examples: RoundEndExamples, keeps_odds: bool) -> StoredExamples:
     )
 
 
-def restored(kept: StoredExamples, table: BoardTable) -> RoundEndExamples:
+def restored(kept: StoredExamples, table: BoardTable | FullBoards) -> RoundEndExamples:
     """Returns examples as they were, but for rounding; what is not kept is computed from the boards of a table."""
     cubes = (kept.beliefs.float() / STEPS) ** 3
     beliefs = cubes / cubes.sum(2, keepdim=True)

@@ -124,8 +124,12 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         return HoldemProgress(self.epoch, self.seconds, self.examples, math.nan, math.nan, math.nan, 0.0)
 
     def weights(self) -> dict[str, Tensor]:
-        nets = {str(cards): net.state_dict() for cards, net in self.leaves.nets.items()}
-        return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
+        return {name: tensor for part, net in self._nets().items() for name, tensor in prefixed(part, net.state_dict()).items()}
+
+    def _nets(self) -> dict[str, RoundEndNet]:
+        """Returns all networks by what files call them: the cards that lie where rounds end, or begin."""
+        ends = {str(cards): net for cards, net in self.leaves.nets.items()}
+        return ends | {f"start{cards}": net for cards, net in self.starts.nets.items()}
 
     @staticmethod
     def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
@@ -144,11 +148,12 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
         """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
-        for cards, net in self.leaves.nets.items():
-            known = unprefixed(str(cards), weights)
+        for part, net in self._nets().items():
+            known = unprefixed(part, weights)
             if known:
-                net.load_state_dict({name: part.float() for name, part in known.items()})
+                net.load_state_dict({name: tensor.float() for name, tensor in known.items()})
         self.leaves.refresh()
+        self.starts.refresh()
 
     def tensors(self) -> dict[str, Tensor]:
         learners = {name: learner.state() for name, learner in self.learners.items()}

@@ -116,7 +116,7 @@ class HandSearch:
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock)
+        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock, device)
         self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:

@@ -48,7 +48,10 @@ class MatchPlan:
             artifact = artifacts.open(name, game, monitor)
             agents.append(artifact.agent(generator, self.options.only(artifact.search_options)))
         prepare = partial((monitor or Monitor()).step, "AIVAT", unit="histories", note="compiling the game")
-        estimator = make_estimator(game, agents, prepare) if self.aivat else None
+        estimator = None
+        if self.aivat:
+            prepare(0)
+            estimator = make_estimator(game, agents, prepare)
         yield from play_numbered(game, agents, generators, self.seed, numbers, duplicate=self.duplicate, estimator=estimator)
 
 

@@ -188,12 +188,18 @@ MUTANTS = (
     Mutant(
         "the opponent cannot opt out", "solvers/gadget.py", "(values, self._promised)):", "(values, values)):", "test_gadget.py"
     ),
-    Mutant("hold'em promises nothing", "agents/hand_search.py", "(worth * met)", "(0.0 * worth * met)", "test_holdem_agent.py"),
+    Mutant(
+        "hold'em promises nothing",
+        "agents/hand_search.py",
+        "worth[tree.hands(START)] * met",
+        "0.0 * worth[tree.hands(START)] * met",
+        "test_holdem_agent.py",
+    ),
     Mutant(
         "hold'em samples the iteration after",
         "agents/hand_search.py",
-        "int(drawn[0]) - (not driver.responds)",
-        "int(drawn[0])",
+        "drawn - (not driver.responds)",
+        "drawn",
         "test_holdem_agent.py",
     ),
     # ReBeL
@@ -632,9 +638,9 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: averages without own reach",
-        "kernels/street_passes.py",
-        "float(step.average_weight) * own_reach[rows]",
-        "float(step.average_weight) * (0.0 * own_reach[rows] + 1.0)",
+        "kernels/numba_street.py",
+        "average[hand] += weight * reached[hand]",
+        "average[hand] += weight",
         "test_street_passes.py",
     ),
     Mutant(
@@ -653,11 +659,61 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: round ends are valued by odds alone",
-        "nets/round_end_leaves.py",
-        "leads + met * net(",
-        "leads + 0.0 * net(",
+        "nets/numba_round_end.py",
+        "(lead[hand] + likely[hand] * (result[hand] - excess))",
+        "(lead[hand] + 0.0 * likely[hand] * (result[hand] - excess))",
         "test_rebel_holdem.py::test_a_network_does_not_know_the_names_of_suits "
         "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+    ),
+    # Searches of hold'em by planes, by the clock and by several processes
+    Mutant(
+        "planes: what the other half of beliefs gave is never found anew",
+        "nets/round_end_leaves.py",
+        "if player not in known or not torch.equal(known[player][0], theirs):",
+        "if player not in known:",
+        "test_board_passes.py::test_the_fused_end_of_the_network_is_the_network_s",
+    ),
+    Mutant(
+        "planes: surplus stays with one player",
+        "nets/numba_round_end.py",
+        "surplus += part",
+        "surplus = part",
+        "test_board_passes.py::test_the_fused_end_of_the_network_is_the_network_s",
+    ),
+    Mutant(
+        "planes: lanes in another order",
+        "kernels/board_passes.py",
+        "entries[:, 0, self._lanes]",
+        "entries[:, 0, self._lanes.flip(0)]",
+        "test_board_passes.py::test_a_board_by_planes_is_searched_as_the_tree_of_its_hands",
+    ),
+    Mutant(
+        "planes: a hand meets itself",
+        "cards/numba_boards.py",
+        "(total - shared + np.float64(weights[hand]))",
+        "(total - shared)",
+        "test_street_passes.py::test_hands_meet_and_lead_as_counted_one_board_at_a_time",
+    ),
+    Mutant(
+        "the clock is not looked at",
+        "agents/budget.py",
+        "(not done or self._clock() + each <= deadline)",
+        "(not done or each <= deadline)",
+        "test_board_passes.py::test_a_search_stops_in_time",
+    ),
+    Mutant(
+        "searches on the way take all the time",
+        "agents/budget.py",
+        "self._deadline if is_last else",
+        "self._deadline if True else",
+        "test_board_passes.py::test_a_search_stops_in_time",
+    ),
+    Mutant(
+        "deals go on with the numbers of those before",
+        "arena/match.py",
+        "[seed, stream, number]",
+        "[seed, stream]",
+        "test_workers.py",
     ),
 )
 

@@ -50,8 +50,6 @@ from tacit.tree.subgame import ROUND, Depth
 KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
 """Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
 
-SEARCH_OPTIONS = ("solver", "iterations", "safety", "device", "time_per_decision")
-"""The names of the `SearchOptions` that it takes."""
 Path = tuple[tuple[int, int], ...]
 _Key = tuple[Path, tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""
@@ -122,7 +120,7 @@ class HandSearch:
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock)
+        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock, device)
         self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_policy import HandPolicy
-from tacit.agents.hand_search import SEARCH_OPTIONS, HandSearch, RoundEnds
-from tacit.agents.options import SearchOptions
+from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.options import ALL_OPTIONS, SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.agents.warm import WarmStart
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
@@ -30,7 +30,7 @@ PLAY_ITERATIONS = 250
 class HoldemArtifact(Artifact):
     """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
 
-    search_options = SEARCH_OPTIONS
+    search_options = ALL_OPTIONS
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_holdem(name)

@@ -537,6 +537,21 @@ MUTANTS = (
         "strengths[hand]",
         "test_blueprint.py::test_tables_of_buckets_are_what_single_boards_say",
     ),
+    # Checkpoints
+    Mutant(
+        "checkpoints: parts of before are removed first",
+        "nets/checkpoint.py",
+        "    parts = [_write_part(path, part) for part in others]",
+        "    remove_tensors(path)\n    parts = [_write_part(path, part) for part in others]",
+        "test_checkpoint.py::test_a_kill_while_files_are_written_leaves_the_set_of_before",
+    ),
+    Mutant(
+        "checkpoints: any part will do",
+        "nets/checkpoint.py",
+        'if name != f"{path.stem}.{_digest(content)}{PART}":',
+        "if not content:",
+        "test_checkpoint.py::test_a_set_that_is_not_whole_is_no_checkpoint",
+    ),
     # ReBeL at hold'em
     Mutant(
         "hold'em: nobody holds the cards that come",
@@ -565,6 +580,27 @@ MUTANTS = (
         "axis=1)[renaming])",
         "axis=1)[0 * renaming])",
         "test_rebel_holdem.py::test_boards_are_dealt_up_to_names_of_suits_and_hands_keep_their_places",
+    ),
+    Mutant(
+        "hold'em: small beliefs are forgotten",
+        "rebel/holdem/stored.py",
+        "beliefs=(roots * STEPS).round()",
+        "beliefs=(roots * STEPS / 16).round()",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: hands that a card excludes are learnt",
+        "rebel/holdem/stored.py",
+        "beyond=values.masked_fill(kept.beyond == UNKNOWN, torch.nan)",
+        "beyond=values",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: kept beliefs meet themselves",
+        "rebel/holdem/stored.py",
+        "beliefs.flip(1).transpose(0, 1)",
+        "beliefs.transpose(0, 1)",
+        "test_stored_examples.py",
     ),
     Mutant(
         "hold'em: averages without own reach",

@@ -469,15 +469,15 @@ MUTANTS = (
     Mutant(
         "blueprint: averages count visits alike for all actions",
         "blueprint/mccfr.py",
-        "+= strategy[LANES * block + lane] * scale",
-        "+= np.float32(1.0)",
+        "none, _FOUR) + positive * scale)",
+        "none, _FOUR) + splat(np.float32(1.0), _FOUR))",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
         "blueprint: regrets without what the strategy is worth",
         "blueprint/mccfr.py",
-        "+= values[LANES * block + lane] - value",
-        "+= values[LANES * block + lane]",
+        "none, _FOUR) - splat(value, _FOUR)",
+        "none, _FOUR)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -490,8 +490,8 @@ MUTANTS = (
     Mutant(
         "blueprint: the opponent's actions are all as likely",
         "blueprint/mccfr.py",
-        "left -= strategy[LANES * block + lane]",
-        "left -= total / count",
+        "action += count_at_most(load_at(bounds, LANES * block, np.float32(0.0), _FOUR), drawn)",
+        "action = int(uniform(streams, stream) * count)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -500,6 +500,13 @@ MUTANTS = (
         "NO_ACTION = np.float32(-1e30)",
         "NO_ACTION = np.float32(1.0)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: a second block of actions begins at nothing",
+        "blueprint/mccfr.py",
+        "upto = running(positive) + splat(total, _FOUR)",
+        "upto = running(positive)",
+        "test_blueprint.py::test_decisions_with_many_actions_are_drawn_and_averaged_like_others",
     ),
     Mutant(
         "blueprint: the last batch of deals is filled up",

@@ -116,7 +116,7 @@ def _packed(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
         if tensor.nbytes <= PART_BYTES:
             pieces[name] = tensor
             continue
-        cut = torch.split(tensor.view(-1), PART_BYTES // tensor.element_size())  # type: ignore[no-untyped-call]
+        cut = torch.split(tensor.view(-1), PART_BYTES // tensor.element_size())
         pieces |= {f"{name}{_PIECE}{number}": piece.clone() for number, piece in enumerate(cut)}
     bins: list[dict[str, Tensor]] = [{}]
     room = [PART_BYTES]

@@ -86,7 +86,7 @@ class RoundEndNet(RoundNet):
         made = torch.stack(made.chunk(2, dim=2))  # [2, L, G, PARTS * K + POWERS]
         codes = torch.stack(made[..., :-POWERS].chunk(PARTS, dim=3))  # [PARTS, 2, L, G, K]
         coded = torch.bmm(codes.flatten(0, 2).transpose(0, 1), making.transpose(1, 2))
-        return coded.unflatten(1, (PARTS, -1)), made[..., -POWERS:]
+        return coded.view(len(coded), PARTS, -1, coded.shape[2]), made[..., -POWERS:]
 
     @staticmethod
     def finish(coded: Tensor, powers: Tensor, odds: Tensor) -> Tensor:

@@ -74,7 +74,9 @@ def round_end_error(
       device: where rivers are solved.
       on_sample: called with the states done.
     """
-    generator, errors, blind = np.random.default_rng(seed), [], []
+    errors: list[float] = []
+    blind: list[float] = []
+    generator = np.random.default_rng(seed)
     endgame = replace(rules, stack=STACK, first_street=TURN, pot=POT)
     while len(errors) < samples:
         for drawn, betting, boards, beliefs in _states(endgame, generator, device):

@@ -62,7 +62,9 @@ class RoundStarts:
         """Returns `[2, L, G, H]` the mean of `values` over the cards that can come next, for beliefs of that shape."""
         result, (games, hands) = torch.zeros_like(beliefs), beliefs.shape[2:]
         left = NUM_CARDS - boards.board.shape[1]
-        for some in torch.arange(games, device=boards.device).split(max(1, BOARDS_AT_ONCE // left)):
+        at_once = max(1, BOARDS_AT_ONCE // left)
+        for first in range(0, games, at_once):
+            some = torch.arange(first, min(first + at_once, games), device=boards.device)
             parent, dealt = with_next_cards(boards, some, self._tables)
             lane = dealt.lane.expand(*beliefs.shape[:2], -1, -1)
             found = self.values(dealt.boards, bettings, stack, beliefs[:, :, parent].gather(3, lane))

@@ -9,7 +9,7 @@ from tacit.artifacts.base import Monitor
 from tacit.artifacts.networks import NetworkArtifact
 from tacit.games import AnyGame
 from tacit.learning.trained import Trained, read_trained
-from tacit.sog.config import SogConfig
+from tacit.sog.config import QueryConfig
 from tacit.sog.system import DEEPSTACK, SOG
 from tacit.training.folder import network_file, system_of
 from tacit.training.system import System
@@ -17,16 +17,16 @@ from tacit.training.system import System
 _SYSTEMS: dict[str, System[Any, Any]] = {SOG.name: SOG, DEEPSTACK.name: DEEPSTACK}
 
 
-class SogArtifact(NetworkArtifact[SogConfig]):
+class SogArtifact(NetworkArtifact[QueryConfig]):
     """Networks of agents who re-solve at each of their decisions."""
 
     safety, at_decisions = RE_SOLVING, True
 
-    def load(self, name: str) -> Trained[SogConfig]:
-        config: type[SogConfig] = _SYSTEMS[system_of(name) or SOG.name].config
+    def load(self, name: str) -> Trained[QueryConfig]:
+        config: type[QueryConfig] = _SYSTEMS[system_of(name) or SOG.name].config
         return read_trained(network_file(name), name, config)
 
-    def system(self) -> System[SogConfig, Any]:
+    def system(self) -> System[QueryConfig, Any]:
         return _SYSTEMS[self._trained.config.system]
 
     def judged_search(self) -> tuple[str, int]:

@@ -89,7 +89,7 @@ class Trained(Generic[S]):
         """
         config = replace(self.config, solver=solver, iterations=iterations).search_in(space.game)
         search = BatchSearch(space, forward_pass(self.value_net(space, device)), config, device)
-        if iterations > WARM_ITERATIONS:
+        if self.config.warm_starts and iterations > WARM_ITERATIONS:
             search.policy = self.policy_net(space, search.decisions.num_actions, device)
         return search
 

@@ -193,6 +193,10 @@ class SearchSpace:
         """Returns where the nodes and the entries of the subgame at a decision lie in the whole game; nothing is cut out."""
         return subgame_places(self.tree, node, self.depth)
 
+    def at_depth(self, depth: Depth) -> SearchSpace:
+        """Returns the same game prepared for searches of another depth; its classes keep their numbers."""
+        return SearchSpace(self.source.at_depth(depth))
+
     @cached_property
     def _at_node(self) -> dict[int, Subgame]:
         return {}

@@ -123,6 +123,8 @@ def test_inner_queries_are_what_a_shallower_search_asks(player: int, decompositi
     assert {one[0] for one in below}.isdisjoint(begins_round)
     some = inner_queries(deep, resolve(deep, player, spots, True, first)[0], 0.5, generator)
     assert 0 < len(some.public_class) < 24
+    none = inner_queries(deep, resolve(deep, player, spots, True, first)[0], 0.0, generator)
+    assert none.reaches.shape == (0, *inside.reaches.shape[1:])
 
 
 def test_openings_hand_in_their_share_of_queries() -> None:

@@ -22,17 +22,22 @@ class SearchOptions:
       solver: The search algorithm, one of `schedules.SCHEDULES`; None takes the agent's own.
       iterations: Search iterations, each of which updates both players; None takes the agent's own number.
       safety: One of `SAFETY`; None takes the agent's own.
+      expansions: Public states that a growing tree opens in each search; None for the agent's own number, which on boards
+        is never 0, and elsewhere stands for trees of fixed depth.
     """
 
     solver: str | None = None
     iterations: int | None = None
     safety: str | None = None
+    expansions: int | None = None
 
     def __post_init__(self) -> None:
         if self.solver is not None:
             plain_schedule(self.solver)
         if self.iterations is not None and self.iterations < 1:
             raise TacitError(f"a search takes at least one iteration, not {self.iterations}")
+        if self.expansions is not None and self.expansions < 1:
+            raise TacitError(f"a tree grows by at least one expansion, not {self.expansions}")
         if self.safety is not None and self.safety not in SAFETY:
             raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
 

@@ -19,6 +19,7 @@ from tacit.rebel.system import REBEL
 from tacit.rebel.trained import load_trained
 from tacit.training.shipped import PRETRAINED
 from tacit.training.system import System
+from tacit.tree.public_tree import Ints
 
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
@@ -40,6 +41,9 @@ class RebelArtifact(NetworkArtifact[RebelConfig]):
 
     def play_search(self) -> tuple[str, int]:
         return self._trained.config.solver, PLAY_ITERATIONS
+
+    def learnt_classes(self) -> Ints:
+        return self._space.start_classes()
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
         return {**super().measures(), **({"network-error": self.network_error} if self._space.compiled else {})}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tacit.agents.options import RE_SOLVING
 from tacit.artifacts.base import Monitor
 from tacit.artifacts.networks import NetworkArtifact
 from tacit.games import AnyGame
 from tacit.learning.trained import Trained, read_trained
-from tacit.sog.config import QueryConfig
+from tacit.sog.config import QueryConfig, SogConfig
 from tacit.sog.system import DEEPSTACK, SOG
 from tacit.training.folder import network_file, system_of
 from tacit.training.system import System
+from tacit.tree.public_tree import Ints
 
 _SYSTEMS: dict[str, System[Any, Any]] = {SOG.name: SOG, DEEPSTACK.name: DEEPSTACK}
 
@@ -34,6 +37,11 @@ class SogArtifact(NetworkArtifact[QueryConfig]):
 
     def play_search(self) -> tuple[str, int]:
         return self.judged_search()
+
+    def learnt_classes(self) -> Ints:
+        config, space = self._trained.config, self._space
+        inside = isinstance(config, SogConfig) and config.inner_queries > 0
+        return np.arange(space.num_classes) if inside else np.unique(space.tables.leaf_class)
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SogArtifact | None:

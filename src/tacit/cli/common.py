@@ -38,6 +38,12 @@ SearchIterationsOption = Annotated[
 SearchSafetyOption = Annotated[
     str | None, typer.Option("--safety", help="How an agent searches again below a search: sampled, re-solving or unsafe.")
 ]
+SearchExpansionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--expansions", min=1, max=10**9, help="Have networks search by growing trees that open so many states. [boards: 400]"
+    ),
+]
 
 
 WIDE = 110

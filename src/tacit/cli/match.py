@@ -13,6 +13,7 @@ import typer
 
 from tacit.cli.common import (
     JsonOption,
+    SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
@@ -41,6 +42,7 @@ def match(
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
     safety: SearchSafetyOption = None,
+    expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -70,7 +72,7 @@ def match(
     from tacit.tally import Tally
 
     start(seed)
-    rules, options = load_game(game), SearchOptions(solver, iterations, safety)
+    rules, options = load_game(game), SearchOptions(solver, iterations, safety, expansions)
     chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
     with progress_monitor() as monitor:
         found = [artifacts.open(name, rules, monitor) for name in (first, second)]

@@ -10,6 +10,7 @@ import typer
 
 from tacit.cli.common import (
     JsonOption,
+    SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
@@ -48,6 +49,7 @@ def play(
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
     safety: SearchSafetyOption = None,
+    expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")
@@ -79,7 +81,7 @@ def play(
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
     with progress_monitor() as monitor:
-        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safety))
+        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safety, expansions))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     searches = getattr(opponent, "safety", None)
     screen.say(f"{rules} against {opponent.name}{f' (search: {searches})' if searches else ''}; q stops")

@@ -3,6 +3,8 @@
 SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)` updates. The first expansion opens all actions
 at the root. Where we differ from the paper as its readers describe it:
 
+- More updates may follow the last expansion (`settling`): averages and regrets remember what leaves were worth before they
+  were opened, and the strategies of newly open states are poor at first.
 - PUCT compares values in units of the largest return met so far in the tree.
 - To PUCT an action without a value is worth what its infostate is worth now.
 - PUCT passes over parts of the tree where nothing is left to open.
@@ -54,6 +56,7 @@ class GrowingConfig:
       all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
         and no infostate looks worse than it is because its good action is not in the tree yet.
       puct_share: How often a walk takes the action of PUCT, and not one of the current strategy.
+      settling: Updates after those of the growth.
     """
 
     expansions: int = 10
@@ -65,10 +68,13 @@ class GrowingConfig:
     exploration: float = 1.5
     all_actions: bool = False
     puct_share: float = 0.5
+    settling: int = 0
 
     def __post_init__(self) -> None:
         if self.expansions < 1:
             raise TacitError(f"a tree grows by at least 1 expansion, not {self.expansions}")
+        if self.settling < 0:
+            raise TacitError(f"updates after the growth cannot be fewer than 0, not {self.settling}")
         if not self.per_update > 0:
             raise TacitError(f"expansions for each update must be more than 0, not {self.per_update}")
         if not 0 < self.exploration < math.inf:
@@ -85,7 +91,7 @@ class GrowingConfig:
     @property
     def updates(self) -> int:
         """Regret updates in all."""
-        return math.ceil(self.expansions / self.per_update - 1e-9)
+        return math.ceil(self.expansions / self.per_update - 1e-9) + self.settling
 
     def expansions_before(self, update: int) -> int:
         """Returns how many expansions come before an update, counted from 1."""
@@ -129,7 +135,7 @@ class GrowingSearch:
             schedule = without_warm_up(schedule, config.warm_up)
         self.steps, self.evaluator, self.config, self.policy = Steps(source), evaluator, config, policy
         self._schedule, self._num_states, self._num_actions, self._known = schedule, num_states, num_actions, known
-        self._averages, self._present = config.decomposition == MODIFIED_CFR_AVE, (1.0, 1.0)
+        self._averages = config.decomposition == MODIFIED_CFR_AVE
         self.num_queries = 0
 
     def run(
@@ -197,9 +203,10 @@ class GrowingSearch:
         """Runs one regret update of both players in all trees."""
         tables, weights = self.steps.tables, tuple(float(weight) for weight in step)
         for players in ((0,), (1,)) if self.config.alternating else ((0, 1),):
-            if self._averages:  # those that are answered now are not in the sums yet
-                self._present = (step.average_weight * (1 in players), step.average_weight * (0 in players))
-            self._value_leaves(forest)
+            present = (1.0, 1.0)
+            if self._averages:  # reaches that are answered now are not in the sums yet
+                present = (step.average_weight * (1 in players), step.average_weight * (0 in players))
+            self._value_leaves(forest, present)
             for player in players:
                 kernels.answer(tables, forest, player, weights, self._averages)
             for player in players:
@@ -210,21 +217,24 @@ class GrowingSearch:
                     forest.reach[:, player, roots] = np.where(real, entering, forest.reach[:, player, roots])
                 kernels.reach_down(forest, player)
 
-    def _value_leaves(self, forest: Forest) -> None:
+    def _value_leaves(self, forest: Forest, present: tuple[float, float]) -> None:
+        """Asks for the values of all leaves; `present` is the weight of both players' present reaches in averages."""
         tables, none = self.steps.tables, np.zeros(0, np.int64)
         count = kernels.find_leaves(tables, forest, none, none)
         if count:
             tree, leaf = np.zeros(count, np.int64), np.zeros(count, np.int64)
             kernels.find_leaves(tables, forest, tree, leaf)
             public_class = torch.from_numpy(tables.state_class[forest.state[tree, leaf]].astype(np.int64))
-            values = self.evaluator.evaluate(public_class, torch.from_numpy(self._beliefs(forest, tree, leaf)))
+            values = self.evaluator.evaluate(public_class, torch.from_numpy(self._beliefs(forest, tree, leaf, present)))
             kernels.set_leaf_values(tables, forest, tree, leaf, values.numpy())
             self.num_queries += count
 
-    def _beliefs(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> NDArray[np.float32]:
+    def _beliefs(
+        self, forest: Forest, tree: NDArray[Any], node: NDArray[Any], present: tuple[float, float] = (1.0, 1.0)
+    ) -> NDArray[np.float32]:
         """Returns `[2 * H, L]` both players' beliefs at nodes `[L]` of trees `[L]`."""
         beliefs = np.zeros((2 * (self._num_states or self.steps.num_states), len(tree)), np.float32)
-        kernels.beliefs_at(self.steps.tables, forest, tree, node, float(self._averages), self._present, beliefs)
+        kernels.beliefs_at(self.steps.tables, forest, tree, node, float(self._averages), present, beliefs)
         return beliefs
 
     def _set_priors(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> None:

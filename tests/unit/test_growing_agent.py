@@ -1,6 +1,5 @@
 """Agents that search by growing trees: they play what is judged, and ask networks only what these have learnt."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -183,8 +182,8 @@ def test_unknown_states_are_opened_at_once(name: str, depth: int | str, decompos
     assert known[sorted(watched.asked)].all()
 
 
-def test_settling_helps_and_averages_match_fixed_depth() -> None:
-    """The shipped network with one expansion, the whole round: as good as fixed depth, and hardly worse for growing."""
+def test_growing_trees_with_a_network_are_hardly_exploitable() -> None:
+    """The shipped network with one expansion, the whole round: as good as fixed depth, and no worse where trees grow."""
     shipped = tacit.open("pretrained:pot_limit_leduc")
     found = {s: shipped.evaluate(expansions=s, iterations=100).details["exploitability_mbb"] for s in (1, 30)}
     fixed = shipped.evaluate(iterations=100).details["exploitability_mbb"]
@@ -242,7 +241,7 @@ def test_growing_trees_by_command(runs: dict[str, str]) -> None:
         assert "no effect" in wrong.stderr
 
 
-def test_old_networks_have_no_policy(tmp_path: Path) -> None:
+def test_old_networks_have_no_policy() -> None:
     """The shipped ones were trained before there were any."""
     for name in ("pot_limit_leduc", "tplo_1"):
         trained = tacit.open(f"pretrained:{name}")._trained

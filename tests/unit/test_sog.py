@@ -295,7 +295,8 @@ def test_recursive_queries_do_not_crowd_out_self_play() -> None:
 
 @pytest.mark.parametrize("system", [SOG, DEEPSTACK])
 def test_a_killed_run_ends_like_one_that_was_not(system: Any, tmp_path: Path) -> None:
-    game, config = "liars_dice(dice=1,faces=3)", system.presets["smoke"].with_settings({"epochs": "4"})
+    inside = {"inner_queries": "1"} if system is SOG else {}
+    game, config = "liars_dice(dice=1,faces=3)", system.presets["smoke"].with_settings({"epochs": "4", **inside})
     straight, cut = (RunFolder(tmp_path / name, system) for name in ("straight", "cut"))
     whole = SogTrainer(load_game(game), config)
     train(whole, straight)
@@ -309,11 +310,13 @@ def test_a_killed_run_ends_like_one_that_was_not(system: Any, tmp_path: Path) ->
     for name, tensor in ours.items():
         torch.testing.assert_close(tensor, theirs[name], rtol=0.0, atol=0.0, equal_nan=True, msg=name)
     for mine, other in zip(straight.history(), cut.history(), strict=True):
-        assert (mine.loss, mine.validation_loss, mine.exploitability) == (
+        assert (mine.loss, mine.validation_loss, mine.exploitability, mine.policy_loss) == (
             other.loss,
             other.validation_loss,
             other.exploitability,
+            other.policy_loss,
         )
+    assert any(name.startswith("policies.") for name in ours) == (system is SOG)
 
 
 def test_games_without_rounds_look_two_actions_ahead() -> None:
@@ -327,6 +330,8 @@ def test_settings_are_checked() -> None:
         ("solver", "fp", "re-solving matches regrets: choose a solver of the CFR family"),
         ("updates", "sometimes", "unknown updates 'sometimes': choose one of simultaneous, alternating"),
         ("mix", "2", "mix must be between 0 and 1"),
+        ("policies", "some", "unknown policies 'some': choose one of none, games, all"),
+        ("inner_queries", "-1", "inner_queries must be at least 0"),
         ("queries_per_search", "0", "queries_per_search must be positive"),
         ("cycle_queries", "0", "cycle_queries must be at least 1"),
         ("warm_up", "0.5", "values leaves at averages, which a warm-up leaves empty"),
@@ -335,6 +340,9 @@ def test_settings_are_checked() -> None:
         with pytest.raises(TacitError, match=message):
             SMOKE.with_settings({key: value})
     assert DeepstackConfig.system == "deepstack"
+    for key in ("mix", "queries_per_search", "recursive_queries", "inner_queries", "policies"):
+        with pytest.raises(TacitError, match=f"unknown setting '{key}'"):
+            DEEPSTACK.presets["smoke"].with_settings({key: "1"})
 
 
 def test_train_evaluate_and_match_by_command(tmp_path: Path) -> None:

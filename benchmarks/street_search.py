@@ -10,11 +10,11 @@ import time
 import numpy as np
 import torch
 
+from tacit.cards.dealing import deal, no_cards
 from tacit.games.betting import ALL_IN, BOARD_CARDS, FLOP, RIVER, TURN, NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
-from tacit.rebel.holdem.situations import deal, no_cards
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import find_schedule
 from tacit.tree.betting_street import betting_streets

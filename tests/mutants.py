@@ -505,15 +505,15 @@ MUTANTS = (
     Mutant(
         "blueprint: averages count visits alike for all actions",
         "blueprint/mccfr.py",
-        "average[first + action] += opponents[action]",
-        "average[first + action] += 1.0",
+        "+= strategy[LANES * block + lane] * scale",
+        "+= np.float32(1.0)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
         "blueprint: regrets without what the strategy is worth",
         "blueprint/mccfr.py",
-        "regret[first + action] += values[depth, action] - value",
-        "regret[first + action] += values[depth, action]",
+        "+= values[LANES * block + lane] - value",
+        "+= values[LANES * block + lane]",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -526,9 +526,30 @@ MUTANTS = (
     Mutant(
         "blueprint: the opponent's actions are all as likely",
         "blueprint/mccfr.py",
-        "left -= strategy[action]",
-        "left -= 1.0 / count",
+        "left -= strategy[LANES * block + lane]",
+        "left -= total / count",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: entries without an action are drawn",
+        "blueprint/betting_tree.py",
+        "NO_ACTION = np.float32(-1e30)",
+        "NO_ACTION = np.float32(1.0)",
+        "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: the last batch of deals is filled up",
+        "blueprint/mccfr.py",
+        "some = min(left, BATCH)",
+        "some = BATCH",
+        "test_blueprint.py::test_epochs_weigh_linearly",
+    ),
+    Mutant(
+        "blueprint: cards of the board come twice",
+        "blueprint/deals.py",
+        "while (dead >> np.uint64(card)) & one:",
+        "while card < 0:",
+        "test_blueprint.py::test_boards_of_deals_are_new_cards",
     ),
     Mutant(
         "blueprint: epochs weigh alike",
@@ -550,6 +571,21 @@ MUTANTS = (
         "strengths[names[hand]]",
         "strengths[hand]",
         "test_blueprint.py::test_tables_of_buckets_are_what_single_boards_say",
+    ),
+    # Checkpoints
+    Mutant(
+        "checkpoints: parts of before are removed first",
+        "nets/checkpoint.py",
+        "    parts = [_write_part(path, part) for part in others]",
+        "    remove_tensors(path)\n    parts = [_write_part(path, part) for part in others]",
+        "test_checkpoint.py::test_a_kill_while_files_are_written_leaves_the_set_of_before",
+    ),
+    Mutant(
+        "checkpoints: any part will do",
+        "nets/checkpoint.py",
+        'if name != f"{path.stem}.{_digest(content)}{PART}":',
+        "if not content:",
+        "test_checkpoint.py::test_a_set_that_is_not_whole_is_no_checkpoint",
     ),
     # ReBeL at hold'em
     Mutant(
@@ -579,6 +615,27 @@ MUTANTS = (
         "axis=1)[renaming])",
         "axis=1)[0 * renaming])",
         "test_rebel_holdem.py::test_boards_are_dealt_up_to_names_of_suits_and_hands_keep_their_places",
+    ),
+    Mutant(
+        "hold'em: small beliefs are forgotten",
+        "rebel/holdem/stored.py",
+        "beliefs=(roots * STEPS).round()",
+        "beliefs=(roots * STEPS / 16).round()",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: hands that a card excludes are learnt",
+        "rebel/holdem/stored.py",
+        "beyond=values.masked_fill(kept.beyond == UNKNOWN, torch.nan)",
+        "beyond=values",
+        "test_stored_examples.py",
+    ),
+    Mutant(
+        "hold'em: kept beliefs meet themselves",
+        "rebel/holdem/stored.py",
+        "beliefs.flip(1).transpose(0, 1)",
+        "beliefs.transpose(0, 1)",
+        "test_stored_examples.py",
     ),
     Mutant(
         "hold'em: averages without own reach",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 NORMAL_95 = 1.959964
 """Standard errors on either side of a mean that make its 95 % interval, where their size is known."""
@@ -22,6 +26,24 @@ def errors_95(count: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(count - 1, 0.975))
+
+
+class WinRate(NamedTuple):
+    """What is won a hand, in thousandths of a big blind.
+
+    Attributes:
+      mbb: the mean.
+      half: half of its 95 % interval.
+    """
+
+    mbb: float
+    half: float
+
+
+def win_rate(won: NDArray[np.float64]) -> WinRate:
+    """Returns the win rate of deals `[D]`, at least two, by what was won in each, in big blinds a hand."""
+    error = float(won.std(ddof=1)) / math.sqrt(len(won))
+    return WinRate(1_000.0 * float(won.mean()), 1_000.0 * errors_95(len(won)) * error)
 
 
 @dataclass

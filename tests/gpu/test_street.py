@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
 from tacit.cards.deck import parse_cards
 from tacit.games import load_game
 from tacit.games.betting import ALL_IN, BOARD_CARDS, FLOP, RIVER, TURN, NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_end_net import NUM_PUBLIC, RoundEndNet
 from tacit.rebel.holdem.config import PRESETS
+from tacit.rebel.holdem.learner import RoundEndLearner
+from tacit.rebel.holdem.selfplay import RoundEndExamples
+from tacit.rebel.holdem.stored import restored
 from tacit.rebel.holdem.train import HoldemTrainer
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import find_schedule
@@ -61,6 +64,28 @@ def test_searches_are_those_of_the_cpu(solver: str, street: int, decomposition: 
     assert float((ours - theirs).abs().mean()) <= (0.05 if averages else 2e-3) * float(ours.abs().mean())
     if solver != "linear-fp" and not averages:
         assert float(((plan - their_plan).abs() > 0.02).float().mean()) <= 0.02
+
+
+@pytest.mark.parametrize("place", ["device", "host"])
+def test_examples_come_back_as_on_the_cpu_wherever_they_are_kept(place: str) -> None:
+    kinds = torch.tensor([0, 900, 5_000] * 200)
+    boards = BoardTensors(torch.from_numpy(canonical_boards(4)[0])[kinds[:3]])
+    weights = torch.rand(2, 3, 1_128, generator=torch.Generator().manual_seed(0)) ** 4
+    beliefs = weights / weights.sum(2, keepdim=True)
+    met = boards.meetings(beliefs.flip(0))
+    parts = [beliefs * 1_128, boards.leads(beliefs.flip(0)) / met, met, torch.randn(2, 3, 1_128)]
+    parts = [part.transpose(0, 1).repeat(200, 1, 1).cuda() for part in parts]
+    given = RoundEndExamples(kinds.cuda(), torch.rand(600, NUM_PUBLIC).cuda(), *parts)
+    config = dataclasses.replace(PRESETS["smoke"], replay_device=place, replay_size=600, batch_size=64)
+    learner = RoundEndLearner(RoundEndNet(16, 1, 8).cuda(), BoardTable(4, "cuda"), config, "cuda")
+    assert np.isfinite(learner.learn(given, 1e-3, torch.Generator("cuda")))
+    found = restored(next(learner.replay.batches(1, 600, torch.Generator("cuda"), "cuda")), learner._table)
+    assert found.odds.is_cuda
+    for number in range(20):
+        row = int((kinds[:3] == int(found.kind[number])).nonzero()[0, 0])
+        for name in ("odds", "met", "beliefs"):
+            wanted, scale = getattr(given, name)[row], 1.0 if name == "odds" else float(getattr(given, name).max())
+            torch.testing.assert_close(getattr(found, name)[number], wanted, rtol=0, atol=0.01 * scale)
 
 
 def test_training_lowers_the_error() -> None:

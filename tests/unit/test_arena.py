@@ -33,7 +33,7 @@ from tacit.games.holdem import Holdem
 from tacit.games.public_hand import PublicHand
 from tacit.kernels import make_passes
 from tacit.solvers import solve
-from tacit.tally import Tally
+from tacit.tally import Tally, win_rate
 from tests.command import tacit
 from tests.random_games import RandomGame
 
@@ -254,6 +254,7 @@ def test_tallies_and_verdicts() -> None:
     assert tally.deviation == pytest.approx(numbers.std(ddof=1))
     half = 1.964729 * numbers.std(ddof=1) / np.sqrt(500)  # Student's t with 499 degrees of freedom
     assert tally.interval == pytest.approx((numbers.mean() - half, numbers.mean() + half))
+    assert win_rate(numbers) == pytest.approx((1_000.0 * numbers.mean(), 1_000.0 * half))
     assert tally.verdict(1) == "A wins"
     lost, close, level = Tally(), Tally(), Tally()
     for number in numbers:

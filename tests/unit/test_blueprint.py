@@ -15,7 +15,7 @@ from tacit.blueprint.boards import NO_ROW, board_rows
 from tacit.blueprint.buckets import ALL, CardAbstraction, bucket_tables, find_abstraction
 from tacit.blueprint.clusters import find_centres, nearest_centres
 from tacit.blueprint.config import BlueprintConfig
-from tacit.blueprint.deals import Alias, deal, deal_tables
+from tacit.blueprint.deals import BATCH, Alias, deal, deal_tables, make_deals
 from tacit.blueprint.features import BINS, feature_tables, river_bins, street_features
 from tacit.blueprint.menus import cut_rules
 from tacit.blueprint.train import BlueprintTrainer
@@ -183,7 +183,7 @@ def test_the_betting_tree_has_all_sequences_once() -> None:
     assert counts is not None
     assert tree.num_decisions == sum(number for (_, kind), number in counts.items() if kind == DECISION)
     assert len(tree.states) == sum(counts.values())
-    seen = np.zeros(tree.num_entries, np.int64)
+    seen, both = np.zeros(tree.num_entries, np.int64), list(zip(tree.states, tree.actions, strict=True))
     for node, actions in enumerate(tree.actions):
         if actions:
             part = tree.of_node(seen, node)
@@ -191,13 +191,14 @@ def test_the_betting_tree_has_all_sequences_once() -> None:
             part += 1
             first = tree.after(node, actions[0])
             assert [tree.after(node, action) for action in actions] == list(range(first, first + len(actions)))
-    assert (seen == 1).all()  # every entry belongs to one node, bucket and action
+    np.testing.assert_array_equal(seen, tree.is_action)  # no entry belongs to two nodes, buckets or actions
+    assert tree.is_action.sum() == sum(len(actions) * tree.num_buckets[betting.street] for betting, actions in both)
     data = tree.nodes.node
     folds, shows = data["kind"] == FOLD_END, data["kind"] == SHOWDOWN_END
     assert folds.sum() + shows.sum() + tree.num_decisions == len(data)
     opening = tree.after(0, 0)  # the button folds its small blind
-    assert data[opening]["fold_payoff"] == pytest.approx(0.5)
-    assert data["showdown_payoff"].max() == pytest.approx(20.0)
+    assert data[opening]["payoff"] == pytest.approx(0.5)
+    assert data["payoff"][shows].max() == pytest.approx(20.0)
 
 
 def test_menus_are_cut_from_the_games_own() -> None:
@@ -221,11 +222,14 @@ def test_alias_draws_by_weights() -> None:
 
 
 @numba.njit
-def many_deals(tables, first_street, streams, hands, boards, winners, buckets):  # type: ignore[no-untyped-def]
-    board = np.empty(5, np.int64)
-    for number in range(len(hands)):
-        winners[number] = deal(tables, first_street, streams, 0, board, buckets[number])
-        boards[number] = board
+def many_deals(tables, first_street, streams, boards, winners, buckets, hands):  # type: ignore[no-untyped-def]
+    """In batches of which the last is smaller than the others."""
+    deals = make_deals()
+    for begin in range(0, len(winners), BATCH):
+        some = min(BATCH, len(winners) - begin)
+        deal(tables, first_street, streams, 0, deals, some)
+        boards[begin : begin + some], winners[begin : begin + some] = deals.board[:some], deals.winner[:some]
+        buckets[begin : begin + some], hands[begin : begin + some] = deals.bucket[:some], deals.hand[:some]
 
 
 def test_deals_follow_the_ranges_and_tell_the_winner() -> None:
@@ -235,7 +239,7 @@ def test_deals_follow_the_ranges_and_tell_the_winner() -> None:
     tables = deal_tables(game, bucket_tables(abstraction, 1))
     count = 200_000
     winners, buckets, boards = np.zeros(count), np.zeros((count, 2, 4), np.int64), np.zeros((count, 5), np.int64)
-    many_deals(tables, 3, make_streams(0, 1), np.zeros(count), boards, winners, buckets)
+    many_deals(tables, 3, make_streams(0, 1), boards, winners, buckets, np.zeros((count, 2), np.int64))
     river = buckets[:, :, 3]
     assert {tuple(sorted(board)) for board in boards[:100].tolist()} == {tuple(sorted(game.known_board))}
     found, strength = Counter(map(tuple, river.tolist())), hand_strengths(game.known_board)
@@ -253,6 +257,24 @@ def test_deals_follow_the_ranges_and_tell_the_winner() -> None:
         assert number / count == pytest.approx(share, abs=5 * (share / count) ** 0.5)
     for (a, b), winner in zip(river[:500].tolist(), winners[:500].tolist(), strict=True):
         assert winner == np.sign(int(strength[hand_of[a]]) - int(strength[hand_of[b]]))
+
+
+def test_boards_of_deals_are_new_cards() -> None:
+    """All cards of a deal differ, every card comes, and buckets and winners are those of the cards, on every street."""
+    game = holdem("no_limit_holdem(board=3s7sTd,pot=200,stack=400)")
+    abstraction = find_abstraction(game, (10, 10, 10), 0)
+    tables, count = deal_tables(game, bucket_tables(abstraction, 1)), 300
+    winners, buckets, boards = np.zeros(count), np.zeros((count, 2, 4), np.int64), np.zeros((count, 5), np.int64)
+    hands = np.zeros((count, 2), np.int64)
+    many_deals(tables, 1, make_streams(0, 1), boards, winners, buckets, hands)
+    cards = np.concatenate([boards, HANDS[hands].reshape(count, 4)], axis=1)
+    assert all(len(set(row)) == 9 for row in cards.tolist())
+    assert set(cards.ravel().tolist()) == set(range(52))
+    for board, both, winner, own in zip(boards.tolist(), hands, winners, buckets, strict=True):
+        strength = hand_strengths(tuple(board))
+        assert winner == np.sign(int(strength[both[0]]) - int(strength[both[1]]))
+        for street in (2, 3):
+            np.testing.assert_array_equal(own[:, street], abstraction.row(tuple(board[: street + 2]))[both])
 
 
 def test_mccfr_finds_the_value_of_kuhn_poker() -> None:

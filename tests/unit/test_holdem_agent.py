@@ -11,7 +11,6 @@ from tacit.agents.bots import RandomBot
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_search import HandSearch
 from tacit.agents.search import SearchAgent
-from tacit.agents.situation import promised
 from tacit.agents.table import Table, play_game
 from tacit.cards import NUM_HANDS, hand_index, hand_name, parse_cards
 from tacit.cards.equity import random_hand_equities
@@ -94,7 +93,7 @@ def test_it_knows_where_hands_of_every_kind_stand(name: str) -> None:
 
 def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     """The menu is cut down until only the pot and all-in are left; the table still offers half the pot."""
-    monkeypatch.setattr("tacit.agents.hand_search.MAX_ENTRIES", {None: 20_000})
+    monkeypatch.setattr("tacit.agents.budget.MAX_ENTRIES", {None: 20_000})
     name = f"{RIVER[:-1]},{RANGES})"
     game, agent = tacit.load_game(name), agent_for(name)
     table = Table(game, np.random.default_rng(3))
@@ -105,9 +104,9 @@ def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyP
         assert sight is not None
         agent.observe(sight._replace(public=("3s7hTdKs2c", "bet to 2000"), private=("QsJs",)))
     assert agent.act() in table.sights[1].legal_actions  # type: ignore[union-attr]
-    assert agent.policy.searches == 2
+    assert agent.policy.searches == 1  # the search without it would have been in vain
     assert 2_000 in agent.policy.situation(agent.planner._walk.public).solution.tree.actions(0)
-    assert agent.policy.searches == 2  # nothing was searched again
+    assert agent.policy.searches == 1  # nothing was searched again
 
 
 def test_it_beats_a_random_player_at_turn_endgames() -> None:
@@ -210,7 +209,7 @@ def test_a_leaf_promises_the_mean_of_what_it_promises_after_each_card() -> None:
         total = np.zeros(NUM_HANDS)
         for card in set(range(52)) - set(leaf.board):
             after = leaf.deal((CARD, card))
-            total += promised(after, player, evaluator) * meetings(beliefs * possible_hands(after.board))
+            total += search.promised(after, player) * meetings(beliefs * possible_hands(after.board))
         states = HandStates([leaf.board], [leaf.betting])
         both = torch.from_numpy(np.concatenate([beliefs, beliefs])[:, None])
         expected = evaluator.evaluate(states, both).numpy()[:NUM_HANDS, 0]  # 52 cards without the board and both hands
@@ -226,8 +225,8 @@ def test_re_solving_leaves_the_opponent_what_it_was_promised_whatever_is_believe
     assert isinstance(game, Holdem)
     search = HandSearch(game, iterations=400, safety=safety)
     before = search.situation(heard(game))
-    tree, evaluator = before.solution.tree, CheckDownLeaves()
-    kept = promised(before.leave(), 1, evaluator)
+    tree = before.solution.tree
+    kept = search.promised(before.leave(), 1)
     weak = before.ranges[1] * (random_hand_equities(before.board) < 0.3)
     again = search._search(replace(before.leave(), ranges=(before.ranges[0], weak)), 0, ())
     passes = HandPasses(again.tree, np.float64, keep=True)

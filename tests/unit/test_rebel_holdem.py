@@ -9,6 +9,7 @@ import torch
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
 from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
+from tacit.cards.dealing import deal, no_cards
 from tacit.cards.deck import NUM_CARDS, parse_cards
 from tacit.cards.hands import NUM_HANDS
 from tacit.errors import TacitError
@@ -24,8 +25,9 @@ from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
-from tacit.rebel.holdem.selfplay import Examples, HoldemSelfPlay, RoundEndExamples, card_factor
-from tacit.rebel.holdem.situations import deal, draw_rules, no_cards
+from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played, RoundEndExamples, card_factor
+from tacit.rebel.holdem.situations import draw_rules
+from tacit.rebel.holdem.starts import RoundStarts
 from tacit.rebel.holdem.train import HoldemTrainer
 from tacit.tree.betting_street import betting_streets
 from tacit.tree.subgame import ROUND
@@ -34,6 +36,7 @@ BOARD = parse_cards("3s7hTdKs")
 RULES = NoLimitBetting(5_000, 100, 100, TURN, 2_000, (0.5, ALL_IN), (1.0,))
 LEAVES = [betting for _, betting in betting_streets(RULES, 4, depth=ROUND)[0].deals]
 SMOKE = PRESETS["smoke"]
+NO_STARTS = RoundStarts({}, {})
 
 
 def noisy_net(seed: int = 0) -> RoundEndNet:
@@ -153,8 +156,8 @@ def learnable(count: int, seed: int = 0) -> RoundEndExamples:
 def test_self_play_makes_examples_whose_values_are_those_of_a_search_after_the_card() -> None:
     config = dataclasses.replace(SMOKE, games=2, branches=1, iterations=3, river_iterations=60)
     leaves = RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack)
-    play = HoldemSelfPlay(RULES, config, leaves, {}, np.random.default_rng(0))
-    (part,) = play.advance()[4]
+    play = HoldemSelfPlay(RULES, config, leaves, NO_STARTS, {}, np.random.default_rng(0))
+    (part,) = play.advance().ends[4]
     assert play.searches == 2 + 2
     known = ~part.beyond.isnan()
     assert known.sum(2).eq(1_128 - 47).all()  # hands with the card are worth nothing here
@@ -167,11 +170,11 @@ def test_what_a_card_does_to_the_odds_is_not_learnt() -> None:
     rules = NoLimitBetting(1_100, 100, 100, TURN, 2_000, (ALL_IN,))
     leaf = betting_streets(rules, 4, depth=ROUND)[0].deals[0][1]
     config = dataclasses.replace(SMOKE, games=2, river_iterations=20)
-    play = HoldemSelfPlay(rules, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}), {}, np.random.default_rng(0))
+    play = HoldemSelfPlay(rules, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}), NO_STARTS, {}, np.random.default_rng(0))
     dealt = deal(no_cards(2, "cpu"), 4, np.random.default_rng(1))
-    examples: Examples = {}
-    play._play_on(rules, leaf, dealt, some_beliefs(dealt.boards, 1)[:, 0], examples)
-    (part,) = examples[4]
+    played = Played()
+    play._play_on(rules, leaf, dealt, some_beliefs(dealt.boards, 1)[:, 0], None, played)
+    (part,) = played.ends[4]
     # A tenth of what is in the pot is left to bet: a card changes the odds by more than all that betting can add.
     assert float(part.beyond.float().nan_to_num(0.0).abs().mean()) < 0.1
     assert float(part.odds.float().abs().mean()) > 0.3
@@ -179,8 +182,10 @@ def test_what_a_card_does_to_the_odds_is_not_learnt() -> None:
 
 def test_random_beliefs_ask_no_search_before_them() -> None:
     config = dataclasses.replace(SMOKE, games=2, branches=1, river_iterations=2, beliefs="random")
-    play = HoldemSelfPlay(RULES, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack), {}, np.random.default_rng(0))
-    (part,) = play.advance()[4]
+    play = HoldemSelfPlay(
+        RULES, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack), NO_STARTS, {}, np.random.default_rng(0)
+    )
+    (part,) = play.advance().ends[4]
     assert play.searches == 2  # rivers alone
     torch.testing.assert_close(part.beliefs.float().mean(2), torch.ones(2, 2), rtol=0, atol=1e-3)
     assert float(part.beliefs.float().std()) == pytest.approx(1.0, abs=0.1)  # exponentials, their sums scaled
@@ -215,12 +220,19 @@ def test_a_run_that_was_killed_ends_alike() -> None:
     for _ in range(2):
         whole.run_epoch()
     first.run_epoch()
+    before = flat(first.weights())
     second = HoldemTrainer(game, SMOKE)
     second.restore(*first.state())
+    assert torch.equal(flat(second.weights()), before)
     second.learners[4].replay = first.learners[4].replay  # examples are not kept: here only that everything else is
     second.run_epoch()
-    for name, tensor in whole.weights().items():
-        torch.testing.assert_close(second.weights()[name], tensor, rtol=0, atol=0)
+    # Means of gradients are kept to three digits, everything else to the last bit.
+    moved, apart = (flat(whole.weights()) - part for part in (before, flat(second.weights())))
+    assert 0.0 < float(apart.norm()) < 0.01 * float(moved.norm())
+
+
+def flat(weights: dict[str, torch.Tensor]) -> torch.Tensor:
+    return torch.cat([part.flatten() for part in weights.values()])
 
 
 def test_what_knows_more_than_the_odds_is_less_exploitable() -> None:

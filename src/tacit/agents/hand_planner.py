@@ -15,7 +15,6 @@ from tacit.cards.grid import CELLS, reach_grid
 from tacit.cards.hands import hand_name, meetings, possible_hands
 from tacit.cards.ranges import write_range
 from tacit.games.betting import BOARD_CARDS
-from tacit.kernels.base import LeafEvaluator
 from tacit.tree.public_tree import Floats
 
 STEPS = 4
@@ -51,7 +50,7 @@ class HandPlanner:
         public = self._walk.public
         if public.betting.actor < 0 or len(public.board) < BOARD_CARDS[public.betting.street]:
             return None
-        return hand_view(self.search.situation(public, self._player), self.search.ends.leaves)
+        return hand_view(self.search, self.search.situation(public, self._player))
 
 
 def drawn_policy(agent: Agent) -> HandPolicy | None:
@@ -61,8 +60,8 @@ def drawn_policy(agent: Agent) -> HandPolicy | None:
     return policy_of(agent)
 
 
-def hand_view(now: Situation, leaves: LeafEvaluator) -> View:
-    """Returns what a solution says at a decision; `leaves` values where it ends."""
+def hand_view(search: HandSearch, now: Situation) -> View:
+    """Returns what a search's solution says at a decision."""
     strategy, spot = now.solution, now.spot
     tree, node = strategy.tree, spot.node
     hands = tree.hands(spot)
@@ -71,7 +70,7 @@ def hand_view(now: Situation, leaves: LeafEvaluator) -> View:
     meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # what each hand can be met with
     beliefs, values = [], []
     for player in (0, 1):
-        found = now.values(player, leaves)
+        found = search.values(now, player)
         values.append(np.where(meets[1 - player] > 0, found, np.nan)[order])
         joint = ranges[player] * meets[1 - player]
         beliefs.append(joint[order] / joint.sum())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -26,6 +27,23 @@ class HandPolicy(Protocol):
     def probabilities(self, public: PublicHand) -> Floats:
         """Returns `[A, 1326]`: for each legal action how often each hand takes it; columns of impossible hands mean nothing."""
         ...
+
+
+@runtime_checkable
+class FoldPolicy(Protocol):
+    """A policy that says at once how often it folds to several raises, which costs it less than one answer after the other."""
+
+    def fold_shares(self, public: PublicHand, raises: Sequence[int]) -> Floats:
+        """Returns `[raises, 1326]` how often each hand folds to each raise of the player who acts."""
+        ...
+
+
+def fold_shares(policy: HandPolicy, public: PublicHand, raises: Sequence[int]) -> Floats:
+    """Returns `[raises, 1326]` how often each hand of a policy folds to each raise of the player who acts."""
+    if raises and isinstance(policy, FoldPolicy):
+        return policy.fold_shares(public, raises)
+    after = [public.after(action) for action in raises]
+    return np.array([policy.probabilities(state)[state.actions.index(FOLD)] for state in after]).reshape(-1, NUM_HANDS)
 
 
 def played(policy: HandPolicy, public: PublicHand) -> Floats:

@@ -7,42 +7,51 @@ follow by Bayes' rule from the solution before it. Nothing is searched again wit
 that it does not know: then search starts anew at that decision, with the ranges that came there and the bet added to the tree
 (as ReBeL adds off-tree actions). Solutions are kept for when the same situation comes up again, as the start of a hand always
 does.
+
+A search runs on any device (`kernels/hand_device.py`) for so many iterations, or until the time of its decision is up
+(`budget.py`). What comes out is a strategy of a tree of hands wherever it was computed.
 """
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tacit.agents.budget import Budget
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
-from tacit.games.betting import BOARD_CARDS, DEAL, TURN, BettingRules
+from tacit.games.betting import BOARD_CARDS, DEAL, FOLD, TURN, BettingRules
 from tacit.games.holdem import Holdem
 from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
-from tacit.kernels.base import LeafEvaluator
-from tacit.kernels.numba_hands import HandPasses
+from tacit.kernels.base import AnyTreePasses, LeafEvaluator
+from tacit.kernels.hand_device import HandDevice
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.solvers.driver import DriverOptions
 from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import draw_iterations, plain_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.solvers.valuation import CFR_D
+from tacit.tree.betting_street import Extra
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
-from tacit.tree.hand_tree import START
+from tacit.tree.hand_tree import START, HandTree
 from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
 
-MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
-"""Numbers of a strategy that are solved in about two seconds, by depth; with more, the menu is cut down."""
-KEPT_SOLUTIONS = 16
+KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
+"""Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
 
-_Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], int | None]
+SEARCH_OPTIONS = ("solver", "iterations", "safety", "device", "time_per_decision")
+"""The names of the `SearchOptions` that it takes."""
+Path = tuple[tuple[int, int], ...]
+_Key = tuple[Path, tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""
 
 
@@ -83,19 +92,25 @@ class HandSearch:
         safety: str = UNSAFE,
         generator: np.random.Generator | None = None,
         ends: RoundEnds | None = None,
+        device: str = "cpu",
+        time_per_decision: float | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Prepares to search.
 
         Args:
           game: the rules; of the bets that they offer, a search considers some or all.
           solver: the algorithm of a search, and
-          iterations: its length.
+          iterations: its length, at most.
           safety: what a search does about those below it (`agents/search.py`).
           generator: picks the iterations that are played, if it samples.
-          ends: what the ends of rounds are worth; None for equities before the turn.
+          ends: what the ends of rounds are worth, on the same device; None for equities before the turn.
+          device: where it searches: `cpu` or `cuda`.
+          time_per_decision: seconds after which the searches of a decision stop; None for no limit, which can be repeated.
+          clock: the time in seconds.
 
         Raises:
-          TacitError: it should re-solve, and the ends' worth says nothing of single cards.
+          TacitError: it should re-solve, and the ends' worth says nothing of single cards; or there is no such device.
         """
         self.game, self.safety, self.searches = game, safety, 0
         self.ends = ends or RoundEnds(CheckDownLeaves(), CFR_D, BOARD_CARDS[:TURN])
@@ -103,25 +118,53 @@ class HandSearch:
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._solutions: OrderedDict[_Key, HandStrategy] = OrderedDict()
+        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock)
+        self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:
         """Forgets what was drawn for one hand only."""
         if self.safety == SAMPLED:
-            self._solutions.clear()
+            for kept in self._solutions.values():
+                kept.clear()
 
     def probabilities(self, public: PublicHand) -> Floats:
+        """Returns `[A, 1326]` (see `HandPolicy`)."""
         now = self.situation(public, public.betting.actor)
         played, tree = np.zeros((len(public.actions), NUM_HANDS)), now.solution.tree
         for action, shares in zip(tree.actions(now.spot.node), now.solution.played(now.spot), strict=True):
             played[public.actions.index(action)] = shares
         return played
 
+    def fold_shares(self, public: PublicHand, raises: Sequence[int]) -> Floats:
+        """Returns `[raises, 1326]` how often each hand folds to each raise (see `FoldPolicy`).
+
+        All raises that a solution does not know are added to it at once, which is one search instead of one for each.
+        """
+        now, player = self.situation(public, 1 - public.betting.actor), 1 - public.betting.actor
+        unknown = [action for action in raises if not now.solution.tree.knows(now.spot, action)]
+        if unknown:
+            now = self._solved(now.leave(), player, *unknown)
+        tree, shares = now.solution.tree, np.zeros((len(raises), NUM_HANDS))
+        for number, action in enumerate(raises):
+            spot = tree.after(now.spot, action)
+            shares[number] = now.solution.played(spot)[tree.actions(spot.node).index(FOLD)]
+        return shares
+
+    def values(self, now: Situation, player: int) -> Floats:
+        """Returns `[H]` what a player's hands are worth at a decision of a solution, by lane (`HandTree.hands`)."""
+        return now.values(player, self._device.passes(now.solution.tree, keep=True), self.ends.leaves)
+
+    def promised(self, now: Situation, player: int) -> Floats:
+        """Returns `[1326]` what the solution before a new search left a player with each hand, in chips."""
+        assert now.left is not None
+        return promised(now, player, self._device.passes(now.left.solution.tree, keep=True), self.ends.leaves)
+
     def situation(self, public: PublicHand, player: int = 0) -> Situation:
         """Returns a decision in its solution, after all the searches of a player on the way there.
 
         Only re-solving depends on who searches: it is the other who was promised something.
         """
+        self._budget.start_decision()
         now = Situation(self.game.rules.start(), self.game.known_board, self.game.ranges)
         for step in public.path:
             now = now.deal(step) if step[0] == CARD else self._act(now, step, player)
@@ -129,72 +172,107 @@ class HandSearch:
 
     def _act(self, now: Situation, step: tuple[int, int], player: int) -> Situation:
         """Returns what follows an action."""
-        now, action = self._solved(now, player), step[1]
+        action = step[1]
+        if now.strategy is None:
+            extra = () if self._offers(now, player, action) else (action,)
+            now = self._solved(now, player, *extra, is_last=False)
         if not now.solution.tree.knows(now.spot, action):
-            now = self._solved(now.leave(), player, action)
+            now = self._solved(now.leave(), player, action, is_last=False)
         betting = self.game.rules.apply(now.betting, action)
         if betting.actor == DEAL:
             betting = self.game.rules.deal(betting)
         return replace(now, betting=betting, path=(*now.path, step), spot=now.solution.tree.after(now.spot, action))
 
-    def _solved(self, now: Situation, player: int, *extra: int) -> Situation:
+    def _offers(self, now: Situation, player: int, action: int) -> bool:
+        """Returns whether an action is among those of a search that begins here: nothing is searched in vain."""
+        kept = self._solutions[len(now.board)].get(self._key(now, player, ()))
+        return action in (self._plan(now, ())[1].actions(now.betting) if kept is None else kept.tree.actions(START.node))
+
+    def _key(self, now: Situation, player: int, extra: tuple[int, ...]) -> _Key:
+        return now.path, extra, player if self.safety == RE_SOLVING else None
+
+    def _solved(self, now: Situation, player: int, *extra: int, is_last: bool = True) -> Situation:
         """Returns a situation with a solution, an earlier one if the same was asked before.
 
-        `extra` are actions that it must know.
+        `extra` are actions that it must know; `is_last` says that no other search of the decision follows.
         """
         if now.strategy is not None:
             return now
-        key = now.path, extra, player if self.safety == RE_SOLVING else None
-        if key not in self._solutions:
-            if self.safety == SAMPLED:  # what was drawn beside the path is another hand's
-                for other in [kept for kept in self._solutions if now.path[: len(kept[0])] != kept[0]]:
-                    del self._solutions[other]
-            self._solutions[key] = self._search(now, player, extra)
-            while len(self._solutions) > KEPT_SOLUTIONS:
-                self._solutions.popitem(last=False)
-        self._solutions.move_to_end(key)
-        return replace(now, strategy=self._solutions[key])
+        key, kept = self._key(now, player, extra), self._solutions[len(now.board)]
+        if key not in kept:
+            if self.safety == SAMPLED:
+                self._forget_beside(now.path)
+            kept[key] = self._search(now, player, extra, is_last)
+            while len(kept) > KEPT_SOLUTIONS[len(now.board)]:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return replace(now, strategy=kept[key])
 
-    def _search(self, now: Situation, player: int, extra: tuple[int, ...]) -> HandStrategy:
+    def _forget_beside(self, path: Path) -> None:
+        """Forgets what was drawn beside a path: it is another hand's."""
+        for kept in self._solutions.values():
+            for other in [key for key in kept if path[: len(key[0])] != key[0]]:
+                del kept[other]
+
+    def _search(self, now: Situation, player: int, extra: tuple[int, ...], is_last: bool = True) -> HandStrategy:
         """Solves from a situation on."""
         self.searches += 1
-        possible = possible_hands(now.board)
-        # A hand nobody would hold here may be held all the same: a trace of every one keeps answers to it sensible.
-        first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
-        depth = self._depth(now, (first, second))
-        rules = self._rules(now, (first, second), depth)
-        more = {now.betting: extra} if extra else {}
-        tree = build_hand_tree(self.game, rules, now.board, (first, second), now.betting, more, depth)
-        passes, gadget = HandPasses(tree), None
+        depth, rules = self._plan(now, extra)
+        tree = build_hand_tree(self.game, rules, now.board, _with_traces(now), now.betting, _extra(now, extra), depth)
+        passes, gadget = self._device.passes(tree), None
         if self.safety == RE_SOLVING and now.left is not None:
-            gadget = self._gadget(now, passes, 1 - player)
-        driver = TabularDriver(passes, self._schedule, DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget))
+            gadget = self._gadget(now, tree, passes, 1 - player)
+        options = DriverOptions(gadget=gadget)
+        if passes.leaf_states is not None:
+            options = DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget)
+        driver, size = TabularDriver(passes, self._schedule, options), tree.num_entries
         if self.safety != SAMPLED:
-            driver.run(self._iterations)
+            self._budget.run(driver, self._iterations, size, depth, is_last)
             return tree.strategy(driver.average_strategy())
-        drawn = draw_iterations(self._schedule, self._iterations, self._generator.random(1))
-        driver.run(int(drawn[0]) - (not driver.responds))  # of regrets the strategy that this iteration replaces
+        iterations = self._budget.num_iterations(size, depth, self._iterations)
+        drawn = int(draw_iterations(self._schedule, iterations, self._generator.random(1))[0])
+        count = drawn - (not driver.responds)  # of regrets the strategy that this iteration replaces
+        if count:
+            self._budget.run(driver, count, size, depth, is_last)
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
+
+    def _plan(self, now: Situation, extra: tuple[int, ...]) -> tuple[Depth, BettingRules]:
+        """Returns how far a search goes, and the game's rules with as many bets as can be searched in time."""
+        ranges, more = _with_traces(now), _extra(now, extra)
+        depth, rules = self._depth(now, ranges), self.game.rules
+        for rules in smaller_menus(self.game.rules):
+            entries = num_hand_entries(rules, now.board, ranges, now.betting, depth, more)
+            if entries <= self._budget.max_entries(depth, self._iterations):
+                break
+        return depth, rules
 
     def _depth(self, now: Situation, ranges: Ranges) -> Depth:
         """Returns how far a search goes: to the end of the hand where no round end is valued, or where that is near enough."""
         if len(now.board) not in self.ends.boards:
             return None
         may_solve = self.ends.solves_turns and len(now.board) == BOARD_CARDS[TURN]
-        if may_solve and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= MAX_ENTRIES[None]:
+        room = self._budget.max_entries(None, self._iterations)
+        if may_solve and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= room:
             return None
         return ROUND
 
-    def _gadget(self, now: Situation, passes: HandPasses, opponent: int) -> Gadget:
+    def _gadget(self, now: Situation, tree: HandTree, passes: AnyTreePasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""
-        worth = promised(now, opponent, self.ends.leaves)[passes.tree.hands(START)]
-        met = passes.node_likelihood(opponent, 0, passes.reach(1 - opponent, passes.uniform()))
-        return Gadget(opponent, (worth * met).astype(passes.dtype))
+        worth = self.promised(now, opponent)
+        met = passes.node_likelihood(opponent, START.node, passes.reach(1 - opponent, passes.uniform()))
+        return Gadget(opponent, passes.roots(worth[tree.hands(START)] * met))
 
-    def _rules(self, now: Situation, ranges: Ranges, depth: Depth) -> BettingRules:
-        """Returns the game's rules with as many bets as can be searched in time."""
-        rules = self.game.rules
-        for rules in smaller_menus(self.game.rules):
-            if num_hand_entries(rules, now.board, ranges, now.betting, depth) <= MAX_ENTRIES[depth]:
-                break
-        return rules
+
+def _with_traces(now: Situation) -> Ranges:
+    """Returns both ranges with a trace of every possible hand.
+
+    A hand that nobody would hold may be held all the same: a trace of it keeps the answers to it sensible.
+    """
+    possible = possible_hands(now.board)
+    first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
+    return first, second
+
+
+def _extra(now: Situation, actions: tuple[int, ...]) -> Extra:
+    """Returns actions that a tree must know where it begins."""
+    return {now.betting: actions} if actions else {}

@@ -22,6 +22,8 @@ class SearchOptions:
       solver: The search algorithm, one of `schedules.SCHEDULES`; None takes the agent's own.
       iterations: Search iterations, each of which updates both players; None takes the agent's own number.
       safety: One of `SAFETY`; None takes the agent's own.
+      device: Where it searches: `cpu`, or `cuda` for agents that can; None takes the CPU.
+      time_per_decision: Seconds after which the searches of a decision stop, whatever iterations are left; None for no limit.
       expansions: Public states that a growing tree opens in each search; None for the agent's own number, which on boards
         is never 0, and elsewhere stands for trees of fixed depth.
     """
@@ -29,6 +31,8 @@ class SearchOptions:
     solver: str | None = None
     iterations: int | None = None
     safety: str | None = None
+    device: str | None = None
+    time_per_decision: float | None = None
     expansions: int | None = None
 
     def __post_init__(self) -> None:
@@ -40,6 +44,8 @@ class SearchOptions:
             raise TacitError(f"a tree grows by at least one expansion, not {self.expansions}")
         if self.safety is not None and self.safety not in SAFETY:
             raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
+        if self.time_per_decision is not None and not self.time_per_decision > 0:
+            raise TacitError(f"a decision takes some time: {self.time_per_decision} seconds are none")
 
     def given(self) -> dict[str, Any]:
         """Returns the options that differ from their defaults."""
@@ -49,6 +55,11 @@ class SearchOptions:
     def only(self, names: Collection[str]) -> SearchOptions:
         """Returns the named options, and the defaults of the others."""
         return SearchOptions(**{name: value for name, value in self.given().items() if name in names})
+
+
+def option_name(name: str) -> str:
+    """Returns how the command line calls an option."""
+    return f"--{name.replace('_', '-')}"
 
 
 DEFAULT_OPTIONS = SearchOptions()

@@ -10,9 +10,8 @@ import torch
 from tacit.cards.hands import NUM_HANDS, meetings, possible_hands
 from tacit.evaluation.exact import infostate_values
 from tacit.games.betting import Betting
-from tacit.kernels.base import LeafEvaluator
+from tacit.kernels.base import AnyTreePasses, LeafEvaluator
 from tacit.kernels.hand_leaves import HandStates
-from tacit.kernels.numba_hands import HandPasses
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import DEALS, START, Spot
 from tacit.tree.public_tree import Floats
@@ -68,22 +67,33 @@ class Situation:
         first, second = (part * possible_hands(board) for part in after.ranges)
         return replace(after, board=board, path=path, ranges=(first, second))
 
-    def values(self, player: int, evaluator: LeafEvaluator) -> Floats:
-        """Returns `[H]` what a player's hands are worth at a decision of the solution, by lane (`HandTree.hands`)."""
-        passes = HandPasses(self.solution.tree, keep=True)
+    def values(self, player: int, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
+        """Returns `[H]` what a player's hands are worth at a decision of the solution, by lane (`HandTree.hands`).
+
+        Args:
+          player: whose hands.
+          passes: over the solution's tree.
+          evaluator: values where the tree was cut.
+        """
         return infostate_values(passes, self.solution.probabilities, player, self.spot.node, evaluator)
 
 
-def promised(now: Situation, player: int, evaluator: LeafEvaluator) -> Floats:
+def promised(now: Situation, player: int, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
     """Returns `[1326]` what the solution before a new search left a player here with each hand, in chips.
 
     Where the new search begins at a decision, these are the solution's values. Where it begins after cards at a leaf, they are
     what the evaluator says of the board with those cards: a leaf is worth their mean.
+
+    Args:
+      now: where the new search begins.
+      player: who was promised something.
+      passes: over the tree of the solution before.
+      evaluator: values where that was cut.
     """
     left, worth = now.left, np.zeros(NUM_HANDS)
     assert left is not None
     if left.board == now.board:
-        worth[left.solution.tree.hands(left.spot)] = left.values(player, evaluator)
+        worth[left.solution.tree.hands(left.spot)] = left.values(player, passes, evaluator)
         return worth
     beliefs = [part / part.sum() for part in now.ranges]
     states = HandStates([now.board], [left.betting])

@@ -25,7 +25,7 @@ a lower bound.
 from __future__ import annotations
 
 from tacit.agents.base import Sight
-from tacit.agents.hand_policy import HandPolicy, nearest_to_pot
+from tacit.agents.hand_policy import HandPolicy, fold_shares, nearest_to_pot
 from tacit.cards.deck import parse_cards
 from tacit.cards.equity import win_chances
 from tacit.cards.hands import hand_index, possible_hands
@@ -94,9 +94,8 @@ class LocalBestResponse:
         pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
         found = {FOLD: 0.0} if "f" in letters and FOLD in public.actions else {}
         found[CALL] = share * pot - (1.0 - share) * asked
-        for action in self._raises(letters):
-            after = public.after(action)
-            folds = self._policy.probabilities(after)[after.actions.index(FOLD)]
+        raises = self._raises(letters)
+        for action, folds in zip(raises, fold_shares(self._policy, public, raises), strict=True):
             folded, left = float(self.beliefs @ folds), self.beliefs * (1.0 - folds)
             added, stays = action - betting.spent[self._player], float(left.sum())
             won = float(left @ wins)  # times how often it is called

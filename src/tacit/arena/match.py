@@ -8,7 +8,8 @@ the same; in other games the outcomes stay as alike as the rules allow, and each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,20 +83,51 @@ def play_deals(
       duplicate: whether each deal is played in both seats.
       estimator: says what a hand was worth, as `arena/aivat_cases.py` does; None takes its payoff.
     """
-    number = 0
-    while True:
-        draws = RecordedDraws(generator)
-        seats = (0, 1) if duplicate else (number % 2,)
-        payoffs, estimates = [], []
-        for seat in seats:
-            draws.rewind()
-            sights: list[tuple[Any, Any]] = []
-            players = agents if seat == 0 else agents[::-1]
-            returns = play_game(game, players, draws, lambda table, sights=sights: sights.append(table.sights))  # type: ignore[misc]
-            payoffs.append(returns[seat])
-            estimates.append(returns[seat] if estimator is None else estimator(sights, seat))
-        yield Deal(number, seats, tuple(payoffs), tuple(estimates))
-        number += 1
+    for number in count():
+        yield _play_deal(game, agents, generator, number, duplicate, estimator)
+
+
+def play_numbered(
+    game: AnyGame,
+    agents: Sequence[Agent],
+    generators: Sequence[np.random.Generator],
+    seed: int,
+    numbers: Iterable[int],
+    *,
+    duplicate: bool = True,
+    estimator: Estimator | None = None,
+) -> Iterator[Deal]:
+    """Yields the deals of some numbers, each with random numbers of its own: whoever plays one gets the same.
+
+    Args:
+      game: the rules.
+      agents: the two who play (see `play_deals`).
+      generators: chance's, and those that agents draw from: every deal starts all of them anew.
+      seed: of all deals together.
+      numbers: of the deals, from 0.
+      duplicate: whether each deal is played in both seats.
+      estimator: says what a hand was worth; None takes its payoff.
+    """
+    for number in numbers:
+        for stream, generator in enumerate(generators):
+            generator.bit_generator.state = np.random.default_rng([seed, stream, number]).bit_generator.state
+        yield _play_deal(game, agents, generators[0], number, duplicate, estimator)
+
+
+def _play_deal(
+    game: AnyGame, agents: Sequence[Agent], generator: np.random.Generator, number: int, duplicate: bool, estimator: Any
+) -> Deal:
+    """Returns how one deal goes."""
+    draws, payoffs, estimates = RecordedDraws(generator), [], []
+    seats = (0, 1) if duplicate else (number % 2,)
+    for seat in seats:
+        draws.rewind()
+        sights: list[tuple[Any, Any]] = []
+        players = agents if seat == 0 else agents[::-1]
+        returns = play_game(game, players, draws, lambda table, sights=sights: sights.append(table.sights))  # type: ignore[misc]
+        payoffs.append(returns[seat])
+        estimates.append(returns[seat] if estimator is None else estimator(sights, seat))
+    return Deal(number, seats, tuple(payoffs), tuple(estimates))
 
 
 def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:

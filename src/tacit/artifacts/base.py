@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.agents.base import Agent
-from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions
+from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions, option_name
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 
@@ -156,7 +156,7 @@ class Artifact(ABC):
             raise TacitError(f"unknown metric {metric!r} for {self.name}: choose one of {', '.join(known)}")
         taken = {name: value for name, value in options.items() if name in signature(measure).parameters}
         for name in sorted(options.keys() - taken.keys() - set(ANYWHERE)):
-            raise TacitError(f"--{name} has no effect on the {metric or next(iter(known))} of {self.name}")
+            raise TacitError(f"{option_name(name)} has no effect on the {metric or next(iter(known))} of {self.name}")
         return replace(measure(**taken), seconds=clock() - began)
 
     def evaluation(
@@ -177,7 +177,7 @@ def quality_figures(game: AnyGame, quality: Quality) -> dict[str, Any]:
 
 def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
     """Raises a `TacitError` if an option is given that none of the artifacts uses."""
-    unused = [f"--{name}" for name in options.given() if not any(name in one.search_options for one in artifacts)]
+    unused = [option_name(name) for name in options.given() if not any(name in one.search_options for one in artifacts)]
     if unused:
         names = " and ".join(dict.fromkeys(one.name for one in artifacts))
         raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,8 @@ def endgame_exploitability(
     solver: str | None = None,
     iterations: int | None = None,
     safety: str | None = None,
+    device: str | None = None,
+    time_per_decision: float | None = None,
     playthroughs: int | None = None,
     seed: int = 0,
 ) -> Evaluation:
@@ -53,9 +54,11 @@ def endgame_exploitability(
 
     Args:
       artifact: who plays.
-      solver: the search algorithm; None takes the agent's own. So do the next two.
+      solver: the search algorithm; None takes the agent's own. So do the next four.
       iterations: search iterations.
       safety: what a search does about those below it.
+      device: where it searches.
+      time_per_decision: seconds after which the searches of a decision stop.
       playthroughs: policies averaged, for an agent that draws; None takes `PLAYTHROUGHS`.
       seed: of what is drawn.
     """
@@ -64,7 +67,8 @@ def endgame_exploitability(
     from tacit.agents.options import SearchOptions
     from tacit.arena.endgames import endgame_quality
 
-    rules, options = require_holdem(artifact.game, "exploitability"), SearchOptions(solver, iterations, safety)
+    rules = require_holdem(artifact.game, "exploitability")
+    options = SearchOptions(solver, iterations, safety, device, time_per_decision)
     agents = [artifact.agent(np.random.default_rng([seed, 0]), options)]
     draws = policy_of(agents[0]) is None
     if playthroughs is not None and not draws:
@@ -91,21 +95,45 @@ def endgame_exploitability(
     )  # fmt: skip
 
 
-def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "rebel", seed: int = 0) -> Evaluation:
+def local_best_response(
+    artifact: Artifact,
+    *,
+    hands: int = 1_000,
+    lbr: str = "rebel",
+    solver: str | None = None,
+    iterations: int | None = None,
+    device: str | None = None,
+    time_per_decision: float | None = None,
+    workers: int = 1,
+    seed: int = 0,
+) -> Evaluation:
     """Returns what a local best response wins in some hands, a lower bound on exploitability; Ctrl-C keeps what was played.
 
-    `lbr` is what it may do (see `arena/lbr.py`). Every deal is played in both seats.
+    Args:
+      artifact: who is answered.
+      hands: how many; every deal is played in both seats.
+      lbr: what the answer may do (see `arena/lbr.py`).
+      solver: of searches, where the agent searches; so are the next three.
+      iterations: at most.
+      device: where.
+      time_per_decision: seconds.
+      workers: processes that play.
+      seed: of everything random.
     """
-    from tacit.agents.hand_policy import HandAgent
-    from tacit.arena.lbr import LocalBestResponse
-    from tacit.arena.match import figures, play_deals
+    from tacit.agents.options import SearchOptions
+    from tacit.arena.lbr import parse_setting
+    from tacit.arena.match import figures
+    from tacit.arena.workers import play_plan
+    from tacit.artifacts.base import refuse_unused
+    from tacit.artifacts.plans import LbrPlan
 
-    rules, policy, name, monitor = require_holdem(artifact.game, "lbr"), artifact.policy(), artifact.name, artifact.monitor
-    chance, other = (np.random.default_rng([seed, stream]) for stream in range(2))
-    agents = (LocalBestResponse(rules, policy, lbr), HandAgent(rules, policy, other, name))
+    rules, name, monitor = require_holdem(artifact.game, "lbr"), artifact.name, artifact.monitor
+    options = SearchOptions(solver, iterations, device=device, time_per_decision=time_per_decision)
+    refuse_unused(options, artifact)
+    parse_setting(lbr)
     tally, deals, interrupted = Tally(), -(-hands // 2), False
     try:
-        for deal in islice(play_deals(rules, agents, chance), deals):
+        for deal in play_plan(LbrPlan(str(rules), name, options, lbr, seed), deals, workers):
             tally.add(deal.result)
             monitor.step(f"lbr against {name}", 2 * tally.count, 2 * deals, "hands", f"mean {tally.mean:+.4g}")
     except KeyboardInterrupt:
@@ -120,13 +148,29 @@ def local_best_response(artifact: Artifact, *, hands: int = 1_000, lbr: str = "r
     )  # fmt: skip
 
 
-def aivat(artifact: Artifact, *, results: Path | None = None, player: str | None = None) -> Evaluation:
+def aivat(
+    artifact: Artifact,
+    *,
+    results: Path | None = None,
+    player: str | None = None,
+    solver: str | None = None,
+    iterations: int | None = None,
+    device: str | None = None,
+) -> Evaluation:
     """Returns what it won per hand in matches that were played, with most of the luck taken out by AIVAT.
 
-    `results` is the file of `tacit slumbot` or `tacit acpc dealer`, `player` what the dealer called it if not by its name.
+    Args:
+      artifact: who played.
+      results: the file of `tacit slumbot` or `tacit acpc dealer`.
+      player: what the dealer called it, if not by its name.
+      solver: how it searched, where it does; so are the next two.
+      iterations: at most.
+      device: where.
     """
+    from tacit.agents.options import SearchOptions
     from tacit.arena.match import figures
     from tacit.arena.results import estimates, read_results
+    from tacit.artifacts.plans import known_policy
 
     if results is None:
         raise TacitError("aivat needs the hands: --results FILE, as tacit slumbot or tacit acpc dealer wrote it")
@@ -135,8 +179,9 @@ def aivat(artifact: Artifact, *, results: Path | None = None, player: str | None
     if artifact.given is not None and str(artifact.given) != str(rules):
         raise TacitError(f"{results} has hands of {rules}, not of {artifact.given}")
     artifact = artifact.on(rules)  # bots play many games: this is the one they are judged in
+    policy = known_policy(artifact, SearchOptions(solver, iterations, device=device))
     raw, less = Tally(), Tally()
-    for hand, estimate in zip(played.hands, estimates(played, artifact.policy()), strict=True):
+    for hand, estimate in zip(played.hands, estimates(played, policy), strict=True):
         less.add(estimate)
         raw.add(hand.winnings)
         artifact.monitor.step(f"aivat of {played.player}", less.count, len(played.hands), "hands", f"mean {less.mean:+.4g}")

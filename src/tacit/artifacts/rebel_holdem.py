@@ -9,7 +9,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_policy import HandPolicy
-from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.hand_search import SEARCH_OPTIONS, HandSearch, RoundEnds
 from tacit.agents.options import SearchOptions
 from tacit.agents.search import SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
@@ -29,7 +29,7 @@ PLAY_ITERATIONS = 250
 class HoldemArtifact(Artifact):
     """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
 
-    search_options = ("solver", "iterations", "safety")
+    search_options = SEARCH_OPTIONS
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_holdem(name)
@@ -42,7 +42,7 @@ class HoldemArtifact(Artifact):
     def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
         """Returns the search of its networks."""
         rules, trained = require_holdem(self.game, self.name), self._trained
-        leaves = trained.leaves(rules)
+        leaves = trained.leaves(rules, (options and options.device) or "cpu")
         ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets))
         given = {"solver": trained.config.solver, "iterations": PLAY_ITERATIONS, **(options.given() if options else {})}
         return HandSearch(rules, generator=generator, ends=ends, **given)

@@ -4,14 +4,17 @@ An iteration deals cards and updates both players, in both programs. The betting
 hold'em, and no-limit hold'em with stacks of 200 big blinds where one may fold, call, bet the pot or everything (OpenSpiel's
 `fcpa`). What differs: OpenSpiel has no card abstraction, so it keeps a table entry for every hand on every board; ours looks
 up the bucket of a hand. OpenSpiel draws chance anew for each player, ours shares a deal between both traversals.
+
+Programs take turns, and of each the best window counts. By processor time one thread stands beside one thread, and a busy
+machine matters less; by the clock all cores count, too, which OpenSpiel does not use.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from tacit.bench.timing import best_seconds
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.train import BlueprintTrainer
 from tacit.games import load_game
@@ -31,7 +34,21 @@ OPENSPIEL = {
 }
 """OpenSpiel's names of the same games."""
 SETTINGS = {"bets": "1|allin", "raises": "1|allin", "max_raises": 99}
-CALL_ITERATIONS = 20_000
+CALL_ITERATIONS = 100_000
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Iterations a second.
+
+    Attributes:
+      clock: by the clock.
+      processor: by the time that processors spent on them, all threads together.
+    """
+
+    clock: float
+    processor: float
 
 
 @dataclass(frozen=True)
@@ -41,23 +58,27 @@ class Speed:
     Attributes:
       case: `limit` or `no-limit`.
       decisions: nodes of the betting tree where somebody acts.
-      one_thread: iterations a second on one thread.
-      all_threads: iterations a second on all threads, of which there are
-      threads: so many.
-      openspiel: iterations a second of OpenSpiel, which uses one thread; None where it was not measured.
+      threads: how many `all_threads` are.
+      one_thread: ours on one thread.
+      all_threads: ours on all of them.
+      openspiel: OpenSpiel, which uses one thread; None where it was not measured.
     """
 
     case: str
     decisions: int
-    one_thread: float
-    all_threads: float
     threads: int
-    openspiel: float | None
+    one_thread: Rate
+    all_threads: Rate
+    openspiel: Rate | None
 
-    @property
-    def ratio(self) -> float | None:
-        """How many times as fast ours is, on one thread each."""
-        return None if self.openspiel is None else self.one_thread / self.openspiel
+    def ratios(self) -> dict[str, float | None]:
+        """Returns how many times as fast ours is: one thread each in processor time and by the clock, and all threads."""
+        peer = self.openspiel
+        return {
+            "processor": None if peer is None else self.one_thread.processor / peer.processor,
+            "clock": None if peer is None else self.one_thread.clock / peer.clock,
+            "all_threads": None if peer is None else self.all_threads.clock / peer.clock,
+        }
 
 
 def measure(case: str, window: float, seed: int, peer: bool) -> Speed:
@@ -65,17 +86,37 @@ def measure(case: str, window: float, seed: int, peer: bool) -> Speed:
 
     Args:
       case: of `CASES`.
-      window: seconds of a measurement; of ours the best of three counts.
+      window: seconds of a measurement, of which each program has three.
       seed: of everything random.
       peer: whether OpenSpiel is measured.
     """
     config = BlueprintConfig(seed=seed, epoch_iterations=CALL_ITERATIONS, **SETTINGS)  # type: ignore[arg-type]
     trainer = BlueprintTrainer(load_game(CASES[case]), config)
-    threads, speeds = trainer.threads, []
-    for count in (1, threads):
-        trainer.threads = count
-        speeds.append(CALL_ITERATIONS / best_seconds(trainer.run_epoch, window))
-    return Speed(case, trainer.tree.num_decisions, speeds[0], speeds[1], threads, _openspiel(case, window) if peer else None)
+
+    def run(threads: int) -> int:
+        trainer.threads = threads
+        trainer.run_epoch()
+        return CALL_ITERATIONS
+
+    threads, rates = trainer.threads, dict[str, Rate]()
+    programs: dict[str, Callable[[], int]] = {"one": lambda: run(1), "all": lambda: run(threads)}
+    if peer:
+        programs["openspiel"] = _openspiel(case)
+    for work in programs.values():
+        work()  # compiles, and warms the caches
+    for _ in range(ROUNDS):
+        for name, work in programs.items():
+            rate, best = _window(work, window), rates.get(name, Rate(0.0, 0.0))
+            rates[name] = Rate(max(rate.clock, best.clock), max(rate.processor, best.processor))
+    return Speed(case, trainer.tree.num_decisions, threads, rates["one"], rates["all"], rates.get("openspiel"))
+
+
+def _window(work: Callable[[], int], window: float) -> Rate:
+    """Returns the rate of calls that return how many iterations they ran, over a window of about so many seconds."""
+    clock, processor, done = time.perf_counter(), time.process_time(), 0
+    while time.perf_counter() - clock < window:
+        done += work()
+    return Rate(done / (time.perf_counter() - clock), done / (time.process_time() - processor))
 
 
 def missing_peer() -> str | None:
@@ -87,13 +128,14 @@ def missing_peer() -> str | None:
     return None
 
 
-def _openspiel(case: str, window: float) -> float:
+def _openspiel(case: str) -> Callable[[], int]:
+    """Returns what runs one iteration of OpenSpiel's solver."""
     import pyspiel
 
     solver = pyspiel.ExternalSamplingMCCFRSolver(pyspiel.load_game(OPENSPIEL[case]))
-    solver.run_iteration()
-    done, begun = 0, time.perf_counter()
-    while time.perf_counter() - begun < 3 * window:
+
+    def run() -> int:
         solver.run_iteration()
-        done += 1
-    return done / (time.perf_counter() - begun)
+        return 1
+
+    return run

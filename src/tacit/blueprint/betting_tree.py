@@ -9,10 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TacitError
-from tacit.games.betting import DEAL, FOLDED, SHOWDOWN, Betting, BettingRules
+from tacit.games.betting import DEAL, FOLDED, MAX_ACTIONS, SHOWDOWN, Betting, BettingRules
 
 FOLD_END, SHOWDOWN_END = 2, 3
 """Kinds of nodes beside 0 and 1, the player to act."""
+LANES = 4
+"""Entries of a block: a decision has as many blocks as its actions fill, and what is left of the last one stays empty."""
+WIDTH = -(-MAX_ACTIONS // LANES) * LANES
+"""Entries of the most blocks that a decision has."""
+NO_ACTION = np.float32(-1e30)
+"""The regret of an entry that stands for no action: it is never positive, whatever is added."""
 MAX_NODES = 3_000_000
 """Nodes of the largest tree; a million take some ten seconds to make."""
 MAX_ENTRIES = 500_000_000
@@ -21,10 +27,9 @@ MAX_ENTRIES = 500_000_000
 
 NODE = np.dtype(
     [
-        ("first_entry", np.int64),
+        ("first_block", np.int32),
         ("first_child", np.int32),
-        ("fold_payoff", np.float32),
-        ("showdown_payoff", np.float32),
+        ("payoff", np.float32),
         ("kind", np.int8),
         ("street", np.int8),
         ("num_actions", np.int8),
@@ -33,10 +38,9 @@ NODE = np.dtype(
 )
 """A node as kernels take it, all in one place of memory.
 
-- `first_entry`: the first entry of bucket 0.
+- `first_block`: the first block of bucket 0.
 - `first_child`: its children come right after each other.
-- `fold_payoff`: what player 0 wins at a fold, in big blinds; 0 elsewhere.
-- `showdown_payoff`: what the better hand wins at a showdown, in big blinds; 0 elsewhere.
+- `payoff`: in big blinds, what player 0 wins at a fold, and what the better hand wins at a showdown; 0 at decisions.
 - `kind`: the player to act, `FOLD_END` or `SHOWDOWN_END`.
 - `num_actions`: 0 at ends.
 """
@@ -46,11 +50,12 @@ class NodeArrays(NamedTuple):
     """The tree as kernels take it.
 
     Entries are sorted by player, street, bucket, node in depth-first order, and action. A player holds one bucket on a street,
-    so all that a traversal needs of a street is one piece of memory, and what follows on a node is near it.
+    so all that a traversal needs of a street is one piece of memory, and what follows on a node is near it. They come in
+    blocks of four, so that kernels have no loops of unknown length.
 
     Attributes:
       node: `[N]` of `NODE`.
-      stride: `[2, 4]` int64, how far the entries of the next bucket are, by player and street.
+      stride: `[2, 4]` int64, how many blocks further those of the next bucket are, by player and street.
     """
 
     node: NDArray[Any]
@@ -67,7 +72,7 @@ class BettingTree:
       actions: `[N]` the legal actions, empty at ends.
       num_buckets: the buckets of hands on each street.
       nodes: the arrays.
-      num_entries: (node, bucket, action) triples in all.
+      is_action: `[E]` bool, which entries stand for a node, a bucket and an action.
       depth: decisions of the longest sequence.
     """
 
@@ -76,7 +81,7 @@ class BettingTree:
     actions: list[tuple[int, ...]]
     num_buckets: tuple[int, int, int, int]
     nodes: NodeArrays
-    num_entries: int
+    is_action: NDArray[np.bool_]
     depth: int
 
     def after(self, node: int, action: int) -> int:
@@ -86,12 +91,17 @@ class BettingTree:
     def of_node(self, entries: NDArray[Any], node: int) -> NDArray[Any]:
         """Returns `[K, A]` the part of some entries `[E]` that belongs to a decision, by bucket and action."""
         street, player = self.states[node].street, self.states[node].actor
-        first, stride = int(self.nodes.node[node]["first_entry"]), int(self.nodes.stride[player, street])
+        first, stride = (LANES * int(n) for n in (self.nodes.node[node]["first_block"], self.nodes.stride[player, street]))
         count, last = self.num_buckets[street], len(self.actions[node])
         rows: NDArray[Any] = np.lib.stride_tricks.as_strided(
-            entries[first:], (count, last), (stride * entries.itemsize, entries.itemsize)
+            entries[first:], (count, last), (stride * entries.strides[0], entries.strides[0])
         )
         return rows
+
+    @property
+    def num_entries(self) -> int:
+        """Entries in all, empty ones included."""
+        return len(self.is_action)
 
     @property
     def num_decisions(self) -> int:
@@ -105,57 +115,81 @@ def build_betting_tree(rules: BettingRules, num_buckets: tuple[int, int, int, in
     Raises:
       TacitError: it is too large.
     """
-    states, depths = [rules.start()], [0]
-    actions: list[tuple[int, ...]] = []
-    first_child: list[int] = []
-    node = 0
-    while node < len(states):
+    states, depths, stack = [rules.start()], [0], [0]
+    actions: list[tuple[int, ...]] = [()]
+    first_child = [0]
+    while stack:
+        node = stack.pop()
         betting = states[node]
         menu = rules.actions(betting) if betting.actor >= 0 else ()
-        actions.append(menu)
-        first_child.append(len(states))
+        actions[node], first_child[node] = menu, len(states)
+        stack.extend(range(len(states) + len(menu) - 1, len(states) - 1, -1))
         for action in menu:
             after = rules.apply(betting, action)
             states.append(rules.deal(after) if after.actor == DEAL else after)
             depths.append(depths[node] + 1)
+            actions.append(())
+            first_child.append(0)
         if len(states) > MAX_NODES:
             raise TacitError(f"the betting has more than {MAX_NODES:,} sequences: choose fewer bets, raises or max_raises")
-        node += 1
     counts = np.array([len(menu) for menu in actions])
     street = np.array([betting.street for betting in states])
-    first_entry, stride, num_entries = _lay_out(states, counts, first_child, num_buckets)
+    first_block, stride = _lay_out(states, counts, first_child, num_buckets)
+    num_entries = LANES * int((stride * np.array(num_buckets)).sum())
     if num_entries > MAX_ENTRIES:
         raise TacitError(f"a strategy has {num_entries:,} entries, {MAX_ENTRIES:,} at most: choose fewer buckets or bets")
     kind = np.array([_kind(betting) for betting in states])
     payoff = np.array([_payoff(betting) for betting in states]) / rules.big_blind
     node_data = np.zeros(len(states), NODE)
     columns = {
-        "first_entry": first_entry, "first_child": first_child, "kind": kind, "street": street, "num_actions": counts,
-        "fold_payoff": payoff * (kind == FOLD_END), "showdown_payoff": payoff * (kind == SHOWDOWN_END),
+        "first_block": first_block, "first_child": first_child, "kind": kind, "street": street, "num_actions": counts,
+        "payoff": payoff,
     }  # fmt: skip
     for name, column in columns.items():
         node_data[name] = column
-    return BettingTree(rules, states, actions, num_buckets, NodeArrays(node_data, stride), num_entries, max(depths))
+    is_action = _actions_of_entries(node_data, stride, num_buckets)
+    return BettingTree(rules, states, actions, num_buckets, NodeArrays(node_data, stride), is_action, max(depths))
 
 
 def _lay_out(
     states: list[Betting], counts: NDArray[np.int64], first_child: list[int], num_buckets: tuple[int, int, int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Returns `first_entry` and `stride` of `NodeArrays`, and how many entries there are."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Returns `first_block` and `stride` of `NodeArrays`."""
     place, stride, stack = np.zeros(len(states), np.int64), np.zeros((2, 4), np.int64), [0]
     while stack:
         node = stack.pop()
         betting, count = states[node], int(counts[node])
         if count:
             place[node] = stride[betting.actor, betting.street]
-            stride[betting.actor, betting.street] += count
+            stride[betting.actor, betting.street] += -(-count // LANES)
             stack.extend(range(first_child[node] + count - 1, first_child[node] - 1, -1))
-    sizes = stride * np.array(num_buckets)
-    begins = (np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(2, 4)
+    begins = _begins(stride, num_buckets)
     for node, betting in enumerate(states):
         if counts[node]:
             place[node] += begins[betting.actor, betting.street]
-    return place, stride, int(sizes.sum())
+    return place, stride
+
+
+def _begins(stride: NDArray[np.int64], num_buckets: tuple[int, int, int, int]) -> NDArray[np.int64]:
+    """Returns `[2, 4]` the first block of each player and street."""
+    sizes = (stride * np.array(num_buckets)).ravel()
+    return (np.cumsum(sizes) - sizes).reshape(2, 4)
+
+
+def _actions_of_entries(
+    nodes: NDArray[Any], stride: NDArray[np.int64], num_buckets: tuple[int, int, int, int]
+) -> NDArray[np.bool_]:
+    """Returns `is_action` of `BettingTree`: the same for all buckets of a player on a street."""
+    begins, parts = _begins(stride, num_buckets), []
+    for player in range(2):
+        for street in range(4):
+            own = nodes[(nodes["kind"] == player) & (nodes["street"] == street) & (nodes["num_actions"] > 0)]
+            one = np.zeros(LANES * stride[player, street], bool)
+            for action in range(WIDTH):
+                first = LANES * (own["first_block"][own["num_actions"] > action].astype(np.int64) - begins[player, street])
+                one[first + action] = True
+            parts.append(np.tile(one, num_buckets[street]))
+    return np.concatenate(parts)
 
 
 def _kind(betting: Betting) -> int:

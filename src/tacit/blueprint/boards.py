@@ -73,6 +73,18 @@ def board_number(cards, count):  # type: ignore[no-untyped-def]
     return number
 
 
+@inner(_nrt=False)
+def set_number(cards, count):  # type: ignore[no-untyped-def]
+    """Returns the `board_number` of cards in any order, without sorting them and without branches."""
+    number = 0
+    for i in range(count):
+        place = 1
+        for j in range(count):
+            place += cards[j] < cards[i]
+        number += CHOOSE[cards[i], place]
+    return number
+
+
 @compiled()
 def _canonical(cards, renamed, group, number, first, rename):  # type: ignore[no-untyped-def]
     """Fills in each board's number, the smallest number that its renamings have, and a renaming that has it.

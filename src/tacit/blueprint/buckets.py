@@ -21,6 +21,7 @@ from tacit.blueprint.features import (
     EARLY_FEATURES,
     GROUPS,
     feature_tables,
+    features_of_boards,
     river_row,
     shares_below,
     street_features,
@@ -116,8 +117,12 @@ class BucketTables(NamedTuple):
     kind: NDArray[np.int64]
 
 
-def find_abstraction(game: Holdem, buckets: tuple[int | str, int | str, int | str], seed: int) -> CardAbstraction:
+def find_abstraction(
+    game: Holdem, buckets: tuple[int | str, int | str, int | str], seed: int, threads: int = 1
+) -> CardAbstraction:
     """Returns an abstraction with some buckets on the flop, the turn and the river, by k-means over hands on random boards.
+
+    It is the same with any number of threads.
 
     Raises:
       TacitError: `ALL` would be too many.
@@ -134,10 +139,11 @@ def find_abstraction(game: Holdem, buckets: tuple[int | str, int | str, int | st
             continue
         generator = np.random.default_rng([seed, street])
         boards = plain.boards(street).boards
-        chosen = boards[generator.permutation(len(boards))[: SAMPLE[street]]].tolist()
-        points = np.concatenate([street_features(tuple(board))[possible_hands(board) & held] for board in chosen])
+        chosen = boards[generator.permutation(len(boards))[: SAMPLE[street]]]
+        dealt = np.stack([possible_hands(board) & held for board in chosen.tolist()])
+        points = features_of_boards(chosen, threads)[dealt]
         points = points[generator.permutation(len(points))[:MAX_POINTS]]
-        centres.append(find_centres(points, int(count), generator))
+        centres.append(find_centres(points, int(count), generator, threads))
     return CardAbstraction(game, (centres[0], centres[1], centres[2]))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled, inner
+from tacit.threads import run_together
 
 WIDTH = 16
 """Centres whose distances are computed together, in vector units."""
@@ -19,21 +20,23 @@ ROUNDS = 25
 Points = NDArray[np.float32]
 
 
-def find_centres(points: Points, count: int, generator: np.random.Generator) -> Points:
+def find_centres(points: Points, count: int, generator: np.random.Generator, threads: int = 1) -> Points:
     """Returns `[K, F]` centres in the order of their means; fewer than `count` where there are fewer different points.
 
     Args:
       points: `[P, F]`.
       count: centres wanted.
       generator: draws the first centres.
+      threads: how many look for nearest centres; what is found is the same with any number.
     """
     different = np.unique(points, axis=0)
     if len(different) <= count:
         return in_order(different)
     centres = _first_centres(points, count, generator)
     for _ in range(ROUNDS):
-        sums, members = np.zeros(centres.shape), np.zeros(len(centres), np.int64)
-        _add_members(points, centres, sums, members)
+        sums, nearest_centre = np.zeros(centres.shape), nearest_centres(points, centres, threads)
+        _add_members(points, nearest_centre, sums)
+        members = np.bincount(nearest_centre, minlength=len(centres))
         empty = members == 0
         sums[empty] = points[generator.integers(len(points), size=int(empty.sum()))]
         centres = in_order((sums / np.maximum(members, 1)[:, None]).astype(np.float32))
@@ -45,10 +48,10 @@ def in_order(centres: Points) -> Points:
     return np.ascontiguousarray(centres[np.argsort(_means(centres), kind="stable")], np.float32)
 
 
-def nearest_centres(points: Points, centres: Points) -> NDArray[np.int64]:
+def nearest_centres(points: Points, centres: Points, threads: int = 1) -> NDArray[np.int64]:
     """Returns `[P]` the nearest centre of each point, the first in order of equally near ones."""
     found = np.empty(len(points), np.int64)
-    _find_all(np.ascontiguousarray(points, np.float32), centres, found)
+    run_together(threads, _find_all, np.ascontiguousarray(points, np.float32), centres, found)
     return found
 
 
@@ -134,20 +137,16 @@ def nearest(point, blocks, means, room):  # type: ignore[no-untyped-def]
     return min(best_centre, count - 1)
 
 
-@compiled()
-def _find_all(points, centres, found):  # type: ignore[no-untyped-def]
+@compiled(nogil=True)
+def _find_all(member, members, place, points, centres, found):  # type: ignore[no-untyped-def]
     blocks, means = in_blocks(centres)
     room = np.empty(WIDTH, np.float32)
-    for number in range(len(points)):
+    for number in range(member * len(points) // members, (member + 1) * len(points) // members):
         found[number] = nearest(points[number], blocks, means, room)
 
 
 @compiled()
-def _add_members(points, centres, sums, members):  # type: ignore[no-untyped-def]
-    """Adds each point to the sum `[K, F]` and to the count `[K]` of its nearest centre."""
-    blocks, means = in_blocks(centres)
-    room = np.empty(WIDTH, np.float32)
+def _add_members(points, nearest_centre, sums):  # type: ignore[no-untyped-def]
+    """Adds each point to the sum `[K, F]` of its nearest centre."""
     for number in range(len(points)):
-        centre = nearest(points[number], blocks, means, room)
-        sums[centre] += points[number]
-        members[centre] += 1
+        sums[nearest_centre[number]] += points[number]

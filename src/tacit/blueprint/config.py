@@ -68,9 +68,14 @@ class BlueprintConfig(Settings):
 
 PRESETS = {
     "cpu": BlueprintConfig(),
+    # Eight minutes on sixteen cores; at most 16 MiB on disk even if nothing could be compressed (docs/blueprint.md).
+    "medium": BlueprintConfig(
+        flop=1_000, turn=600, river=500, bets="0.75|1.5/0.5|1/0.5|1|allin/0.5|1|allin", epoch_iterations=10_000_000, epochs=100,
+        evaluate_every=5,
+    ),
     # More buckets and bets, for hours on many cores.
     "large": BlueprintConfig(
-        flop=1_000, turn=1_000, river=1_000, epochs=2_000,
+        flop=1_000, turn=1_000, river=1_000, epoch_iterations=10_000_000, epochs=200,
         bets="0.5|0.75|1.5|allin/0.33|0.75|1.5|allin/0.5|1|2|allin/0.5|1|2|allin",
     ),
     "smoke": BlueprintConfig(

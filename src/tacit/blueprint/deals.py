@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.blueprint.boards import board_number
+from tacit.blueprint.boards import set_number
 from tacit.blueprint.buckets import BucketTables
-from tacit.blueprint.features import FeatureTables, feature_tables, seven_strength
+from tacit.blueprint.features import FeatureTables, feature_tables, rank_in_suit, strength_at
+from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS
 from tacit.compiled import inner
 from tacit.games.holdem import Holdem
+from tacit.kernels.simd import prefetch
 from tacit.random_numbers import below, uniform
 
 
@@ -25,7 +27,7 @@ class DealTables(NamedTuple):
       alias: `[2, 1326]` int64, what it becomes otherwise.
       known: `[0 to 5]` int64, the cards that lie from the start.
       cards: strengths and the cards of hands.
-      buckets: buckets of hands.
+      buckets: buckets of hands, each street's `bucket` as one row `[R * 1326]`.
     """
 
     stays: Any
@@ -66,32 +68,97 @@ class Alias:
 def deal_tables(game: Holdem, buckets: BucketTables) -> DealTables:
     """Returns what deals of a game look up."""
     first, second = (Alias.of(part) for part in game.ranges)
+    flat = buckets._replace(bucket=tuple(part.ravel() for part in buckets.bucket))  # type: ignore[arg-type]
     stays, alias = np.stack([first.stays, second.stays]), np.stack([first.alias, second.alias])
-    return DealTables(stays, alias, np.array(game.known_board, np.int64), feature_tables(), buckets)
+    return DealTables(stays, alias, np.array(game.known_board, np.int64), feature_tables(), flat)
+
+
+BATCH = 64
+"""Deals that are made together: while memory answers for one, the next are under way."""
+
+
+class Deals(NamedTuple):
+    """Some deals; each thread has its own.
+
+    Attributes:
+      hand: `[B, 2]` int64, both players' hands.
+      board: `[B, 5]` int64.
+      number: `[B, 3]` int64, the `board_number` of flop, turn and river.
+      total: `[B, 2]` int64, the sum of the keys of each player's seven cards.
+      suits: `[B, 2]` int64, their ranks by suit.
+      bucket: `[B, 2, 4]` int64, both players' buckets on each street, from the first that is bet.
+      winner: `[B]` float32, 1.0 where player 0 has the better hand, -1.0 where player 1 has it, 0.0 for a tie.
+    """
+
+    hand: Any
+    board: Any
+    number: Any
+    total: Any
+    suits: Any
+    bucket: Any
+    winner: Any
+
+
+@inner()
+def make_deals():  # type: ignore[no-untyped-def]
+    """Returns room for a batch."""
+    return Deals(
+        np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 5), np.int64), np.zeros((BATCH, 3), np.int64),
+        np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 2, 4), np.int64),
+        np.zeros(BATCH, np.float32),
+    )  # fmt: skip
 
 
 @inner(_nrt=False)
-def deal(tables, first_street, streams, stream, board, bucket):  # type: ignore[no-untyped-def]
-    """Deals a hand to both players and a whole board; fills in the buckets and tells who wins a showdown.
+def deal(tables, first_street, streams, stream, deals, count):  # type: ignore[no-untyped-def]
+    """Deals hands to both players and whole boards; fills in the buckets and who wins a showdown.
 
-    Pairs of hands are drawn until two share no card, which leaves each pair as likely as the product of its weights says.
+    Three passes: what one of them asks memory for, the next one finds in the cache.
 
     Args:
       tables: `DealTables`.
       first_street: the first street that is bet.
       streams: `[S]` states of random streams, of which
       stream: is drawn from.
-      board: `[5]` int64, filled in.
-      bucket: `[2, 4]` int64, filled in from the first street on.
-
-    Returns:
-      1.0 where player 0 has the better hand, -1.0 where player 1 has it, 0.0 for a tie.
+      deals: `Deals`, of which the first
+      count: are filled in.
     """
-    one = np.uint64(1)
-    cards = tables.cards.cards
-    dead = np.uint64(0)
-    for place in range(len(tables.known)):
-        dead |= one << np.uint64(tables.known[place])
+    first_place = max(first_street - 1, 0)
+    for n in range(count):
+        _draw_cards(tables, streams, stream, deals, n)
+        for place in range(first_place, 3):
+            number = deals.number[n, place]
+            prefetch(tables.buckets.row[place], number)
+            prefetch(tables.buckets.rename[place], number)
+        for player in range(2):
+            prefetch(tables.cards.by_sum, deals.total[n, player])
+    for n in range(count):
+        for player in range(2):
+            deals.bucket[n, player, 0] = tables.buckets.kind[deals.hand[n, player]]
+        for place in range(first_place, 3):
+            number = deals.number[n, place]
+            row, rename = np.int64(tables.buckets.row[place][number]), tables.buckets.rename[place][number]
+            for player in range(2):
+                cell = row * NUM_HANDS + np.int64(tables.buckets.renamed_hands[rename, deals.hand[n, player]])
+                deals.bucket[n, player, place + 1] = cell
+                prefetch(tables.buckets.bucket[place], cell)
+    for n in range(count):
+        own = strength_at(deals.total[n, 0], deals.suits[n, 0], tables.cards)
+        other = strength_at(deals.total[n, 1], deals.suits[n, 1], tables.cards)
+        deals.winner[n] = np.float32(own > other) - np.float32(own < other)
+        for place in range(first_place, 3):
+            for player in range(2):
+                cell = deals.bucket[n, player, place + 1]
+                deals.bucket[n, player, place + 1] = tables.buckets.bucket[place][cell]
+
+
+@inner(_nrt=False)
+def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-def]
+    """Draws the cards of one deal.
+
+    Pairs of hands are drawn until two share no card, which leaves each pair as likely as the product of its weights says.
+    """
+    one, cards = np.uint64(1), tables.cards.cards
     while True:
         first = _draw(tables, 0, streams, stream)
         second = _draw(tables, 1, streams, stream)
@@ -99,38 +166,34 @@ def deal(tables, first_street, streams, stream, board, bucket):  # type: ignore[
         seconds = one << np.uint64(cards[second, 0]) | one << np.uint64(cards[second, 1])
         if firsts & seconds == 0:
             break
-    dead |= firsts | seconds
-    known = len(tables.known)
+    dead, known = firsts | seconds, len(tables.known)
     for place in range(known):
-        board[place] = tables.known[place]
-    for place in range(known, 5):
-        card = below(streams, stream, 52)
-        while (dead >> np.uint64(card)) & one:
-            card = below(streams, stream, 52)
+        dead |= one << np.uint64(tables.known[place])
+    lies, total, suits = np.uint64(0), np.int64(0), np.int64(0)
+    for place in range(5):
+        if place < known:
+            card = tables.known[place]
+        else:
+            card = below(streams, stream, NUM_CARDS)
+            while (dead >> np.uint64(card)) & one:
+                card = below(streams, stream, NUM_CARDS)
         dead |= one << np.uint64(card)
-        board[place] = card
-    own = seven_strength(cards[first, 0], cards[first, 1], board, tables.cards)
-    other = seven_strength(cards[second, 0], cards[second, 1], board, tables.cards)
-    bucket[0, 0], bucket[1, 0] = tables.buckets.kind[first], tables.buckets.kind[second]
-    # Boards are sets: sorting the first three, four and five cards in place loses nothing.
-    if first_street <= 1:
-        _look_up(tables.buckets, 0, board, 3, first, second, bucket)
-    if first_street <= 2:
-        _look_up(tables.buckets, 1, board, 4, first, second, bucket)
-    _look_up(tables.buckets, 2, board, 5, first, second, bucket)
-    return 1.0 if own > other else -1.0 if own < other else 0.0
+        lies |= one << np.uint64(card)
+        total += tables.cards.key[card]
+        suits |= rank_in_suit(card)
+        deals.board[n, place] = card
+        if place >= 2:
+            deals.number[n, place - 2] = set_number(deals.board[n], place + 1)
+    for player, hand in enumerate((first, second)):
+        high, low = cards[hand, 0], cards[hand, 1]
+        deals.hand[n, player] = hand
+        deals.total[n, player] = total + tables.cards.key[high] + tables.cards.key[low]
+        deals.suits[n, player] = suits | rank_in_suit(high) | rank_in_suit(low)
 
 
 @inner(_nrt=False)
 def _draw(tables, player, streams, stream):  # type: ignore[no-untyped-def]
-    hand = below(streams, stream, NUM_HANDS)
-    return hand if uniform(streams, stream) < tables.stays[player, hand] else tables.alias[player, hand]
-
-
-@inner(_nrt=False)
-def _look_up(buckets, place, board, count, first, second, bucket):  # type: ignore[no-untyped-def]
-    """Fills in both players' buckets with the first `count` cards of a board."""
-    number = board_number(board, count)
-    row, names = buckets.row[place][number], buckets.renamed_hands[buckets.rename[place][number]]
-    bucket[0, place + 1] = buckets.bucket[place][row, names[first]]
-    bucket[1, place + 1] = buckets.bucket[place][row, names[second]]
+    """Returns a hand; one random number says which is drawn, and its fraction whether that becomes its alias."""
+    drawn = uniform(streams, stream) * NUM_HANDS
+    hand = int(drawn)
+    return hand if drawn - hand < tables.stays[player, hand] else tables.alias[player, hand]

@@ -21,6 +21,7 @@ from tacit.cards.hands import HANDS, NUM_HANDS
 from tacit.cards.run_outs import FULL_BOARD, run_out_margins
 from tacit.cards.strength import strength_tables
 from tacit.compiled import compiled, inner
+from tacit.threads import run_together
 
 GROUPS = 8
 """Groups of opponents' hands on the river."""
@@ -73,6 +74,14 @@ def street_features(board: tuple[int, ...]) -> NDArray[np.float32]:
     return out
 
 
+def features_of_boards(boards: NDArray[np.int64], threads: int) -> NDArray[np.float32]:
+    """Returns `[B, 1326, F]` the `street_features` of boards `[B, n]`, computed on some threads."""
+    is_river = boards.shape[1] == FULL_BOARD
+    out = np.zeros((len(boards), NUM_HANDS, GROUPS if is_river else EARLY_FEATURES), np.float32)
+    run_together(threads, _rivers if is_river else _early_boards, boards, feature_tables(), out)
+    return out
+
+
 def river_bins(board: tuple[int, ...]) -> NDArray[np.uint8]:
     """Returns `[1326]` the interval of each hand's strength on a full board; `BINS` for hands that share a card with it."""
     return _river(board)[1]
@@ -85,13 +94,14 @@ def _river(board: tuple[int, ...]) -> tuple[NDArray[np.float32], NDArray[np.uint
 
 
 @inner(_nrt=False)
-def seven_strength(first, second, board, tables):  # type: ignore[no-untyped-def]
-    """Returns the strength of two cards with a board of five."""
-    total = tables.key[first] + tables.key[second]
-    suits = _rank_in_suit(first) | _rank_in_suit(second)
-    for place in range(5):
-        total += tables.key[board[place]]
-        suits |= _rank_in_suit(board[place])
+def strength_at(total, suits, tables):  # type: ignore[no-untyped-def]
+    """Returns the strength of seven cards.
+
+    Args:
+      total: the sum of their keys.
+      suits: all of their `rank_in_suit`.
+      tables: `FeatureTables`.
+    """
     best = tables.by_sum[total]
     for suit in range(4):
         best = max(best, tables.by_suit[(suits >> (16 * suit)) & 8191])
@@ -99,7 +109,7 @@ def seven_strength(first, second, board, tables):  # type: ignore[no-untyped-def
 
 
 @inner(_nrt=False)
-def _rank_in_suit(card):  # type: ignore[no-untyped-def]
+def rank_in_suit(card):  # type: ignore[no-untyped-def]
     """Returns a card as one bit of 64: sixteen for each suit, of which thirteen are ranks."""
     return np.int64(1) << (16 * (card & 3) + (card >> 2))
 
@@ -240,3 +250,16 @@ def _early_once(board, tables, features):  # type: ignore[no-untyped-def]
                 count[hand, bins[hand]] += 1
     for hand in range(NUM_HANDS):
         shares_below(count, hand, features)
+
+
+@compiled(nogil=True)
+def _rivers(member, members, place, boards, tables, features):  # type: ignore[no-untyped-def]
+    bins = np.empty(NUM_HANDS, np.uint8)
+    for number in range(member, len(boards), members):
+        _river_once(boards[number], tables, features[number], bins)
+
+
+@compiled(nogil=True)
+def _early_boards(member, members, place, boards, tables, features):  # type: ignore[no-untyped-def]
+    for number in range(member, len(boards), members):
+        _early_once(boards[number], tables, features[number])

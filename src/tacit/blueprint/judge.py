@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.blueprint.betting_tree import BettingTree
+from tacit.blueprint.betting_tree import FOLD_END, LANES, WIDTH, BettingTree
 from tacit.blueprint.buckets import CardAbstraction
-from tacit.blueprint.deals import DealTables, deal
+from tacit.blueprint.deals import BATCH, DealTables, deal, make_deals
 from tacit.blueprint.features import BINS, street_features
 from tacit.blueprint.mccfr import draw_action
 from tacit.cards.equity import RAISING_EQUITY
 from tacit.cards.grid import CELLS
 from tacit.cards.run_outs import run_out_margins
 from tacit.compiled import compiled, inner
-from tacit.games.betting import CALL, FLOP, MAX_ACTIONS, RIVER
+from tacit.games.betting import CALL, FLOP, RIVER
 from tacit.random_numbers import make_streams
-from tacit.tally import Tally
+from tacit.tally import WinRate, win_rate
 
 NO_RAISE = -1
 BOTS = ("always_call", "pot_odds")
@@ -42,13 +42,6 @@ class Choices(NamedTuple):
     odds: NDArray[np.float32]
 
 
-class WinRate(NamedTuple):
-    """A mean in thousandths of a big blind a hand, and half of its 95 % interval."""
-
-    mbb: float
-    half: float
-
-
 class Judge:
     """Plays against bots; always with the same deals."""
 
@@ -66,11 +59,7 @@ class Judge:
         won, streams = np.zeros(self._deals), make_streams(self._seed, 1)
         street = self._tree.rules.first_street
         _play(self._tree.nodes, self._choices, street, self._tables, strategy, equity, raising, streams, won)
-        tally = Tally()
-        for number in won.tolist():
-            tally.add(1_000.0 * number)
-        assert tally.interval is not None
-        return WinRate(tally.mean, tally.interval[1] - tally.mean)
+        return win_rate(won)
 
 
 def bucket_equities(abstraction: CardAbstraction) -> list[NDArray[np.float64]]:
@@ -111,21 +100,23 @@ def _answer(choices, node, equity, raising):  # type: ignore[no-untyped-def]
 @compiled(nogil=True)
 def _play(nodes, choices, first_street, tables, strategy, equity, raising, streams, won):  # type: ignore[no-untyped-def]
     """Fills in `won` `[deals]`, the mean of what the strategy wins in both seats, in big blinds."""
-    board, bucket, shares = np.empty(5, np.int64), np.zeros((2, 4), np.int64), np.empty(MAX_ACTIONS, np.float32)
-    for number in range(len(won)):
-        winner = deal(tables, first_street, streams, 0, board, bucket)
-        for seat in range(2):
-            node = np.int64(0)
-            while nodes.node[node].kind < 2:
-                player, street = nodes.node[node].kind, nodes.node[node].street
-                count, own = np.int64(nodes.node[node].num_actions), bucket[player, street]
-                if player == seat:
-                    first = nodes.node[node].first_entry + own * nodes.stride[player, street]
-                    for action in range(count):
-                        shares[action] = strategy[first + action]
-                    action = draw_action(shares, count, streams, 0)
-                else:
-                    action = _answer(choices, node, equity[street, own], raising)
-                node = np.int64(nodes.node[node].first_child) + action
-            payoff = nodes.node[node].fold_payoff + winner * nodes.node[node].showdown_payoff
-            won[number] += 0.5 * (payoff if seat == 0 else -payoff)
+    deals, shares = make_deals(), np.zeros(WIDTH, np.float32)
+    for begin in range(0, len(won), BATCH):
+        some = min(len(won) - begin, BATCH)
+        deal(tables, first_street, streams, 0, deals, some)
+        for n in range(some):
+            for seat in range(2):
+                node = np.int64(0)
+                while nodes.node[node].kind < FOLD_END:
+                    player, street = nodes.node[node].kind, nodes.node[node].street
+                    count, own = np.int64(nodes.node[node].num_actions), deals.bucket[n, player, street]
+                    if player == seat:
+                        first = LANES * (nodes.node[node].first_block + own * nodes.stride[player, street])
+                        shares[:] = 0.0
+                        shares[:count] = strategy[first : first + count]
+                        action = draw_action(shares, np.float32(1.0), count, streams, 0)
+                    else:
+                        action = _answer(choices, node, equity[street, own], raising)
+                    node = np.int64(nodes.node[node].first_child) + action
+                payoff = nodes.node[node].payoff * (1.0 if nodes.node[node].kind == FOLD_END else deals.winner[n])
+                won[begin + n] += 0.5 * (payoff if seat == 0 else -payoff)

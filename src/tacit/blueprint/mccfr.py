@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.blueprint.deals import deal
+from tacit.blueprint.betting_tree import FOLD_END, LANES, SHOWDOWN_END, WIDTH
+from tacit.blueprint.deals import BATCH, deal, make_deals
 from tacit.compiled import compiled, inner
-from tacit.games.betting import MAX_ACTIONS
+from tacit.kernels.simd import prefetch
 from tacit.random_numbers import uniform
 
 
@@ -30,81 +31,77 @@ class Room(NamedTuple):
 
     Attributes:
       frames: `[depth, 2]` int64, the node, and which action is being tried there.
-      values: `[depth, 9]` float32, what actions are worth to the traverser.
-      strategies: `[depth, 9]` float32, what it plays.
-      opponents: `[9]` float32, what the opponent plays.
+      values: `[depth, 12]` float32, what actions are worth to the traverser; anything where there is no action.
+      strategy: `[12]` float32, the opponent's positive regrets, 0 where there is no action.
     """
 
     frames: Any
     values: Any
-    strategies: Any
-    opponents: Any
+    strategy: Any
 
 
 @compiled(_nrt=False, inline="always")
-def match_regrets(regret, first, count, strategy):  # type: ignore[no-untyped-def]
-    """Fills in `strategy` `[count]` in proportion to the positive ones of some regrets; uniform where there is none."""
+def positive_regrets(sums, first, count, strategy):  # type: ignore[no-untyped-def]
+    """Fills in `strategy` `[12]` with positive regrets, ones where there is none; returns their sum."""
     total = np.float32(0.0)
-    for action in range(count):
-        strategy[action] = max(regret[first + action], np.float32(0.0))
-        total += strategy[action]
+    for block in range((count + LANES - 1) // LANES):
+        for lane in range(LANES):
+            share = max(sums[2 * LANES * (first + block) + lane], np.float32(0.0))
+            strategy[LANES * block + lane] = share
+            total += share
     if total > 0.0:
-        scale = np.float32(1.0) / total
-        for action in range(count):
-            strategy[action] *= scale
-    else:
-        for action in range(count):
-            strategy[action] = np.float32(1.0) / np.float32(count)
+        return total
+    for action in range(count):
+        strategy[action] = np.float32(1.0)
+    return np.float32(count)
 
 
 @compiled(_nrt=False, inline="always")
-def draw_action(strategy, count, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns an action of a strategy `[count]`."""
-    left = uniform(streams, stream)
-    for action in range(count - 1):
-        left -= strategy[action]
-        if left < 0.0:
-            return action
-    return count - 1
+def draw_action(strategy, total, count, streams, stream):  # type: ignore[no-untyped-def]
+    """Returns an action in proportion to `strategy` `[12]`, whose first `count` numbers add up to `total`, the others are 0."""
+    left, action = uniform(streams, stream) * total, 0
+    for block in range((count + LANES - 1) // LANES):
+        for lane in range(LANES):
+            left -= strategy[LANES * block + lane]
+            action += left >= 0.0  # no branch: nobody could predict it
+    return min(action, count - 1)
 
 
 @inner(_nrt=False)
-def traverse(nodes, regret, average, begin, winner, traverser, streams, stream, room):  # type: ignore[no-untyped-def]
+def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ignore[no-untyped-def]
     """Updates the traverser's regrets and the opponent's averages for one deal; returns how many nodes were visited.
 
     Args:
       nodes: `[N]` of `NODE`.
-      regret: `[E]` float32.
-      average: `[E]` float32.
-      begin: `[2, 4]` int64, where the entries of each player's bucket on each street begin, counted from bucket 0.
-      winner: 1.0, -1.0 or 0.0, by who has the better hand.
+      sums: `[2 E]` float32, four regrets and four averages for each block.
+      begin: `[2, 4]` int64, where the blocks of each player's bucket on each street begin, counted from bucket 0.
+      factor: `[4]` float32, what the payoff of an end is multiplied by for the traverser, by the kind of node.
       traverser: 0 or 1.
-      streams: random streams, of which
-      stream: is drawn from.
+      streams: `[1]` the random stream.
       room: `Room`.
     """
-    frames, values, strategies, opponents = room
+    frames, values, strategy = room
     node, depth, visited = np.int64(0), -1, 0
-    sign = np.float32(1.0 if traverser == 0 else -1.0)
+    opponent = 1 - traverser
     while True:
         # Down to the traverser's next decision or to an end of the game.
-        while nodes[node].kind == 1 - traverser:
+        while nodes[node].kind == opponent:
             count = np.int64(nodes[node].num_actions)
-            first = nodes[node].first_entry + begin[1 - traverser, nodes[node].street]
-            match_regrets(regret, first, count, opponents)
-            for action in range(count):
-                average[first + action] += opponents[action]
-            node = np.int64(nodes[node].first_child) + draw_action(opponents, count, streams, stream)
+            first = nodes[node].first_block + begin[opponent, nodes[node].street]
+            total = positive_regrets(sums, first, count, strategy)
+            node = np.int64(nodes[node].first_child) + draw_action(strategy, total, count, streams, 0)
+            add_strategy(sums, first, count, strategy, np.float32(1.0) / total)
             visited += 1
         visited += 1
         if nodes[node].kind == traverser:
             depth += 1
-            first = nodes[node].first_entry + begin[traverser, nodes[node].street]
-            match_regrets(regret, first, np.int64(nodes[node].num_actions), strategies[depth])
             frames[depth, 0] = node
+            prefetch(sums, 2 * LANES * (nodes[node].first_block + begin[traverser, nodes[node].street]))
+            for child in range(nodes[node].first_child, nodes[node].first_child + nodes[node].num_actions):
+                prefetch(sums, 2 * LANES * (nodes[child].first_block + begin[nodes[child].kind & 1, nodes[child].street]))
             action = 0
         else:
-            value = sign * (nodes[node].fold_payoff + winner * nodes[node].showdown_payoff)
+            value = nodes[node].payoff * factor[nodes[node].kind]
             if depth < 0:
                 return visited
             action = frames[depth, 1]
@@ -115,20 +112,14 @@ def traverse(nodes, regret, average, begin, winner, traverser, streams, stream, 
             node = frames[depth, 0]
             count, child = np.int64(nodes[node].num_actions), np.int64(nodes[node].first_child)
             while action < count and nodes[child + action].kind > 1:
-                end = child + action
-                values[depth, action] = sign * (nodes[end].fold_payoff + winner * nodes[end].showdown_payoff)
+                values[depth, action] = nodes[child + action].payoff * factor[nodes[child + action].kind]
                 action += 1
                 visited += 1
             if action < count:
                 frames[depth, 1] = action
                 node = child + action
                 break
-            value = np.float32(0.0)
-            for action in range(count):
-                value += strategies[depth, action] * values[depth, action]
-            first = nodes[node].first_entry + begin[traverser, nodes[node].street]
-            for action in range(count):
-                regret[first + action] += values[depth, action] - value
+            value = update_regrets(sums, nodes[node].first_block + begin[traverser, nodes[node].street], count, values[depth])
             depth -= 1
             if depth < 0:
                 return visited
@@ -137,46 +128,77 @@ def traverse(nodes, regret, average, begin, winner, traverser, streams, stream, 
             action += 1
 
 
+@compiled(_nrt=False, inline="always")
+def add_strategy(sums, first, count, strategy, scale):  # type: ignore[no-untyped-def]
+    """Adds `strategy` `[12]` times a scale to averages."""
+    for block in range((count + LANES - 1) // LANES):
+        for lane in range(LANES):
+            sums[2 * LANES * (first + block) + LANES + lane] += strategy[LANES * block + lane] * scale
+
+
+@compiled(_nrt=False, inline="always")
+def update_regrets(sums, first, count, values):  # type: ignore[no-untyped-def]
+    """Adds to regrets what actions were worth, `values` `[12]`, beyond the strategy; returns what that was worth."""
+    total, weighted = np.float32(0.0), np.float32(0.0)
+    for block in range((count + LANES - 1) // LANES):
+        for lane in range(LANES):
+            share = max(sums[2 * LANES * (first + block) + lane], np.float32(0.0))
+            total += share
+            weighted += share * values[LANES * block + lane]
+    if total == 0.0:
+        total = np.float32(count)
+        for action in range(count):
+            weighted += values[action]
+    value = weighted / total
+    for block in range((count + LANES - 1) // LANES):
+        for lane in range(LANES):
+            sums[2 * LANES * (first + block) + lane] += values[LANES * block + lane] - value
+    return value
+
+
 @compiled(nogil=True)
-def run_iterations(member, members, place, count, nodes, depth, first_street, tables, regret, average, streams, visited):  # type: ignore[no-untyped-def]
+def run_iterations(member, members, place, count, nodes, depth, first_street, tables, sums, streams, visited):  # type: ignore[no-untyped-def]
     """Runs the share of one thread of `count` iterations; adds to `visited` `[members]` the nodes it came to."""
-    board, bucket, begin = np.empty(5, np.int64), np.zeros((2, 4), np.int64), np.zeros((2, 4), np.int64)
-    room = Room(
-        np.zeros((depth, 2), np.int64),
-        np.zeros((depth, MAX_ACTIONS), np.float32),
-        np.zeros((depth, MAX_ACTIONS), np.float32),
-        np.zeros(MAX_ACTIONS, np.float32),
-    )
-    total = 0
-    for _ in range(member, count, members):
-        winner = np.float32(deal(tables, first_street, streams, member, board, bucket))
-        begin[:] = bucket * nodes.stride
-        for traverser in range(2):
-            total += traverse(nodes.node, regret, average, begin, winner, traverser, streams, member, room)
+    deals, begin = make_deals(), np.zeros((2, 4), np.int64)
+    stream, factor = streams[member : member + 1].copy(), np.zeros(4, np.float32)
+    room = Room(np.zeros((depth, 2), np.int64), np.zeros((depth, WIDTH), np.float32), np.zeros(WIDTH, np.float32))
+    total, left = 0, len(range(member, count, members))
+    while left > 0:
+        some = min(left, BATCH)
+        deal(tables, first_street, stream, 0, deals, some)
+        left -= some
+        for n in range(some):
+            begin[:] = deals.bucket[n] * nodes.stride
+            for traverser in range(2):
+                sign = np.float32(1.0 if traverser == 0 else -1.0)
+                factor[FOLD_END], factor[SHOWDOWN_END] = sign, sign * deals.winner[n]
+                total += traverse(nodes.node, sums, begin, factor, traverser, stream, room)
     visited[member] += total
+    streams[member] = stream[0]
 
 
 @compiled(nogil=True)
-def discount(member, members, place, factor, regret, average):  # type: ignore[no-untyped-def]
-    """Multiplies all regrets and averages by a factor."""
-    for entry in range(member * len(regret) // members, (member + 1) * len(regret) // members):
-        regret[entry] *= factor
-        average[entry] *= factor
+def discount(member, members, place, factor, sums):  # type: ignore[no-untyped-def]
+    """Multiplies all regrets and averages `[2 E]` by a factor."""
+    for entry in range(member * len(sums) // members, (member + 1) * len(sums) // members):
+        sums[entry] *= factor
 
 
 @compiled(nogil=True)
-def average_strategy(member, members, place, nodes, num_buckets, regret, average, strategy):  # type: ignore[no-untyped-def]
+def average_strategy(member, members, place, nodes, num_buckets, sums, strategy):  # type: ignore[no-untyped-def]
     """Fills in the average strategy `[E]`; the present one where a player never came by its own strategy."""
     for number in range(member, len(nodes.node), members):
         node = nodes.node[number]
         count = np.int64(node.num_actions)
         for bucket in range(num_buckets[node.street] if count else 0):
-            first = node.first_entry + bucket * nodes.stride[node.kind, node.street]
+            first = node.first_block + bucket * nodes.stride[node.kind, node.street]
+            shares = strategy[LANES * first : LANES * first + count]
             total = np.float32(0.0)
             for action in range(count):
-                total += average[first + action]
-            if total > 0.0:
-                for action in range(count):
-                    strategy[first + action] = average[first + action] / total
-            else:
-                match_regrets(regret, first, count, strategy[first : first + count])
+                block, lane = divmod(action, LANES)
+                shares[action] = sums[2 * LANES * (first + block) + LANES + lane]
+                total += shares[action]
+            if total == 0.0:
+                total = positive_regrets(sums, first, count, strategy[LANES * first :])
+            for action in range(count):
+                shares[action] /= total

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.blueprint.betting_tree import build_betting_tree
+from tacit.blueprint.betting_tree import LANES, NO_ACTION, build_betting_tree
 from tacit.blueprint.buckets import bucket_tables, find_abstraction
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.deals import DealTables, deal_tables
 from tacit.blueprint.judge import BOTS, Judge
 from tacit.blueprint.mccfr import average_strategy, discount, run_iterations
 from tacit.blueprint.menus import cut_rules
-from tacit.blueprint.trained import STREET_NAMES, quantise
+from tacit.blueprint.trained import STREET_NAMES, pack, quantise
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem
@@ -67,8 +68,7 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
       abstraction: the buckets of hands.
       tree: the betting.
       threads: how many compute together.
-      regret: `[E]` float32, weighted sums, and
-      average: `[E]` float32, likewise.
+      sums: `[E / 4, 2, 4]` float32, weighted regrets and averages of each block of four entries, side by side.
       streams: `[256]` uint64, the state of each thread's random numbers.
     """
 
@@ -80,10 +80,11 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
             raise TacitError(f"a blueprint needs the blinds or a board to start from: {game} deals its board first")
         super().__init__(game, config)
         self.threads = config.threads or num_threads()
-        self.abstraction = find_abstraction(rules, config.buckets, config.seed)
+        self.abstraction = find_abstraction(rules, config.buckets, config.seed, self.threads)
         abstract = cut_rules(rules.rules, config.bets, config.raises, config.max_raises)
         self.tree = build_betting_tree(abstract, self.abstraction.num_buckets)
-        self.regret, self.average = (np.zeros(self.tree.num_entries, np.float32) for _ in range(2))
+        self.sums = np.zeros((self.tree.num_entries // LANES, 2, LANES), np.float32)
+        self.sums[:, 0][~self.tree.is_action.reshape(-1, LANES)] = NO_ACTION
         self.streams = make_streams(config.seed, STREAMS)
         self._judge: Judge | None = None
 
@@ -93,6 +94,16 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
         return deal_tables(self.abstraction.game, bucket_tables(self.abstraction, self.threads))
 
     @property
+    def regret(self) -> NDArray[np.float32]:
+        """`[E]` weighted sums of regrets, a copy."""
+        return self.sums[:, 0].ravel()
+
+    @property
+    def average(self) -> NDArray[np.float32]:
+        """`[E]` weighted sums of strategies, a copy."""
+        return self.sums[:, 1].ravel()
+
+    @property
     def iterations(self) -> int:
         """Iterations so far."""
         return self.epoch * self.config.epoch_iterations
@@ -100,11 +111,11 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> BlueprintProgress:
         tables, count, begun = self._tables, self.config.epoch_iterations, clock()
         if self.epoch:
-            run_together(self.threads, discount, np.float32(self.epoch / (self.epoch + 1)), self.regret, self.average)
+            run_together(self.threads, discount, np.float32(self.epoch / (self.epoch + 1)), self.sums.ravel())
         visited = np.zeros(self.threads, np.int64)
         run_together(
             self.threads, run_iterations, count, self.tree.nodes, self.tree.depth, self.tree.rules.first_street, tables,
-            self.regret, self.average, self.streams, visited,
+            self.sums.ravel(), self.streams, visited,
         )  # fmt: skip
         self.epoch += 1
         took = max(clock() - begun, 1e-9)
@@ -127,23 +138,22 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
 
     def strategy(self) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Returns `[E]` the average strategy."""
-        strategy = np.empty(self.tree.num_entries, np.float32)
+        strategy = np.zeros(self.tree.num_entries, np.float32)
         buckets = np.array(self.tree.num_buckets)
-        run_together(self.threads, average_strategy, self.tree.nodes, buckets, self.regret, self.average, strategy)
+        run_together(self.threads, average_strategy, self.tree.nodes, buckets, self.sums.ravel(), strategy)
         return strategy
 
     def weights(self) -> dict[str, Tensor]:
-        return {"strategy": torch.from_numpy(quantise(self.strategy())), **self._centres()}
+        return {"strategy": torch.from_numpy(pack(quantise(self.strategy())[self.tree.is_action])), **self._centres()}
 
     def tensors(self) -> dict[str, Tensor]:
         return {
-            "regret": torch.from_numpy(self.regret), "average": torch.from_numpy(self.average),
-            "streams": torch.from_numpy(self.streams.view(np.int64)), **self._centres(),
+            "sums": torch.from_numpy(self.sums), "streams": torch.from_numpy(self.streams.view(np.int64)), **self._centres(),
         }  # fmt: skip
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)
-        self.regret[:], self.average[:] = tensors["regret"].numpy(), tensors["average"].numpy()
+        self.sums[:] = tensors["sums"].numpy()
         self.streams[:] = tensors["streams"].numpy().view(np.uint64)
 
     def _centres(self) -> dict[str, Tensor]:

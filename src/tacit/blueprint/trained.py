@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -30,6 +31,23 @@ KEPT_ROWS = 4_096
 def quantise(strategy: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Returns probabilities as whole numbers out of `LEVELS`."""
     return np.rint(strategy * LEVELS).astype(np.uint8)
+
+
+def pack(strategy: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Returns bytes compressed: most probabilities are nothing or all."""
+    return np.frombuffer(bytearray(zlib.compress(strategy.tobytes(), 6)), np.uint8)
+
+
+def unpack(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Returns what `pack` compressed.
+
+    Raises:
+      TacitError: it is something else.
+    """
+    try:
+        return np.frombuffer(zlib.decompress(packed.tobytes()), np.uint8)
+    except zlib.error:
+        raise TacitError("the strategy is damaged, or was kept by another version") from None
 
 
 class BlueprintStrategy:
@@ -68,9 +86,11 @@ def load_blueprint(name: str) -> BlueprintStrategy:
     tree = build_betting_tree(
         cut_rules(trained_on.rules, config.bets, config.raises, config.max_raises), abstraction.num_buckets
     )
-    strategy = tensors["strategy"].numpy()
-    if len(strategy) != tree.num_entries:
+    kept = unpack(tensors["strategy"].numpy())
+    if len(kept) != tree.is_action.sum():
         raise TacitError(f"{name} does not fit {trained_on}: it was made by another version")
+    strategy = np.zeros(tree.num_entries, np.uint8)
+    strategy[tree.is_action] = kept
     return BlueprintStrategy(trained_on, tree, abstraction, strategy, header["epoch"] * config.epoch_iterations)
 
 

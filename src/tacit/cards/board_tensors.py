@@ -34,6 +34,7 @@ BINS = 12
 KINDS = 10
 """What else is told of a hand: ranks, suits, and what it shares with the board."""
 NUM_FEATURES = CENTRES + BINS + KINDS
+NUM_TEXTURE = 13 + 4
 
 
 class BoardTensors:
@@ -59,12 +60,6 @@ class BoardTensors:
         """`[G, H, 2]` the cards of each hand."""
         return _hands(str(self.device))[self.hand]
 
-    @cached_property
-    def holds(self) -> Tensor:
-        """`[G, H, 52]` 1 where a hand holds a card."""
-        held = torch.zeros(*self.hand.shape, NUM_CARDS, device=self.device)
-        return held.scatter_(2, self.cards, 1.0)
-
     def meetings(self, weights: Tensor) -> Tensor:
         """Returns `[F, G, H]` for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
         return self._new(self.fill_meetings, weights)
@@ -88,11 +83,9 @@ class BoardTensors:
 
             triton_boards.fill_meetings(self._cards32, source, rows, out, places, amount)
             return
-        weights = source[rows]
-        by_card = torch.bmm(weights.transpose(0, 1), self.holds)  # [G, F, 52]
-        shared = torch.bmm(by_card, self.holds.transpose(1, 2)).transpose(0, 1)
-        met = weights.sum(2, keepdim=True) - shared + weights  # the hand itself was taken away twice
-        out[places] = met * amount[:, None, None]
+        from tacit.cards import numba_boards
+
+        numba_boards.fill_meetings(*(part.numpy() for part in (self._cards32, source, rows, out, places, amount)))
 
     def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
         """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
@@ -101,7 +94,11 @@ class BoardTensors:
 
             triton_boards.fill_leads(self.counted, source, rows, out, places, amount, 1.0 / self._run_outs)
             return
-        out[places] = torch.bmm(self.margins, source[rows].permute(1, 2, 0)).permute(2, 0, 1) * amount[:, None, None]
+        weights = source[rows].transpose(0, 1)
+        led = torch.bmm(
+            weights, self.margins.transpose(1, 2)
+        )  # [G, F, H]: a product with few rows is faster than with few columns
+        out[places] = led.transpose(0, 1) * amount[:, None, None]
 
     def _new(self, fill: Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], None], weights: Tensor) -> Tensor:
         every, weights = torch.arange(len(weights), device=self.device), weights.contiguous()
@@ -162,6 +159,15 @@ class BoardTensors:
         bumps = torch.exp(-0.5 * ((mean[..., None] - centres) * (CENTRES - 1)) ** 2)
         return torch.cat([bumps, histogram.sqrt(), self._kinds()], 2)
 
+    @cached_property
+    def texture(self) -> Tensor:
+        """`[G, NUM_TEXTURE]` what describes each board: how often each rank is there, and how its suits repeat."""
+        ranks, suits = (
+            torch.zeros(len(self), size, device=self.device).scatter_add_(1, part, torch.ones_like(part).float())
+            for size, part in ((13, self.board // 4), (4, self.board % 4))
+        )
+        return torch.cat([ranks, suits.sort(dim=1, descending=True).values], 1)
+
     def _kinds(self) -> Tensor:
         """Returns `[G, H, KINDS]` a hand's ranks, whether they pair, suit or connect, and what it shares with the board."""
         rank, suit = self.cards // 4, self.cards % 4
@@ -207,9 +213,13 @@ class BoardTable:
         self._features: Tensor | None = None
         self._counted: Tensor | None = None
 
+    def plain_boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` canonical boards by their numbers."""
+        return BoardTensors(self._boards[kind])
+
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` canonical boards by their numbers, with what is known of them."""
-        boards = BoardTensors(self._boards[kind])
+        boards = self.plain_boards(kind)
         boards.features = self.features(kind)
         if self._counted is not None:
             boards.counted = self._counted[kind]
@@ -234,6 +244,29 @@ class BoardTable:
         self._features[kind], self._known[kind] = found, True
         if self._counted is not None:
             self._counted[kind] = boards.counted
+
+
+class FullBoards:
+    """What is known of full boards: too many to keep anything, so it is found whenever it is asked for (see `BoardTable`)."""
+
+    def boards(self, kind: Tensor) -> BoardTensors:
+        """Returns `[G]` boards by their numbers (`board_number`)."""
+        return BoardTensors(kind[:, None] // _powers(FULL_BOARD, kind.device) % NUM_CARDS)
+
+    plain_boards = boards
+
+    def features(self, kind: Tensor) -> Tensor:
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards, in half precision."""
+        return self.boards(kind).features.half()
+
+
+def board_number(boards: Tensor) -> Tensor:
+    """Returns the cards of boards `[..., n]` as digits of a number."""
+    return (boards * _powers(boards.shape[-1], boards.device)).sum(-1)
+
+
+def _powers(num_cards: int, device: torch.device) -> Tensor:
+    return NUM_CARDS ** torch.arange(num_cards, device=device).flip(0)
 
 
 def _strengths(boards: Tensor) -> Tensor:

@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, seconds_option, what_is_kept
+from tacit.cli.common import (
+    JsonOption,
+    SearchDeviceOption,
+    SearchIterationsOption,
+    SearchTimeOption,
+    SeedOption,
+    print_json,
+    progress_monitor,
+    seconds_option,
+    what_is_kept,
+)
 from tacit.errors import TacitError
 
 acpc = typer.Typer(
@@ -32,6 +42,9 @@ def client(
     game: GameOption = "no_limit_holdem",
     connect_timeout: Annotated[float, seconds_option("Seconds to wait for a dealer that has yet to start.")] = 10.0,
     timeout: Annotated[float, seconds_option("Seconds without a line after which the dealer is gone.")] = 3_600.0,
+    iterations: SearchIterationsOption = None,
+    device: SearchDeviceOption = None,
+    time_per_decision: SearchTimeOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -45,12 +58,14 @@ def client(
     """
     import numpy as np
 
+    from tacit.agents.options import SearchOptions
     from tacit.arena.acpc import Client, connect
     from tacit.arena.hands import full_game
     from tacit.artifacts import load_agent
 
     rules = full_game(game)
-    player = load_agent(agent, rules, np.random.default_rng(seed))
+    options = SearchOptions(iterations=iterations, device=device, time_per_decision=time_per_decision)
+    player = load_agent(agent, rules, np.random.default_rng(seed), options)
     playing = Client(rules, player, say)
     score = playing.score
     dealer = connect(host, port, connect_timeout)

@@ -125,16 +125,20 @@ def _blueprint(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
             monitor.step("measuring", number, len(blueprint.CASES), "games", f"{case}: buckets of all boards first")
             rows.append(blueprint.measure(case, seconds, seed, peers and not missing))
     if as_json:
-        print_json({"bench": "blueprint", "results": [{**asdict(row), "ratio": row.ratio} for row in rows]})
+        print_json({"bench": "blueprint", "results": [{**asdict(row), "ratios": row.ratios()} for row in rows]})
         return
-    table = plain_table("hold'em", "betting decisions", "one thread", f"{rows[0].threads} threads", "OpenSpiel", "ratio")
+    threads = f"{rows[0].threads} threads"
+    table = plain_table("hold'em", "decisions", "a second of", "one thread", threads, "OpenSpiel", "ratio", f"ratio, {threads}")
     for row in rows:
-        ours = (f"{speed:,.0f}/s" for speed in (row.one_thread, row.all_threads))
-        peer = "-" if row.openspiel is None else f"{row.openspiel:,.0f}/s"
-        table.add_row(row.case, f"{row.decisions:,}", *ours, peer, _times(row.ratio))
+        ratios = row.ratios()
+        for name, kind in (("the processor", "processor"), ("the clock", "clock")):
+            ours = (f"{getattr(rate, kind):,.0f}" for rate in (row.one_thread, row.all_threads))
+            peer = "-" if row.openspiel is None else f"{getattr(row.openspiel, kind):,.0f}"
+            every = _times(ratios["all_threads"]) if kind == "clock" else ""
+            table.add_row(row.case, f"{row.decisions:,}", name, *ours, peer, _times(ratios[kind]), every)
     printer().print(table)
     print_lines(
-        "iterations of external-sampling MCCFR, each with both players updated, the same betting; ratio: one thread each"
+        "iterations of external-sampling MCCFR, each with both players updated, the same betting; ratio: one thread each",
     )
 
 

@@ -38,6 +38,16 @@ SearchIterationsOption = Annotated[
 SearchSafetyOption = Annotated[
     str | None, typer.Option("--safety", help="How an agent searches again below a search: sampled, re-solving or unsafe.")
 ]
+SearchDeviceOption = Annotated[
+    str | None, typer.Option("--device", help="Where agents search that can choose: cpu or cuda. [default: cpu]")
+]
+SearchTimeOption = Annotated[
+    float | None,
+    typer.Option("--time-per-decision", help="Seconds after which searches of a decision stop; results vary with the clock."),
+]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", min=1, max=1_024, help="Processes that play, each on one thread; results are the same.")
+]
 SearchExpansionsOption = Annotated[
     int | None,
     typer.Option(

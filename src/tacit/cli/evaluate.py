@@ -11,7 +11,9 @@ from tacit.cli.common import (
     JsonOption,
     SearchExpansionsOption,
     SearchSafetyOption,
+    SearchTimeOption,
     SeedOption,
+    WorkersOption,
     number_option,
     print_json,
     print_report,
@@ -56,6 +58,8 @@ def evaluate(
     results: Annotated[Path | None, typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote.")] = None,
     player: Annotated[str | None, typer.Option(help="What the dealer called it. [default: the agent's name]")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    time_per_decision: SearchTimeOption = None,
+    workers: WorkersOption = 1,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -93,6 +97,7 @@ def evaluate(
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
         "expansions": expansions, "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
         "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
+        "time_per_decision": time_per_decision, "workers": None if workers == 1 else workers,
     }  # fmt: skip
     with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}

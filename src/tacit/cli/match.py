@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +12,14 @@ import typer
 
 from tacit.cli.common import (
     JsonOption,
+    SearchDeviceOption,
     SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
+    SearchTimeOption,
     SeedOption,
+    WorkersOption,
     logger,
     print_json,
     print_report,
@@ -42,6 +44,9 @@ def match(
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
     safety: SearchSafetyOption = None,
+    device: SearchDeviceOption = None,
+    time_per_decision: SearchTimeOption = None,
+    workers: WorkersOption = 1,
     expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
@@ -60,43 +65,33 @@ def match(
 
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """
-    import numpy as np
-
     from tacit import artifacts
     from tacit.agents.options import SearchOptions
-    from tacit.arena.aivat_cases import make_estimator
     from tacit.arena.journal import Journal
-    from tacit.arena.match import figures, play_deals
+    from tacit.arena.match import figures
+    from tacit.arena.workers import play_plan
     from tacit.artifacts.base import refuse_unused
+    from tacit.artifacts.plans import MatchPlan
     from tacit.games import load_game
     from tacit.tally import Tally
 
     start(seed)
-    rules, options = load_game(game), SearchOptions(solver, iterations, safety, expansions)
-    chance, *own = (np.random.default_rng([seed, stream]) for stream in range(3))
-    with progress_monitor() as monitor:
-        found = [artifacts.open(name, rules, monitor) for name in (first, second)]
-        refuse_unused(options, *found)
-        agents = [
-            artifact.agent(generator, options.only(artifact.search_options))
-            for artifact, generator in zip(found, own, strict=True)
-        ]
-        estimator = None
-        if aivat:
-            prepare = partial(monitor.step, "AIVAT", unit="histories", note="compiling the game")
-            prepare(0)
-            estimator = make_estimator(rules, agents, prepare)
+    rules, options = load_game(game), SearchOptions(solver, iterations, safety, device, time_per_decision, expansions)
     each = 2 if duplicate else 1
+    num_deals = -(-hands // each)
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
-    deals = play_deals(rules, agents, chance, duplicate=duplicate, estimator=estimator)
-    journal = None if save is None else Journal(save, anew=True)
     with progress_monitor() as monitor:
-        show = partial(monitor.step, f"{first} against {second}", total=-(-hands // each) * each, unit="hands")
+        refuse_unused(options, *(artifacts.open(name, rules, monitor) for name in (first, second)))
+        deals = play_plan(MatchPlan(game, (first, second), options, duplicate, aivat, seed), num_deals, workers)
+        show = partial(monitor.step, f"{first} against {second}", total=num_deals * each, unit="hands")
+        show(0, note="loading")
+        journal = None
         try:
-            for deal in islice(deals, -(-hands // each)):
+            for deal in deals:
                 tally.add(deal.result)
                 raw.add(sum(deal.payoffs) / each)
-                if journal is not None:
+                if save is not None:
+                    journal = journal or Journal(save, anew=True)
                     for entry in _entries(deal):
                         journal.write(entry)
                 rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"

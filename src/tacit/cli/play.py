@@ -10,10 +10,12 @@ import typer
 
 from tacit.cli.common import (
     JsonOption,
+    SearchDeviceOption,
     SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
+    SearchTimeOption,
     print_json,
     progress_monitor,
     start,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 WIDTH = 100
+SECONDS = 3.0
+"""A person's opponent thinks no longer about a decision, unless told otherwise or how many iterations to take."""
 MOST_SHOWN = 12
 """Private states whose probabilities are listed."""
 
@@ -49,6 +53,8 @@ def play(
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
     safety: SearchSafetyOption = None,
+    device: SearchDeviceOption = None,
+    time_per_decision: SearchTimeOption = None,
     expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: Annotated[
@@ -81,7 +87,10 @@ def play(
     rules = load_game(game)
     chance, own, seats = (np.random.default_rng([seed, stream]) for stream in range(3))
     with progress_monitor() as monitor:
-        opponent = artifacts.open(agent, rules, monitor).agent(own, SearchOptions(solver, iterations, safety, expansions))
+        artifact = artifacts.open(agent, rules, monitor)
+        if time_per_decision is None and iterations is None and "time_per_decision" in artifact.search_options:
+            time_per_decision = SECONDS
+        opponent = artifact.agent(own, SearchOptions(solver, iterations, safety, device, time_per_decision, expansions))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     searches = getattr(opponent, "safety", None)
     screen.say(f"{rules} against {opponent.name}{f' (search: {searches})' if searches else ''}; q stops")

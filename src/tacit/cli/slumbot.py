@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.acpc import say, uninterrupted
-from tacit.cli.common import JsonOption, SeedOption, print_json, progress_monitor, seconds_option, what_is_kept
+from tacit.cli.common import (
+    JsonOption,
+    SearchDeviceOption,
+    SearchIterationsOption,
+    SearchTimeOption,
+    SeedOption,
+    print_json,
+    progress_monitor,
+    seconds_option,
+    what_is_kept,
+)
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -28,6 +38,9 @@ def slumbot(
     pause: Annotated[float, seconds_option("Seconds between requests; be kind to the server.")] = 0.5,
     timeout: Annotated[float, seconds_option("Seconds to wait for an answer.")] = 60.0,
     retries: Annotated[int, typer.Option(min=0, help="Attempts in a row that may fail.")] = 8,
+    iterations: SearchIterationsOption = None,
+    device: SearchDeviceOption = None,
+    time_per_decision: SearchTimeOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -43,6 +56,7 @@ def slumbot(
     """
     import numpy as np
 
+    from tacit.agents.options import SearchOptions
     from tacit.arena.hands import full_game
     from tacit.arena.journal import Journal
     from tacit.arena.score import Score
@@ -55,7 +69,8 @@ def slumbot(
     score, abandoned = Score(rules.rules.big_blind), 0
     if resume and Path(out).exists():
         abandoned = _count(score, out, agent)
-    player = load_agent(agent, rules, np.random.default_rng([seed, score.hands]))
+    options = SearchOptions(iterations=iterations, device=device, time_per_decision=time_per_decision)
+    player = load_agent(agent, rules, np.random.default_rng([seed, score.hands]), options)
     connection = Connection(url, pause, timeout, None if username is None or password is None else (username, password))
     match = SlumbotMatch(rules, player, connection, say, retries)
     journal = Journal(out, resume=resume)

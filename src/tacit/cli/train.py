@@ -78,7 +78,7 @@ def train(
     limit = None if time_limit is None else parse_seconds(time_limit)
     rules = load_game(game)
     found, look = find_system(system, rules)
-    folder, name = RunFolder(run, found), str(rules)
+    folder = RunFolder(run, found)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", device)
@@ -96,15 +96,22 @@ def train(
             beginner.start_from(trainer, weights)
             logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
         last = _session(trainer, folder, look, system, device, again, limit)
-    report = {
-        "game": name, "system": system, "run": str(run), "epoch": trainer.epoch,
+    report = _report(system, trainer, folder, look, last)
+    print_json(report) if as_json else _print(look, report, game, again)
+
+
+def _report(system: str, trainer: Any, folder: RunFolder[Any, Any], look: Look, last: Any) -> dict[str, Any]:
+    """Returns what is said of a run that was trained, as JSON has it."""
+    return {
+        "game": str(trainer.game), "system": system, "run": str(folder.path), "epoch": trainer.epoch,
         "finished": trainer.epoch >= trainer.config.epochs, "seconds": trainer.seconds, "exploitability": last.exploitability,
         "kind": look.kind, "published": look.published(trainer), "plot": str(folder.curve), **look.report(trainer, last),
     }  # fmt: skip
-    if as_json:
-        print_json(report)
-        return
-    quoted = shlex.quote(str(run))
+
+
+def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
+    """Prints it for people; `game` is as they wrote it."""
+    quoted = shlex.quote(report["run"])
     print_lines(
         *look.lines({**report, "asked": game}),
         *([] if report["finished"] else [f"go on: {again}"]),

@@ -320,6 +320,10 @@ class TreePasses(Passes[Array]):
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         """Returns `[H]` how likely chance and the opponent make each of the player's private states at a node."""
 
+    def roots(self, values: Floats) -> Any:
+        """Returns `[H]` values of the tree's root rows, one root's after the other's, laid out like `root_cfv`."""
+        return np.asarray(values)
+
     def exact(self) -> TreePasses[Any]:
         """Returns passes over the same tree in float64: for figures that are told to more digits than searches need."""
         return self

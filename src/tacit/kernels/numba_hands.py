@@ -213,6 +213,9 @@ class HandPasses(HandTreePasses[Array]):
         parts = [self._values[start : start + widths[b]] for start, b in zip(starts, tree.block[tree.roots], strict=True)]
         return self._spread_roots(player, np.concatenate(parts))
 
+    def roots(self, values: Floats) -> Array:
+        return np.asarray(values, self.dtype)
+
     def set_roots(self, player: int, reach: Array, roots: Array) -> None:
         self._root_reach[player][:] = roots[self._root_lanes[player]]
 

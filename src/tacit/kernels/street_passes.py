@@ -2,7 +2,8 @@
 
 All numbers are planes `[G, H]`, a game's hands beside each other: a reach has a plane for every row of the betting tree, a
 strategy one for every entry, values one for every node. So nothing here knows about trees of boards, and the work of a pass
-is a few operations on whole planes: on a GPU one kernel walks the betting for all of them (`triton_street.py`).
+is a few operations on whole planes: one kernel walks the betting for all of them, on a GPU (`triton_street.py`) and on the CPU
+(`numba_street.py`).
 
 Values are in units of what either player has put in where the street begins, and not divided by the weight of all pairs.
 """
@@ -10,6 +11,7 @@ Values are in units of what either player has put in where the street begins, an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
 from tacit.games.betting import Betting
-from tacit.kernels.base import FOLLOW, MATCH, RESPOND, LeafValues, Numbers, Passes
+from tacit.kernels.base import LeafValues, Numbers, Passes
 from tacit.kernels.clock import Clock
 from tacit.tree.betting_street import BettingStreet
 from tacit.tree.hand_tree import DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS
@@ -43,6 +45,11 @@ class StreetStates:
     unit: float
     stack: int
 
+    @cached_property
+    def chips(self) -> Tensor:
+        """`[L]` what either player has put in at each leaf, in units."""
+        return torch.tensor([betting.facing / self.unit for betting in self.betting], device=self.boards.device)
+
 
 class StreetPasses(Passes[Tensor]):
     """Passes over a batch of games; entries are `[E, G, H]`, reaches `[R, G, H]`, roots `[G, H]`.
@@ -65,18 +72,23 @@ class StreetPasses(Passes[Tensor]):
         self._roots = [reaches[:, player].contiguous() for player in (0, 1)]
         kind, amount = np.array(street.kind), np.array(street.amount) / unit
         self._decisions = [node for node in range(len(kind)) if kind[node] == DECIDES]
-        self._row_of_entry = self._entry_rows()
         self._values = torch.zeros(len(kind), *self._roots[0].shape, device=self.device)
         self._folds = self._ends(kind == FOLDS, amount)
         self._shows = self._ends((kind == SHOWS) | (kind == RUNS_OUT), amount)
         self._leaves = self._ends(kind == LEAF, amount)
         bettings = [betting for _, betting in street.deals]
         self._states = StreetStates(boards, bettings, unit, stack) if bettings else None
-        self._kernels = None
+        self._walks = self._make_walks()
+
+    def _make_walks(self) -> Any:
+        """Returns what walks the betting on the device."""
         if self.capturable:
             from tacit.kernels.triton_street import StreetKernels
 
-            self._kernels = StreetKernels(street, self.device)
+            return StreetKernels(self.street, self.device)
+        from tacit.kernels.numba_street import StreetWalks
+
+        return StreetWalks(self.street)
 
     def _ends(self, which: Any, amount: Any) -> tuple[Tensor, list[Tensor], Tensor]:
         """Returns some nodes, both players' rows there, and what is at stake `[n]`."""
@@ -87,14 +99,6 @@ class StreetPasses(Passes[Tensor]):
 
         rows = [put(np.array(self.street.rows[player])[nodes]) for player in (0, 1)]
         return put(nodes), rows, put(amount[nodes]).float()
-
-    def _entry_rows(self) -> list[int]:
-        rows = [-1] * len(self.street.entry_action)
-        for player in (0, 1):
-            for row, entry in enumerate(self.street.row_entry[player]):
-                if entry >= 0:
-                    rows[entry] = row
-        return rows
 
     def zeros(self) -> Tensor:
         return torch.zeros(len(self.street.entry_action), *self._roots[0].shape, device=self.device)
@@ -116,12 +120,7 @@ class StreetPasses(Passes[Tensor]):
         return reach
 
     def walk_down(self, player: int, strategy: Tensor, reach: Tensor, average: Tensor | None, clock: Clock | None) -> None:
-        if self._kernels is not None:
-            self._kernels.down(player, strategy, reach)
-        else:
-            parents, entries = self.street.row_parent[player], self.street.row_entry[player]
-            for row in range(1, len(parents)):
-                torch.mul(reach[parents[row]], strategy[entries[row]], out=reach[row])
+        self._walks.down(player, strategy, reach)
         if average is not None:
             assert clock is not None
             for row, entry in enumerate(self.street.row_entry[player]):
@@ -130,36 +129,7 @@ class StreetPasses(Passes[Tensor]):
 
     def walk_up(self, mode: int, player: int, faced: Tensor, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
         self._fill_ends(player, faced, leaves)
-        if self._kernels is not None:
-            self._kernels.up(mode, player, self._values, numbers, clock)
-            return
-        own_reach, strategy, regret, average = numbers
-        values, street = self._values, self.street
-        for node in reversed(self._decisions):
-            children, first = street.children[node], street.first_entry[node]
-            found = values[children[0] : children[0] + 1] if len(children) == 1 else values[children]
-            if street.actor[node] != player:
-                values[node] = found.sum(0)
-                continue
-            mine = slice(first, first + len(children))
-            if mode == RESPOND:
-                ranked = found if regret is None else found + regret[mine]
-                chosen = ranked.argmax(0, keepdim=True)
-                strategy[mine] = torch.zeros_like(found).scatter_(0, chosen, 1.0)
-                values[node] = found.gather(0, chosen)[0]
-                continue
-            values[node] = (found * strategy[mine]).sum(0)
-            if mode == MATCH:
-                step = clock.weights()
-                instant, old = found - values[node], regret[mine]
-                kept = old * torch.where(old > 0, float(step.positive_discount), float(step.negative_discount))
-                new = (kept + instant).clamp(min=float(step.floor))
-                rows = self._row_of_entry[mine]
-                average[mine] += float(step.average_weight) * own_reach[rows]
-                regret[mine] = new
-                strategy[mine] = _shares((new + float(step.prediction) * instant).clamp(min=0.0))
-            else:
-                assert mode == FOLLOW
+        self._walks.up(mode, player, self._values, numbers, clock)
 
     def _fill_ends(self, player: int, faced: Tensor, leaves: LeafValues | None) -> None:
         """Writes the player's counterfactual values where nobody acts any more."""
@@ -177,6 +147,9 @@ class StreetPasses(Passes[Tensor]):
                 if not leaves.counterfactual:
                     worth = worth * self.leaf_likelihood(player, faced)
             self._values.index_copy_(0, nodes, worth)
+
+    def move(self, rows: Tensor, other: Tensor, weight: Any) -> None:
+        rows.lerp_(other, weight)
 
     def root_cfv(self, player: int) -> Tensor:
         return self._values[0]

@@ -265,6 +265,9 @@ class TritonHandPasses(HandTreePasses[Tensor]):
     def root_cfv(self, player: int) -> Tensor:
         return self._values[self._root_index]
 
+    def roots(self, values: Floats) -> Tensor:
+        return self._to_device(values)
+
     def set_roots(self, player: int, reach: Tensor, roots: Tensor) -> None:
         self._root_reach[player].copy_(roots)
 

@@ -8,10 +8,17 @@ import torch
 from torch import Tensor
 
 
-def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Returns what an optimizer remembers of each parameter, by the parameter's number and the name of the tensor."""
+def optimizer_state(optimizer: torch.optim.Optimizer, compact: bool = False) -> dict[str, Tensor]:
+    """Returns what an optimizer remembers of each parameter, by the parameter's number and the name of the tensor.
+
+    Args:
+      optimizer: whose.
+      compact: whether means of gradients and their squares are kept to three digits, in half the room: they are noisy, and
+        bfloat16 has the range of float32, which squares need.
+    """
     moments = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
+    tensors = {f"{index}.{name}": tensor for index, state in moments.items() for name, tensor in state.items()}
+    return {name: tensor.bfloat16() if compact and tensor.dim() else tensor for name, tensor in tensors.items()}
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:

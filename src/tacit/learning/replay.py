@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from typing import Generic, TypeVar
 
@@ -9,6 +11,9 @@ import torch
 from torch import Tensor
 
 E = TypeVar("E")
+
+AT_ONCE = 16_384
+"""Examples that are brought together to a device, many batches of them."""
 
 
 class ReplayBuffer(Generic[E]):
@@ -57,6 +62,35 @@ class ReplayBuffer(Generic[E]):
         index = torch.randint(self._size, (count,), generator=generator, device=self._device)
         return self._kind(**{name: part[index] for name, part in self._parts.items()})
 
+    def batches(self, steps: int, count: int, generator: torch.Generator, device: str) -> Iterator[E]:
+        """Yields `steps` batches of `count` examples on a device, drawn uniformly with replacement.
+
+        Many batches are gathered at once, and while they are learnt from the next ones are: examples that lie in the host's
+        memory are on their way to a GPU before they are asked for. Nothing may be added meanwhile.
+        """
+        chunk = max(1, AT_ONCE // count)
+        rows = [
+            torch.randint(self._size, (min(chunk, steps - first) * count,), generator=generator, device=generator.device)
+            for first in range(0, steps, chunk)
+        ]
+        with ThreadPoolExecutor(1) as worker:
+            pending = worker.submit(self._gather, rows[0], device)
+            for number, index in enumerate(rows):
+                parts = {name: part.to(device, non_blocking=True) for name, part in pending.result().items()}
+                if number + 1 < len(rows):
+                    pending = worker.submit(self._gather, rows[number + 1], device)
+                for first in range(0, len(index), count):
+                    yield self._kind(**{name: part[first : first + count] for name, part in parts.items()})
+
+    def _gather(self, index: Tensor, device: str) -> dict[str, Tensor]:
+        """Returns some rows, in memory that a GPU can copy from by itself where they go to one."""
+        index, pins = index.to(self._device), self._device == "cpu" and torch.device(device).type == "cuda"
+        gathered = {}
+        for name, part in self._parts.items():
+            out = torch.empty(len(index), *part.shape[1:], dtype=part.dtype, device=self._device, pin_memory=pins)
+            gathered[name] = torch.index_select(part, 0, index, out=out)
+        return gathered
+
     def state(self) -> dict[str, Tensor]:
         """Returns everything there is to restore."""
         counters = torch.tensor([self.added, self._size, self._next])
@@ -73,4 +107,5 @@ class ReplayBuffer(Generic[E]):
     def _make_room(self, like: dict[str, Tensor]) -> None:
         if not self._parts:
             shown = [(field.name, like[field.name]) for field in fields(self._kind)]  # type: ignore[arg-type]
-            self._parts = {name: part.new_zeros(self.capacity, *part.shape[1:], device=self._device) for name, part in shown}
+            # Not filled: the system gives memory when rows are written.
+            self._parts = {name: part.new_empty(self.capacity, *part.shape[1:], device=self._device) for name, part in shown}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import torch
 from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
-from tacit.cards.deck import NUM_CARDS
+from tacit.cards.dealing import NextBoards, with_next_cards
 from tacit.cards.hands import NUM_HANDS
-from tacit.games.betting import BOARD_CARDS, RIVER, TURN, Betting, BettingRules
+from tacit.games.betting import BOARD_CARDS, RIVER, Betting, BettingRules
 from tacit.kernels.hand_leaves import HandStates
-from tacit.kernels.street_passes import StreetPasses
+from tacit.kernels.street_passes import StreetPasses, StreetStates
 from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import betting_streets
@@ -31,33 +33,50 @@ class SolvedRivers:
     def __init__(self, rules: BettingRules, iterations: int = 100, solver: str = "dcfr", device: str = "cpu") -> None:
         self._rules, self._iterations, self._device = rules, iterations, device
         self._schedule = plain_schedule(solver)
-        self._rivers: dict[tuple[int, ...], BoardTensors] = {}
+        self._turns: dict[tuple[int, ...], tuple[Tensor, NextBoards]] = {}
+        self._games: WeakKeyDictionary[StreetStates, NextBoards] = WeakKeyDictionary()
 
-    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * 1326, L]` counterfactual values in chips."""
+    def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        if isinstance(states, StreetStates):
+            return self._evaluate_games(states, beliefs)
         halves = beliefs.to(self._device, torch.float32).view(2, NUM_HANDS, -1)
-        found = [
-            self._solve(board, betting, halves[..., leaf])
-            for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True))
-        ]
-        return torch.stack(found, 2).view(beliefs.shape).to(beliefs)
+        values = torch.zeros_like(halves)
+        for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True)):
+            hand, rivers = self._boards(board)
+            here = halves[:, hand, leaf][:, None]
+            values[:, hand, leaf] = self.values(betting, rivers, here)[:, 0] * betting.facing
+        return values.view(beliefs.shape).to(beliefs)
 
-    def _solve(self, board: tuple[int, ...], betting: Betting, beliefs: Tensor) -> Tensor:
-        """Returns `[2, 1326]` both players' values at one leaf, from `[2, 1326]` beliefs."""
-        rivers, after = self._boards(board), self._rules.deal(betting)
+    def _evaluate_games(self, states: StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` the same for a batch of games."""
+        values, boards = torch.empty_like(beliefs), states.boards
+        if states not in self._games:
+            self._games[states] = with_next_cards(boards, torch.arange(len(boards), device=boards.device))
+        for leaf, betting in enumerate(states.betting):
+            values[:, leaf] = self.values(betting, self._games[states], beliefs[:, leaf]) * (betting.facing / states.unit)
+        return values
+
+    def _boards(self, board: tuple[int, ...]) -> tuple[Tensor, NextBoards]:
+        """Returns the hands that a turn allows and its rivers; what is known of them is kept."""
+        if board not in self._turns:
+            turn = BoardTensors(torch.tensor([board], device=self._device))
+            self._turns[board] = turn.hand[0], with_next_cards(turn, torch.zeros(1, dtype=torch.int64, device=self._device))
+        return self._turns[board]
+
+    def values(self, betting: Betting, rivers: NextBoards, beliefs: Tensor) -> Tensor:
+        """Returns `[2, G, H]` what the turn's end is worth to both players in units of what either has put in.
+
+        Args:
+          betting: where the turn's betting ended, in all of `G` games.
+          rivers: every board that can follow, of all games.
+          beliefs: `[2, G, H]`.
+        """
+        after, (games, hands), (parent, dealt) = self._rules.deal(betting), beliefs.shape[1:], rivers
+        reaches = beliefs[:, parent].gather(2, dealt.lane.expand(2, -1, -1)).transpose(0, 1).contiguous()
         street = betting_streets(self._rules, BOARD_CARDS[RIVER], after)[0]
-        reaches = beliefs[:, rivers.hand].transpose(0, 1).contiguous()  # [cards, 2, H]
-        passes = StreetPasses(street, rivers, reaches, after.facing, self._rules.stack)
-        driver = Driver(passes, self._schedule)
+        driver = Driver(StreetPasses(street, dealt.boards, reaches, after.facing, self._rules.stack), self._schedule)
         driver.run(self._iterations)
-        values = torch.stack(driver.average_values()) * after.facing
-        total = torch.zeros_like(beliefs).index_add_(1, rivers.hand.flatten(), values.flatten(1))
-        return total / (len(rivers) - 4)  # of the cards that come, two hands hold four
-
-    def _boards(self, board: tuple[int, ...]) -> BoardTensors:
-        """Returns a turn's rivers; what is known of them is kept."""
-        assert len(board) == BOARD_CARDS[TURN]
-        if board not in self._rivers:
-            cards = [[*board, card] for card in range(NUM_CARDS) if card not in board]
-            self._rivers[board] = BoardTensors(torch.tensor(cards, device=self._device))
-        return self._rivers[board]
+        values, place = torch.stack(driver.average_values()), (parent[:, None] * hands + dealt.lane).flatten()
+        total = torch.zeros(2, games * hands, device=values.device).index_add_(1, place, values.flatten(1))
+        return total.view(beliefs.shape) / (len(parent) // games - 4)  # of the cards that come, two hands hold four

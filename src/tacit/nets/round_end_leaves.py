@@ -15,8 +15,8 @@ from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_net import RoundEndNet, public_features
 
-_Known = tuple[tuple[Tensor, Tensor], Tensor, Tensor]
-"""The hands' embeddings, the public part `[L, G, P]`, and what either has put in `[L]` in the units of the leaves."""
+_Known = tuple[tuple[Tensor, Tensor], Tensor]
+"""The hands' embeddings, and the public part `[L, G, P]`."""
 
 
 class RoundEndLeaves:
@@ -36,6 +36,7 @@ class RoundEndLeaves:
         self._dtype = dtype or (torch.bfloat16 if on_gpu else torch.float32)
         self._fast = {cards: copy.deepcopy(net).to(self._dtype) for cards, net in nets.items()}
         self._known: WeakKeyDictionary[StreetStates, _Known] = WeakKeyDictionary()
+        self._faced: WeakKeyDictionary[StreetStates, dict[int, tuple[Tensor, Tensor, Tensor]]] = WeakKeyDictionary()
         self._games: WeakKeyDictionary[HandStates, list[tuple[StreetStates, list[int]]]] = WeakKeyDictionary()
 
     @torch.no_grad()
@@ -78,16 +79,28 @@ class RoundEndLeaves:
         """Returns `[2, L, G, H]` the same for a batch of games."""
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
-            chips = torch.tensor([betting.facing / states.unit for betting in states.betting], device=boards.device)
             public = public_features(boards, states.betting, states.stack)
-            self._known[states] = net.embed(boards.features.to(self._dtype)), public, chips
-        hands, public, chips = self._known[states]
-        other = beliefs.flip(0).flatten(0, 1)
-        leads, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))
+            hands = net.embed(boards.features.to(self._dtype), boards.texture.to(self._dtype))
+            self._known[states] = hands, public
+        hands, public = self._known[states]
         if boards.device.type == "cuda":
             from tacit.nets.triton_round_end import finish
 
-            return finish(*net.make(hands, public, beliefs), leads, met, beliefs, chips)
-        odds = leads / met.clamp(min=1e-9)
-        values: Tensor = (leads + met * net(hands, public, beliefs, odds, met)) * chips[:, None, None]
-        return values
+            other = beliefs.flip(0).flatten(0, 1)
+            leads, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))
+            return finish(*net.make(hands, public, beliefs), leads, met, beliefs, states.chips)
+        from tacit.nets.numba_round_end import finish as finish_here
+
+        faced = [self._against(states, player, beliefs[1 - player]) for player in (0, 1)]
+        leads_by_player, met_by_player = zip(*faced, strict=True)
+        return finish_here(*net.make(hands, public, beliefs), leads_by_player, met_by_player, beliefs, states.chips)
+
+    def _against(self, states: StreetStates, player: int, theirs: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns `[L, G, H]` a player's leads against beliefs, and how likely these let hands be held.
+
+        Players who are updated in turn change one half of the beliefs at a time: what follows from the other half is kept.
+        """
+        known = self._faced.setdefault(states, {})
+        if player not in known or not torch.equal(known[player][0], theirs):
+            known[player] = theirs.clone(), states.boards.leads(theirs), states.boards.meetings(theirs)
+        return known[player][1:]

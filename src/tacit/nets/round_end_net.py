@@ -1,9 +1,10 @@
 """What hold'em is worth where a betting round ends and the next card has yet to come, learnt for all hands of any board.
 
 Most of that is known without learning: who would win how often if nobody bet any more. A network adds what the betting to come
-makes of it. It treats all hands alike: from what describes a hand on its board (`BoardTensors.features`) come an embedding by
-which a player's beliefs are summed up, and another by which what the network makes of both sums becomes the hand's own value.
-So names of suits and the order of hands do not matter, and what is learnt on one board holds on others.
+makes of it. It treats all hands alike: from what describes a hand and its board (`BoardTensors.features`, `texture`) come an
+embedding by which a player's beliefs are summed up, and another by which what the network makes of both sums becomes the
+hand's own value: a part of its own, and a part for each unit of its odds. So names of suits and the order of hands do not
+matter, and what is learnt on one board holds on others.
 
 The output is zero-sum: what both players together would win beyond nothing is taken from all their hands alike.
 """
@@ -15,15 +16,17 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from tacit.cards.board_tensors import NUM_FEATURES, BoardTensors
+from tacit.cards.board_tensors import NUM_FEATURES, NUM_TEXTURE, BoardTensors
 from tacit.games.betting import Betting
 
-NUM_PUBLIC = 13 + 4 + 3
+NUM_PUBLIC = NUM_TEXTURE + 3
 """Ranks and suits on the board, and how much is in the pot."""
 POWERS = 4
 """Of a hand's odds that its value is made of, beside its embedding."""
 HAND_WIDTH = 128
-"""Of the hidden layer that embeds hands."""
+"""Of the hidden layers that embed hands."""
+PARTS = 2
+"""Of a value that embeddings make: what a hand has of its own, and for each unit of its odds."""
 
 
 class RoundEndNet(nn.Module):
@@ -37,19 +40,28 @@ class RoundEndNet(nn.Module):
 
     def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64) -> None:
         super().__init__()
-        self.hands = nn.Sequential(nn.Linear(NUM_FEATURES, HAND_WIDTH), nn.GELU(), nn.Linear(HAND_WIDTH, 2 * embedding))
+        self.board = nn.Linear(NUM_TEXTURE, HAND_WIDTH, bias=False)
+        self.hand = nn.Linear(NUM_FEATURES, HAND_WIDTH)
+        self.hands = nn.Sequential(
+            nn.GELU(), nn.Linear(HAND_WIDTH, HAND_WIDTH), nn.GELU(), nn.Linear(HAND_WIDTH, 2 * embedding)
+        )
         widths = [2 * embedding + NUM_PUBLIC, *[hidden] * layers]
         self.body = nn.Sequential(
             *(nn.Sequential(nn.Linear(a, b), nn.LayerNorm(b), nn.GELU(approximate="tanh")) for a, b in pairwise(widths))
         )
-        self.out = nn.Linear(hidden, 2 * (embedding + POWERS))
+        self.out = nn.Linear(hidden, 2 * (PARTS * embedding + POWERS))
         with torch.no_grad():
             self.out.weight.mul_(0.01)
             self.out.bias.zero_()
 
-    def embed(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what beliefs are summed up by and what values are made with, `[G, H, K]` each, from `[G, H, F]` features."""
-        summing, making = self.hands(features).chunk(2, dim=2)
+    def embed(self, features: Tensor, texture: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what beliefs are summed up by and what values are made with, `[G, H, K]` each.
+
+        Args:
+          features: `[G, H, NUM_FEATURES]` of hands.
+          texture: `[G, NUM_TEXTURE]` of their boards.
+        """
+        summing, making = self.hands(self.hand(features) + self.board(texture)[:, None]).chunk(2, dim=2)
         return summing, making
 
     def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
@@ -65,19 +77,21 @@ class RoundEndNet(nn.Module):
         return self.finish(*self.make(hands, public, beliefs), beliefs, odds, met)
 
     def make(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what the layers make of beliefs: `[G, 2 * L, H]` values by embedding, and `[2, L, G, POWERS]` factors."""
+        """Returns what the layers make of beliefs: `[G, PARTS, 2 * L, H]` values and `[2, L, G, POWERS]` factors of odds."""
         summing, making = hands
         columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2 * L, H]
         first, second = torch.bmm(columns, summing).transpose(0, 1).chunk(2)  # [L, G, K] each
-        made = self.out(self.body(torch.cat([first, second, public.to(first.dtype)], 2)))  # [L, G, 2 * (K + POWERS)]
-        made = torch.stack(made.chunk(2, dim=2))
-        coded = made[..., : making.shape[2]].flatten(0, 1).transpose(0, 1)
-        return torch.bmm(coded, making.transpose(1, 2)), made[..., making.shape[2] :]
+        made = self.out(self.body(torch.cat([first, second, public.to(first.dtype)], 2)))
+        made = torch.stack(made.chunk(2, dim=2))  # [2, L, G, PARTS * K + POWERS]
+        codes = torch.stack(made[..., :-POWERS].chunk(PARTS, dim=3))  # [PARTS, 2, L, G, K]
+        coded = torch.bmm(codes.flatten(0, 2).transpose(0, 1), making.transpose(1, 2))
+        return coded.unflatten(1, (PARTS, -1)), made[..., -POWERS:]
 
     @staticmethod
     def finish(coded: Tensor, powers: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` values from what `make` made: powers of odds added, and both players' sum brought to zero."""
-        values = coded.transpose(0, 1).reshape(odds.shape).to(odds.dtype)
+        """Returns `[2, L, G, H]` values from what `make` made: odds taken in, and both players' sum brought to zero."""
+        own, tilt = (part.transpose(0, 1).reshape(odds.shape).to(odds.dtype) for part in coded.unbind(1))
+        values = own + tilt * odds
         for power in range(POWERS):
             values = values + powers[..., power, None].to(odds.dtype) * odds ** (power + 1)
         both = beliefs * met
@@ -95,11 +109,8 @@ def public_features(boards: BoardTensors, bettings: list[Betting], stack: int) -
       stack: the chips of either player at the start of the hand.
     """
     board = boards.board
-    ranks = torch.zeros(len(board), 13, device=board.device).scatter_add_(1, board // 4, torch.ones_like(board).float())
-    suits = torch.zeros(len(board), 4, device=board.device).scatter_add_(1, board % 4, torch.ones_like(board).float())
-    cards = torch.cat([ranks, suits.sort(dim=1, descending=True).values], 1)
     put_in = torch.tensor([float(betting.facing) for betting in bettings], device=board.device)
     behind = (stack - put_in) / (2 * put_in)
     pots = torch.stack([put_in / stack, torch.log1p(behind), 1.0 / (1.0 + behind)], 1)
     shape = len(bettings), len(board)
-    return torch.cat([cards[None].expand(*shape, -1), pots[:, None].expand(*shape, -1)], 2)
+    return torch.cat([boards.texture[None].expand(*shape, -1), pots[:, None].expand(*shape, -1)], 2)

@@ -17,8 +17,9 @@ def _value(game, leaf, player, hand, inside, coded, powers, leads, met, games, l
     at = ((player * leaves + leaf) * games + game) * hands + hand
     lead, likely = tl.load(leads + at, mask=inside, other=0.0), tl.load(met + at, mask=inside, other=1.0)
     odds = lead / tl.maximum(likely, 1e-9)
-    place = (game * 2 * leaves + player * leaves + leaf) * hands + hand
+    place = (game * 4 * leaves + player * leaves + leaf) * hands + hand
     value, power = tl.load(coded + place, mask=inside, other=0.0).to(tl.float32), odds
+    value += odds * tl.load(coded + place + 2 * leaves * hands, mask=inside, other=0.0).to(tl.float32)
     first = powers + ((player * leaves + leaf) * games + game) * POWERS
     for number in tl.static_range(POWERS):
         value += tl.load(first + number) * power
@@ -60,7 +61,7 @@ def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: T
     """Returns `[2, L, G, H]` counterfactual values (see `RoundEndNet.finish`).
 
     Args:
-      coded: `[G, 2 * L, H]` values by embedding.
+      coded: `[G, 2, 2 * L, H]` values by embedding: what hands have of their own, and for each unit of their odds.
       powers: `[2, L, G, POWERS]` factors of the powers of odds.
       leads: `[2, L, G, H]` what hands win against the other's beliefs less what they lose.
       met: `[2, L, G, H]` how likely the other's beliefs let them be held.

@@ -33,7 +33,8 @@ class Valuation:
           evaluator: what values them.
           decomposition: one of `DECOMPOSITIONS`, or `AVERAGES`.
           alternating: whether player 1 answers player 0's new strategy within an iteration.
-          period: iterations that use the same values before they are asked for again.
+          period: iterations that use the same values before they are asked for again; with more than one, both players'
+            updates use the same.
         """
         self._passes, self._evaluator, self._decomposition = passes, evaluator, decomposition
         self._alternating, self._period = alternating, period
@@ -43,6 +44,7 @@ class Valuation:
         self._asked = 0
         # Where everyone's private state is known, nothing that is played can change a leaf's value.
         self._asks_once = passes.knows_leaves
+        self._shares = self._asks_once or period > 1
         self._before = [self.beliefs[: self._half].clone() for _ in (0, 1)]
         if decomposition == CFR_AVE and not isinstance(evaluator, LeafOracle):
             raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
@@ -53,12 +55,13 @@ class Valuation:
         self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
 
     def ask(self, players: tuple[int, ...], play: Driver) -> None:
-        """Has all leaves valued for the given players if it is time to; once for both where the values cannot change."""
+        """Has all leaves valued for the given players if it is time to; once for both where they share values."""
         self._asked += players[0] == 0
-        if self._values[players[0]] is not None and (self._asks_once or (self._asked - 1) % self._period):
+        later = self._asks_once or (self._asked - 1) % self._period or (self._shares and players[0] == 1)
+        if self._values[players[0]] is not None and later:
             return
         values = self.evaluate(play)
-        for player in (0, 1) if self._asks_once else players:
+        for player in (0, 1) if self._shares else players:
             self._values[player] = values
         if self._decomposition == MODIFIED_CFR_AVE and play.clock.iteration == 1 and players[0] == 0:
             # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.

@@ -9,6 +9,7 @@
       last.safetensors             everything to go on with, memories included
       network.safetensors          the networks after the latest epoch
       network-000030.safetensors   the networks of the last three evaluations
+      *.part                       more of any of them that is too large for one file (`nets/checkpoint.py`)
 
 An epoch's line and networks are written before a checkpoint of it, so that a checkpoint never knows more than they do. What is
 newer than the checkpoint when a run goes on is dropped, because those epochs are run again.
@@ -28,7 +29,7 @@ from typing import Any, Generic
 from tacit import __version__
 from tacit.errors import TacitError
 from tacit.files import check_readable, json_text, write_whole
-from tacit.nets.checkpoint import read_header, save_tensors
+from tacit.nets.checkpoint import PART, drop_parts, read_header, remove_tensors, save_tensors
 from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
 
@@ -162,7 +163,7 @@ class RunFolder(Generic[C, M]):
         if keep:
             save_tensors(self._kept(trainer.epoch), trainer.weights(), trainer.header())
             for epoch in list(self.kept_networks())[:-KEPT_NETWORKS]:
-                self._kept(epoch).unlink(missing_ok=True)
+                remove_tensors(self._kept(epoch))
 
     def kept_networks(self) -> dict[int, Path]:
         """Returns the networks of the last evaluations by epoch, oldest first."""
@@ -181,9 +182,11 @@ class RunFolder(Generic[C, M]):
             write_whole(self.metrics, "".join(kept).encode())
         for kept_epoch, file in self.kept_networks().items():
             if kept_epoch > epoch:
-                file.unlink()
+                remove_tensors(file)
         for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
             file.unlink()
+        for part in self.network.parent.glob(f"*{PART}"):
+            drop_parts(part.with_name(f"{part.name.partition('.')[0]}{self.network.suffix}"))
 
     def _numbers(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Returns the facts of an epoch with NaN where a number that every epoch has was none."""

@@ -11,6 +11,9 @@ from tacit.errors import TacitError
 
 C = TypeVar("C")
 
+SWITCH = {"true": True, "false": False}
+"""How settings that are on or off are written."""
+
 
 class Settings:
     """The configuration of a run. Subclass as a frozen dataclass whose fields have defaults and say their types by them.
@@ -48,10 +51,11 @@ class Settings:
                 changes[key] = value
                 continue
             try:
-                changes[key] = kinds[key](value)
-            except ValueError:
+                changes[key] = SWITCH[value] if kinds[key] is bool else kinds[key](value)
+            except (KeyError, ValueError):
                 word = f" or {self.words[key]}" if key in self.words else ""
-                raise TacitError(f"{key} takes {kinds[key].__name__}{word}, not {value!r}") from None
+                wanted = " or ".join(SWITCH) if kinds[key] is bool else kinds[key].__name__
+                raise TacitError(f"{key} takes {wanted}{word}, not {value!r}") from None
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:

@@ -141,11 +141,12 @@ def num_hand_entries(
     ranges: tuple[Floats, Floats],
     start: Betting | None = None,
     depth: Depth = None,
+    extra: Extra = NOTHING_EXTRA,
 ) -> int:
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
     group = symmetries(board, ranges)
     held, boards, lanes = held_hands(board, ranges[0] + ranges[1], group), [(board, group)], []
-    entries = _entries_by_street(rules, start or rules.start(), depth == ROUND, {})
+    entries = _entries_by_street(rules, extra, start or rules.start(), depth == ROUND, {})
     for street in range(len(entries)):
         if street:
             boards = [((*cards, card), stabiliser(group, card)) for cards, group in boards for card in orbits(cards, group)]
@@ -153,7 +154,9 @@ def num_hand_entries(
     return sum(number * width for number, width in zip(entries, lanes, strict=True))
 
 
-def _entries_by_street(rules: BettingRules, betting: Betting, is_last: bool, known: dict[Betting, list[int]]) -> list[int]:
+def _entries_by_street(
+    rules: BettingRules, extra: Extra, betting: Betting, is_last: bool, known: dict[Betting, list[int]]
+) -> list[int]:
     """Returns how many actions a tree of the betting has on this street and on each that follows.
 
     Many sequences lead to equal states, which are counted once (`known`): a tree that would take minutes to build is counted
@@ -163,11 +166,11 @@ def _entries_by_street(rules: BettingRules, betting: Betting, is_last: bool, kno
         kind, _ = kind_and_amount(betting, is_last)
         below: list[list[int]] = []
         if kind == DECIDES:
-            actions = rules.actions(betting)
-            below = [_entries_by_street(rules, rules.apply(betting, action), is_last, known) for action in actions]
+            actions = {*rules.actions(betting), *extra.get(betting, ())}
+            below = [_entries_by_street(rules, extra, rules.apply(betting, action), is_last, known) for action in actions]
             below.append([len(actions)])
         elif kind == DEALS:
-            below = [[0, *_entries_by_street(rules, next_street(rules, betting), is_last, known)]]
+            below = [[0, *_entries_by_street(rules, extra, next_street(rules, betting), is_last, known)]]
         known[betting] = [sum(part) for part in zip_longest(*below, fillvalue=0)] or [0]
     return known[betting]
 

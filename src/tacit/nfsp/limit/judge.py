@@ -6,9 +6,7 @@ equities of `pot-odds` are sampled in another way (`cards/torch_equity.py`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,17 +18,10 @@ from tacit.games.limit_batch import NUM_ACTIONS, RAISE, STREETS, LimitHands, Lim
 from tacit.nfsp.limit.encoding import Encoder
 from tacit.nfsp.limit.networks import Layers, strategy_probabilities
 from tacit.nfsp.limit.selfplay import sample
-from tacit.tally import errors_95
+from tacit.tally import WinRate, win_rate
 
 Bot = Callable[[LimitHands, Tensor], Tensor]
 """Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
-
-
-class WinRate(NamedTuple):
-    """A mean and half of its 95 % interval, in thousandths of a big blind a hand."""
-
-    mbb: float
-    half: float
 
 
 class Judge:
@@ -70,8 +61,8 @@ class Judge:
             hands, over, payoff = rules.step(hands, sample(played, legal, generator))
             won += payoff * running
             running &= ~over
-        by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) * (1_000.0 / rules.big_blind)
-        return WinRate(float(by_deal.mean()), errors_95(len(by_deal)) * float(by_deal.std()) / math.sqrt(len(by_deal)))
+        by_deal = torch.where(self._seat == 0, won, -won).double().view(2, -1).mean(0) / rules.big_blind
+        return win_rate(by_deal.cpu().numpy())
 
     def _pot_odds(self, hands: LimitHands, legal: Tensor) -> Tensor:
         if self._equity is None:

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from tacit.cards.board_tensors import BoardTable
+from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.round_end_net import RoundEndNet
-from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.config import HOST, HoldemConfig
 from tacit.rebel.holdem.selfplay import RoundEndExamples
+from tacit.rebel.holdem.stored import StoredExamples, restored, stored
 
 HUBER_DELTA = 0.5
 """In units of what either player has put in: larger errors count linearly."""
@@ -26,25 +27,27 @@ class RoundEndLearner:
       net: what learns.
       table: what is known of its boards.
       config: of the run.
-      device: where everything lies.
+      device: where everything lies but, if the settings say so, examples.
     """
 
-    def __init__(self, net: RoundEndNet, table: BoardTable, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: RoundEndNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
-        self.replay: ReplayBuffer[RoundEndExamples] = ReplayBuffer(RoundEndExamples, config.replay_size, device)
+        place = "cpu" if config.replay_device == HOST else device
+        self.replay: ReplayBuffer[StoredExamples] = ReplayBuffer(StoredExamples, config.replay_size, place)
+        self._keeps_odds = torch.device(device).type != "cuda"
         self._optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
         self._device, self._table = device, table
 
     def learn(self, examples: RoundEndExamples, learning_rate: float, generator: torch.Generator) -> float:
         """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
-        self.replay.add(examples)
+        self.replay.add(stored(examples, self._keeps_odds))
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
         steps = max(1, round(self._config.ratio * len(examples.kind) / self._config.batch_size))
         total = torch.zeros((), device=self._device)
-        for _ in range(steps):
+        for batch in self.replay.batches(steps, self._config.batch_size, generator, self._device):
             self._optimizer.zero_grad(set_to_none=True)
-            loss = self.loss(self.replay.sample(self._config.batch_size, generator))
+            loss = self.loss(restored(batch, self._table))
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
             self._optimizer.step()
@@ -73,14 +76,16 @@ class RoundEndLearner:
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self._table.features(batch.kind).float())
+            texture = batch.public[:, :NUM_TEXTURE]
+            hands = self.net.embed(self._table.features(batch.kind).float(), texture)
             found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
         known = ~beyond.isnan()
         return found.float(), beyond.nan_to_num(0.0), met * known
 
     def state(self) -> dict[str, Tensor]:
         """Returns all there is to restore but the examples: these are made again."""
-        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", optimizer_state(self._optimizer))}
+        moments = optimizer_state(self._optimizer, compact=True)
+        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", moments)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""

@@ -3,21 +3,21 @@
 All games of a batch share the betting, so a leaf of the search is a leaf of every game. There the beliefs are those of a random
 iteration, the next card is drawn for each game, and the next round is searched from its own leaves' values or, on the river, to
 the end. What it finds its root to be worth is what the network learns of the leaf: one card of all that can come, so a noisy
-target with the right mean. Nearly all of the noise is what the card does to the hands' odds, and that part is known exactly:
-it is taken away with its mean, and the network learns the rest.
+target with the right mean. Most of the noise is what is known to follow from the card, by a network of round beginnings
+(`starts.py`) or, without one, by the hands' odds: that is taken away and its mean over all cards put in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import comb
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTable, BoardTensors
+from tacit.cards.board_tensors import BoardTensors
+from tacit.cards.dealing import DealtBoards, Tables, deal, no_cards
 from tacit.cards.deck import NUM_CARDS
 from tacit.games.betting import BOARD_CARDS, PREFLOP, RIVER, Betting, NoLimitBetting
 from tacit.games.menus import smaller_menus
@@ -25,7 +25,8 @@ from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
-from tacit.rebel.holdem.situations import DealtBoards, deal, draw_rules, no_cards
+from tacit.rebel.holdem.situations import draw_rules
+from tacit.rebel.holdem.starts import RoundStarts
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
 from tacit.tree.betting_street import BettingStreet, betting_streets
@@ -58,6 +59,19 @@ Examples = dict[int, list[RoundEndExamples]]
 """By the number of cards on their boards."""
 
 
+@dataclass
+class Played:
+    """What a batch of hands teaches.
+
+    Attributes:
+      ends: of betting rounds.
+      starts: of betting rounds; these are free of noise.
+    """
+
+    ends: Examples = field(default_factory=dict)
+    starts: Examples = field(default_factory=dict)
+
+
 class HoldemSelfPlay:
     """Hands of hold'em, a batch of them at a time.
 
@@ -65,7 +79,8 @@ class HoldemSelfPlay:
       rules: of the game that is trained for; stacks and bets are drawn around them.
       config: of the run.
       leaves: what values the ends of rounds.
-      tables: what is known of boards, by their cards.
+      starts: what values their beginnings.
+      tables: what is known of boards.
       generator: of everything random.
     """
 
@@ -74,20 +89,21 @@ class HoldemSelfPlay:
         rules: NoLimitBetting,
         config: HoldemConfig,
         leaves: RoundEndLeaves,
-        tables: Mapping[int, BoardTable],
+        starts: RoundStarts,
+        tables: Tables,
         generator: np.random.Generator,
     ) -> None:
-        self.rules, self.config, self.leaves, self.generator = rules, config, leaves, generator
+        self.rules, self.config, self.leaves, self.starts, self.generator = rules, config, leaves, starts, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
         self._at_random = config.beliefs == RANDOM
 
-    def advance(self) -> Examples:
-        """Returns examples of one batch of hands."""
+    def advance(self) -> Played:
+        """Returns what one batch of hands teaches."""
         rules = draw_rules(self.rules, self.config.perturbation, self.generator)
         first = self._deal(self._no_cards(1 if rules.first_street == PREFLOP else self.config.games), rules.first_street)
         games, hands = first.lane.shape
-        examples: Examples = {}
+        examples = Played()
         if self._at_random:
             self._branch(rules, self._street(rules, rules.start()), first, None, examples)
         else:
@@ -95,14 +111,12 @@ class HoldemSelfPlay:
             self._search(rules, rules.start(), first, uniform, examples)
         return examples
 
-    def _search(
-        self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Examples
-    ) -> Tensor:
+    def _search(self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Played) -> Tensor:
         """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
-        ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition)
+        ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition, config.recycle)
         driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
         moment = int(self.generator.integers(1, iterations + 1))
@@ -117,12 +131,19 @@ class HoldemSelfPlay:
         return values
 
     def _branch(
-        self, rules: NoLimitBetting, street: BettingStreet, dealt: DealtBoards, beliefs: Tensor | None, examples: Examples
+        self, rules: NoLimitBetting, street: BettingStreet, dealt: DealtBoards, beliefs: Tensor | None, examples: Played
     ) -> None:
         """Plays on below some leaves of a street, with beliefs `[2, L, G, H]` or, if there are none, with random ones."""
-        for leaf in self.generator.permutation(len(street.deals))[: self.config.branches]:
-            here = self._random_beliefs(dealt) if beliefs is None else beliefs[:, leaf]
-            self._play_on(rules, street.deals[leaf][1], dealt, here, examples)
+        chosen = self.generator.permutation(len(street.deals))[: self.config.branches]
+        if not len(chosen):
+            return
+        bettings = [street.deals[leaf][1] for leaf in chosen]
+        drawn = [self._random_beliefs(dealt) if beliefs is None else beliefs[:, leaf] for leaf in chosen]
+        here, knows = torch.stack(drawn, 1), self.starts.knows(dealt.boards)
+        expected = self.starts.expected(dealt.boards, bettings, rules.stack, here) if knows else None
+        for number, betting in enumerate(bettings):
+            mean = None if expected is None else expected[:, number]
+            self._play_on(rules, betting, dealt, here[:, number], mean, examples)
 
     def _random_beliefs(self, dealt: DealtBoards) -> Tensor:
         """Returns `[2, G, H]` beliefs, all as likely as any."""
@@ -130,7 +151,13 @@ class HoldemSelfPlay:
         return torch.from_numpy(weights / weights.sum(axis=2, keepdims=True)).to(dealt.lane.device)
 
     def _play_on(
-        self, rules: NoLimitBetting, betting: Betting, before: DealtBoards, beliefs: Tensor, examples: Examples
+        self,
+        rules: NoLimitBetting,
+        betting: Betting,
+        before: DealtBoards,
+        beliefs: Tensor,
+        expected: Tensor | None,
+        examples: Played,
     ) -> None:
         """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
 
@@ -139,28 +166,43 @@ class HoldemSelfPlay:
           betting: at the leaf.
           before: the boards there.
           beliefs: `[2, G, H]`.
+          expected: `[2, G, H]` the mean of what networks of beginnings say over the next cards; None without such networks.
           examples: where they are kept.
         """
         boards, after = before.boards, rules.deal(betting)
-        alone = len(boards) == 1  # before the flop one search serves all games
+        alone = not boards.board.shape[1]  # before the flop one search serves all games
         if alone:
             boards = self._no_cards(self.config.games)
             beliefs = beliefs.expand(-1, len(boards), -1)
         count = BOARD_CARDS[after.street] - boards.board.shape[1]
         dealt = self._deal(boards, after.street)
-        reaches = beliefs.gather(2, dealt.lane.expand(2, -1, -1))
+        lane = dealt.lane.expand(2, -1, -1)
+        reaches = beliefs.gather(2, lane)
         values = self._search(rules, after, dealt, reaches.transpose(0, 1).contiguous(), examples)
-        beyond = card_factor(boards, count) * (values - dealt.boards.leads(reaches.flip(0)))
-        other = beliefs.flip(0)
-        leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
-        targets = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
-        targets = targets.scatter_(2, dealt.lane.expand(2, -1, -1), beyond) / met
-        public = public_features(boards, [betting], rules.stack)[0]
-        parts = [part.transpose(0, 1) for part in (beliefs * beliefs.shape[2], leads / met, met, targets)]
+        if expected is None:
+            expected, known = boards.leads(beliefs.flip(0)), dealt.boards.leads(reaches.flip(0))
+        else:
+            known = self.starts.values(dealt.boards, [betting], rules.stack, reaches[:, None])[:, 0]
+            total = reaches.sum(2, keepdim=True).clamp(min=1e-12)
+            start = self._examples(dealt, betting, rules.stack, reaches / total, values / total.flip(0))
+            examples.starts.setdefault(dealt.boards.board.shape[1], []).append(start)
+        surprise = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
+        surprise.scatter_(2, lane, card_factor(boards, count) * (values - known))
+        at_end = before if not alone else DealtBoards(boards, before.kind, before.lane)
+        new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
         if alone:  # all games ask the same: their mean is one example with little noise
-            public, parts = public[:1], [part.nanmean(0, keepdim=True) for part in parts]
-        new = RoundEndExamples(before.kind, public, *(part.half() for part in parts))
-        examples.setdefault(boards.board.shape[1], []).append(new)
+            parts = (part.nanmean(0, keepdim=True) for part in (new.beliefs, new.odds, new.met, new.beyond))
+            new = RoundEndExamples(new.kind, new.public[:1], *parts)
+        examples.ends.setdefault(boards.board.shape[1], []).append(new)
+
+    @staticmethod
+    def _examples(dealt: DealtBoards, betting: Betting, stack: int, beliefs: Tensor, values: Tensor) -> RoundEndExamples:
+        """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`; NaN where these are not known."""
+        boards, other = dealt.boards, beliefs.flip(0)
+        leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
+        parts = (beliefs * beliefs.shape[2], leads / met, met, (values - leads) / met)
+        public = public_features(boards, [betting], stack)[0]
+        return RoundEndExamples(dealt.kind, public, *(part.transpose(0, 1).half() for part in parts))
 
     def _street(self, rules: NoLimitBetting, betting: Betting) -> BettingStreet:
         """Returns the betting of a street, with as many bets as can be searched in time."""

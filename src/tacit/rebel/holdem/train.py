@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.cards.board_tensors import BoardTable
+from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.errors import DivergedError, TacitError
 from tacit.games import AnyGame
-from tacit.games.betting import BOARD_CARDS, RIVER, NoLimitBetting
+from tacit.games.betting import BOARD_CARDS, FLOP, RIVER, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.learning.rates import cosine_decay
 from tacit.nets.checkpoint import prefixed, unprefixed
@@ -24,6 +24,7 @@ from tacit.nets.round_end_net import RoundEndNet
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples
+from tacit.rebel.holdem.starts import RoundStarts
 from tacit.training.system import Metrics, Trainer, generator_state
 
 
@@ -41,6 +42,7 @@ class HoldemProgress(Metrics):
       still: the same for a network that says 0.
       searches_per_second: in this epoch.
       preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
+      turn_start, river_start: the same of the rounds that begin there, whose targets have no noise.
       exploitability: None, hold'em is judged by `tacit evaluate`.
     """
 
@@ -54,11 +56,15 @@ class HoldemProgress(Metrics):
     preflop: float | None = None
     flop: float | None = None
     turn: float | None = None
+    turn_start: float | None = None
+    river_start: float | None = None
     exploitability: float | None = None
 
 
 STREETS = {0: "preflop", 3: "flop", 4: "turn"}
 """What `HoldemProgress` calls rounds by the cards that lie when they end."""
+STARTS = {4: "turn_start", 5: "river_start"}
+"""And by the cards that lie when they begin."""
 
 
 class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
@@ -71,13 +77,15 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             raise TacitError(f"{game} has nothing to learn: searches of the last round see the end of the hand")
         torch.manual_seed(config.seed)
         self.device, self.examples = device, 0
-        nets = make_nets(rules, config, device)
-        tables = {cards: BoardTable(cards, device) for cards in nets}
-        self.learners = {cards: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
-        self.leaves = RoundEndLeaves(nets)
+        nets, starts = make_nets(rules, config, device), make_start_nets(rules, config, device)
+        tables: dict[int, BoardTable | FullBoards] = {FULL_BOARD: FullBoards()}
+        tables |= {cards: BoardTable(cards, device) for cards in nets}
+        self.learners = {STREETS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
+        self.learners |= {STARTS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in starts.items()}
+        self.leaves, self.starts = RoundEndLeaves(nets), RoundStarts(starts, tables)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device)
-        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, tables, self._numpy)
+        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, self.starts, tables, self._numpy)
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
@@ -85,23 +93,26 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate = config.learning_rate * cosine_decay(self.progress_share())
         self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # devices keep states of their own, which others cannot read
-        figures: dict[int, list[tuple[float, float, float]]] = {}
+        figures: dict[str, list[tuple[float, float, float]]] = {}
         while made == 0 or (made < config.epoch_examples and clock() < ends):
-            for cards, parts in self.selfplay.advance().items():
-                learner, new = self.learners[cards], _joined(parts)
+            played = self.selfplay.advance()
+            named = {STREETS[cards]: parts for cards, parts in played.ends.items()}
+            for name, parts in (named | {STARTS[cards]: parts for cards, parts in played.starts.items()}).items():
+                learner, new = self.learners[name], _joined(parts)
                 error = learner.error(new)
-                figures.setdefault(cards, []).append((learner.learn(new, rate, self._torch), *error))
-                made += len(new.kind)
+                figures.setdefault(name, []).append((learner.learn(new, rate, self._torch), *error))
+                made += len(new.kind) if name in named else 0
             self.leaves.refresh()
+            self.starts.refresh()
         self.epoch, self.examples = self.epoch + 1, self.examples + made
-        means = {cards: np.mean(rows, axis=0) for cards, rows in figures.items()}
-        loss, error, still = np.mean(list(means.values()), axis=0).tolist()
+        means = {name: np.mean(rows, axis=0) for name, rows in figures.items()}
+        loss, error, still = np.mean([mean for name, mean in means.items() if name in STREETS.values()], axis=0).tolist()
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         took = clock() - start
         self.seconds += took
         speed = (self.selfplay.searches - before) / took
-        shares: dict[str, Any] = {STREETS[cards]: float(mean[1] / mean[2]) for cards, mean in means.items()}
+        shares: dict[str, Any] = {name: float(mean[1] / mean[2]) for name, mean in means.items()}
         return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
 
     def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
@@ -113,8 +124,12 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         return HoldemProgress(self.epoch, self.seconds, self.examples, math.nan, math.nan, math.nan, 0.0)
 
     def weights(self) -> dict[str, Tensor]:
-        nets = {str(cards): learner.net.state_dict() for cards, learner in self.learners.items()}
-        return {name: tensor for cards, net in nets.items() for name, tensor in prefixed(cards, net).items()}
+        return {name: tensor for part, net in self._nets().items() for name, tensor in prefixed(part, net.state_dict()).items()}
+
+    def _nets(self) -> dict[str, RoundEndNet]:
+        """Returns all networks by what files call them: the cards that lie where rounds end, or begin."""
+        ends = {str(cards): net for cards, net in self.leaves.nets.items()}
+        return ends | {f"start{cards}": net for cards, net in self.starts.nets.items()}
 
     @staticmethod
     def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
@@ -133,15 +148,16 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
         """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
-        for cards, learner in self.learners.items():
-            known = unprefixed(str(cards), weights)
+        for part, net in self._nets().items():
+            known = unprefixed(part, weights)
             if known:
-                learner.net.load_state_dict({name: part.float() for name, part in known.items()})
+                net.load_state_dict({name: tensor.float() for name, tensor in known.items()})
         self.leaves.refresh()
+        self.starts.refresh()
 
     def tensors(self) -> dict[str, Tensor]:
-        learners = {str(cards): learner.state() for cards, learner in self.learners.items()}
-        return {name: tensor for cards, state in learners.items() for name, tensor in prefixed(cards, state).items()}
+        learners = {name: learner.state() for name, learner in self.learners.items()}
+        return {name: tensor for learner, state in learners.items() for name, tensor in prefixed(learner, state).items()}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors, header = super().state()
@@ -149,11 +165,12 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)
-        for cards, learner in self.learners.items():
-            learner.restore(unprefixed(str(cards), tensors))
+        for name, learner in self.learners.items():
+            learner.restore(unprefixed(name, tensors))
         self.examples = int(header["examples"])
         self._numpy.bit_generator.state = header["numpy"]
         self.leaves.refresh()
+        self.starts.refresh()
 
 
 def trainable_rules(game: AnyGame) -> NoLimitBetting:
@@ -171,6 +188,16 @@ def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[
     """Returns new networks for the ends of all rounds but the last, by the number of cards on the board."""
     cards = BOARD_CARDS[rules.first_street : RIVER]
     return {number: RoundEndNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
+
+
+def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+    """Returns new networks for the beginnings of rounds after a single card, by the number of cards on the board.
+
+    The flop needs none: what is learnt before it is a mean over many flops already.
+    """
+    cards = [number for number in BOARD_CARDS[rules.first_street + 1 :] if number > BOARD_CARDS[FLOP]]
+    sizes = config.hidden, config.layers, config.embedding
+    return {number: RoundEndNet(*sizes).to(device) for number in cards if config.start_networks}
 
 
 def _joined(parts: list[RoundEndExamples]) -> RoundEndExamples:

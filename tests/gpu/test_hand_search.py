@@ -1,0 +1,81 @@
+"""The searching agent of hold'em on a GPU against the CPU; skipped without CUDA."""
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.agents.hand_planner import hand_view
+from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.situation import Situation
+from tacit.cards.deck import parse_cards
+from tacit.cards.hands import possible_hands
+from tacit.games import load_game
+from tacit.games.betting import BOARD_CARDS, CALL, RIVER
+from tacit.games.holdem import Holdem
+from tacit.games.public_hand import PublicHand
+from tacit.nets.round_end_leaves import RoundEndLeaves
+from tacit.nets.round_end_net import RoundEndNet
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+
+BOARD = parse_cards("3s7hTdKs2c")
+
+
+def search_on(device: str, **options: object) -> HandSearch:
+    game = load_game("no_limit_holdem(stack=2500,bets=0.5|1|allin,raises=1|allin)")
+    assert isinstance(game, Holdem)
+    torch.manual_seed(0)
+    nets = {cards: RoundEndNet(16, 1, 8) for cards in BOARD_CARDS[:RIVER]}
+    for net in nets.values():
+        torch.nn.init.normal_(net.out.weight, std=0.1)
+    leaves = RoundEndLeaves({cards: net.to(device) for cards, net in nets.items()}, 2_500, torch.float32)
+    ends = RoundEnds(leaves, "cfr-d", BOARD_CARDS[:RIVER], solves_turns=False)
+    return HandSearch(game, ends=ends, device=device, **options)  # type: ignore[arg-type]
+
+
+def checked_to(game: Holdem, street: int) -> PublicHand:
+    public = PublicHand.start(game)
+    for before in range(street):
+        public = public.after(CALL).after(CALL).dealt(BOARD[BOARD_CARDS[before] : BOARD_CARDS[before + 1]])
+    return public
+
+
+@pytest.mark.parametrize("street", range(4))
+def test_a_search_is_that_of_the_cpu(street: int) -> None:
+    """Each street by itself, so that differences of one round do not add to those of the next."""
+    plans, values = [], []
+    for device in ("cpu", "cuda"):
+        search = search_on(device, iterations=32)
+        public = checked_to(search.game, street)
+        even = possible_hands(public.board).astype(np.float64)
+        now = search._solved(Situation(public.betting, public.board, (even, even), public.path), 0)
+        plans.append(now.solution.probabilities)
+        values.append(search.values(now, 0))
+    assert plans[0].shape == plans[1].shape
+    assert (np.abs(plans[0] - plans[1]) > 0.02).mean() < 0.02
+    np.testing.assert_allclose(values[1], values[0], atol=0.02 * np.abs(values[0]).max())
+
+
+def test_a_hand_is_played_to_the_river_with_bets_off_the_menu_and_a_clock() -> None:
+    search = search_on("cuda", iterations=10_000, time_per_decision=0.5)
+    for street in range(4):
+        public = checked_to(search.game, street)
+        shares = search.probabilities(public)
+        np.testing.assert_allclose(shares.sum(0)[possible_hands(public.board)], 1.0, atol=1e-4)
+        view = hand_view(search, search.situation(public))
+        assert np.isfinite(view.strategy).all()
+        assert view.beliefs[0].sum() == pytest.approx(1.0)
+    folds = search.fold_shares(public, [217, 333, 2_500])
+    assert folds.shape == (3, 1_326)
+    assert folds[2].sum() > folds[0].sum()
+
+
+@pytest.mark.parametrize("safety", ["re-solving", "sampled"])
+def test_the_search_without_networks_runs_there_too(safety: str) -> None:
+    game = load_game("no_limit_holdem(stack=1000,bets=1|allin,raises=allin)")
+    assert isinstance(game, Holdem)
+    search = HandSearch(game, iterations=30, safety=safety, device="cuda", generator=np.random.default_rng(3))
+    for street in range(4):
+        public = checked_to(game, street)
+        shares = search.probabilities(public)
+        np.testing.assert_allclose(shares.sum(0)[possible_hands(public.board)], 1.0, atol=1e-4)

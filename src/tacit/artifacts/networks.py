@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.agents.base import Agent
 from tacit.agents.class_planner import ClassPlanner
@@ -30,7 +31,6 @@ from tacit.search.playthroughs import max_searches, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
 from tacit.training.folder import RunFolder
 from tacit.training.system import System
-from tacit.tree.public_tree import Ints
 from tacit.tree.search_space import SearchSpace
 
 GROWING_SHARE = 0.1
@@ -72,7 +72,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         """Returns the solver and the iterations that it plays with, unless the user says otherwise."""
 
     @abstractmethod
-    def learnt_classes(self) -> Ints:
+    def learnt_classes(self) -> NDArray[np.int64]:
         """Returns the classes of public states whose values its network has learnt: where growing trees may have leaves."""
 
     @cached_property

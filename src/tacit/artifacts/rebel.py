@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.agents.options import SAMPLED
 from tacit.artifacts.base import Evaluation, Monitor
@@ -19,7 +20,6 @@ from tacit.rebel.system import REBEL
 from tacit.rebel.trained import load_trained
 from tacit.training.shipped import PRETRAINED
 from tacit.training.system import System
-from tacit.tree.public_tree import Ints
 
 PLAY_ITERATIONS = 512
 """Search iterations of an agent, unless the user says otherwise."""
@@ -42,7 +42,7 @@ class RebelArtifact(NetworkArtifact[RebelConfig]):
     def play_search(self) -> tuple[str, int]:
         return self._trained.config.solver, PLAY_ITERATIONS
 
-    def learnt_classes(self) -> Ints:
+    def learnt_classes(self) -> NDArray[np.int64]:
         return self._space.start_classes()
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:

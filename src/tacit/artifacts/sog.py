@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.agents.options import RE_SOLVING
 from tacit.artifacts.base import Monitor
@@ -15,7 +16,6 @@ from tacit.sog.config import QueryConfig, SogConfig
 from tacit.sog.system import DEEPSTACK, SOG
 from tacit.training.folder import network_file, system_of
 from tacit.training.system import System
-from tacit.tree.public_tree import Ints
 
 _SYSTEMS: dict[str, System[Any, Any]] = {SOG.name: SOG, DEEPSTACK.name: DEEPSTACK}
 
@@ -38,10 +38,10 @@ class SogArtifact(NetworkArtifact[QueryConfig]):
     def play_search(self) -> tuple[str, int]:
         return self.judged_search()
 
-    def learnt_classes(self) -> Ints:
+    def learnt_classes(self) -> NDArray[np.int64]:
         config, space = self._trained.config, self._space
         inside = isinstance(config, SogConfig) and config.inner_queries > 0
-        return np.arange(space.num_classes) if inside else np.unique(space.tables.leaf_class)
+        return np.arange(space.num_classes, dtype=np.int64) if inside else np.unique(space.tables.leaf_class).astype(np.int64)
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SogArtifact | None:

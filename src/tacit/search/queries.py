@@ -71,7 +71,7 @@ def inner_queries(search: BatchSearch, result: SearchResult, per_search: float, 
         which, decision = _some_of(np.full(len(games), len(table.level) - 1), per_search, generator)
         chosen = torch.from_numpy(decision + 1).to(table.level.device)
         beliefs = table.beliefs(batch.rows(below, group), chosen, torch.from_numpy(games[which]).to(chosen.device))
-        parts.append(Queries(table.public_class[chosen], beliefs.unflatten(1, (2, -1))))
+        parts.append(Queries(table.public_class[chosen], beliefs.view(len(beliefs), 2, beliefs.shape[1] // 2)))
     return joined(parts)
 
 

@@ -188,12 +188,18 @@ MUTANTS = (
     Mutant(
         "the opponent cannot opt out", "solvers/gadget.py", "(values, self._promised)):", "(values, values)):", "test_gadget.py"
     ),
-    Mutant("hold'em promises nothing", "agents/hand_search.py", "(worth * met)", "(0.0 * worth * met)", "test_holdem_agent.py"),
+    Mutant(
+        "hold'em promises nothing",
+        "agents/hand_search.py",
+        "worth[tree.hands(START)] * met",
+        "0.0 * worth[tree.hands(START)] * met",
+        "test_holdem_agent.py",
+    ),
     Mutant(
         "hold'em samples the iteration after",
         "agents/hand_search.py",
-        "int(drawn[0]) - (not driver.responds)",
-        "int(drawn[0])",
+        "drawn - (not driver.responds)",
+        "drawn",
         "test_holdem_agent.py",
     ),
     # ReBeL
@@ -505,15 +511,15 @@ MUTANTS = (
     Mutant(
         "blueprint: averages count visits alike for all actions",
         "blueprint/mccfr.py",
-        "+= strategy[LANES * block + lane] * scale",
-        "+= np.float32(1.0)",
+        "none, _FOUR) + positive * scale)",
+        "none, _FOUR) + splat(np.float32(1.0), _FOUR))",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
         "blueprint: regrets without what the strategy is worth",
         "blueprint/mccfr.py",
-        "+= values[LANES * block + lane] - value",
-        "+= values[LANES * block + lane]",
+        "none, _FOUR) - splat(value, _FOUR)",
+        "none, _FOUR)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -526,8 +532,8 @@ MUTANTS = (
     Mutant(
         "blueprint: the opponent's actions are all as likely",
         "blueprint/mccfr.py",
-        "left -= strategy[LANES * block + lane]",
-        "left -= total / count",
+        "action += count_at_most(load_at(bounds, LANES * block, np.float32(0.0), _FOUR), drawn)",
+        "action = int(uniform(streams, stream) * count)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
     ),
     Mutant(
@@ -536,6 +542,13 @@ MUTANTS = (
         "NO_ACTION = np.float32(-1e30)",
         "NO_ACTION = np.float32(1.0)",
         "test_blueprint.py::test_mccfr_finds_the_value_of_kuhn_poker",
+    ),
+    Mutant(
+        "blueprint: a second block of actions begins at nothing",
+        "blueprint/mccfr.py",
+        "upto = running(positive) + splat(total, _FOUR)",
+        "upto = running(positive)",
+        "test_blueprint.py::test_decisions_with_many_actions_are_drawn_and_averaged_like_others",
     ),
     Mutant(
         "blueprint: the last batch of deals is filled up",
@@ -604,10 +617,24 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: both players win",
-        "nets/round_end_net.py",
-        "values - surplus[None, :, :, None]",
-        "values",
-        "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+        "nets/round_net.py",
+        "return values - surplus[None, :, :, None]",
+        "return values",
+        "test_paper_network.py::test_values_sum_to_zero_only_where_they_are_made_to",
+    ),
+    Mutant(
+        "appendix G: names of suits are forgotten",
+        "nets/appendix_g.py",
+        "cards.device)[names].gather(1, places)",
+        "cards.device)[0 * names].gather(1, places)",
+        "test_paper_network.py::test_names_of_suits_matter_only_without_symmetry",
+    ),
+    Mutant(
+        "appendix G: whole values are learnt as if odds were added",
+        "rebel/holdem/learner.py",
+        "beyond if self.net.helps.odds else beyond + odds",
+        "beyond",
+        "test_paper_network.py::test_a_network_learns_values_beyond_odds_or_whole_ones",
     ),
     Mutant(
         "hold'em: hands keep their suits when boards are renamed",
@@ -619,8 +646,8 @@ MUTANTS = (
     Mutant(
         "hold'em: small beliefs are forgotten",
         "rebel/holdem/stored.py",
-        "beliefs=(roots * STEPS).round()",
-        "beliefs=(roots * STEPS / 16).round()",
+        "return (roots * STEPS).round()",
+        "return (roots * STEPS / 16).round()",
         "test_stored_examples.py",
     ),
     Mutant(
@@ -631,6 +658,27 @@ MUTANTS = (
         "test_stored_examples.py",
     ),
     Mutant(
+        "warm start: the policy is forgotten",
+        "solvers/warm.py",
+        "regret = regret + steadiness * spread * proposed",
+        "regret = regret + steadiness * spread",
+        "test_round_policies.py::test_a_search_that_starts_from_an_equilibrium_stays_there",
+    ),
+    Mutant(
+        "warm start: regrets against the policy itself",
+        "solvers/warm.py",
+        "passes.update_regrets(player, response, regrets, aside",
+        "passes.update_regrets(player, driver.strategy + 0.0, regrets, aside",
+        "test_round_policies.py::test_regrets_of_a_warm_start_are_those_against_a_best_response",
+    ),
+    Mutant(
+        "policies: both players' beliefs change places",
+        "nets/round_policies.py",
+        "for player in (actor, 1 - actor)",
+        "for player in (1 - actor, actor)",
+        "test_round_policies.py::test_examples_of_decisions_are_what_averages_play_there",
+    ),
+    Mutant(
         "hold'em: kept beliefs meet themselves",
         "rebel/holdem/stored.py",
         "beliefs.flip(1).transpose(0, 1)",
@@ -639,9 +687,9 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: averages without own reach",
-        "kernels/street_passes.py",
-        "float(step.average_weight) * own_reach[rows]",
-        "float(step.average_weight) * (0.0 * own_reach[rows] + 1.0)",
+        "kernels/numba_street.py",
+        "average[hand] += weight * reached[hand]",
+        "average[hand] += weight",
         "test_street_passes.py",
     ),
     Mutant(
@@ -660,11 +708,61 @@ MUTANTS = (
     ),
     Mutant(
         "hold'em: round ends are valued by odds alone",
-        "nets/round_end_leaves.py",
-        "leads + met * net(",
-        "leads + 0.0 * net(",
+        "nets/numba_round_end.py",
+        "(lead[hand] + likely[hand] * (result[hand] - excess))",
+        "(lead[hand] + 0.0 * likely[hand] * (result[hand] - excess))",
         "test_rebel_holdem.py::test_a_network_does_not_know_the_names_of_suits "
         "test_rebel_holdem.py::test_values_are_zero_sum_and_the_same_in_both_layouts",
+    ),
+    # Searches of hold'em by planes, by the clock and by several processes
+    Mutant(
+        "planes: what the other half of beliefs gave is never found anew",
+        "nets/round_end_leaves.py",
+        "if player not in known or not torch.equal(known[player][0], theirs):",
+        "if player not in known:",
+        "test_board_passes.py::test_the_fused_end_of_the_network_is_the_network_s",
+    ),
+    Mutant(
+        "planes: surplus stays with one player",
+        "nets/numba_round_end.py",
+        "surplus += part",
+        "surplus = part",
+        "test_board_passes.py::test_the_fused_end_of_the_network_is_the_network_s",
+    ),
+    Mutant(
+        "planes: lanes in another order",
+        "kernels/board_passes.py",
+        "entries[:, 0, self._lanes]",
+        "entries[:, 0, self._lanes.flip(0)]",
+        "test_board_passes.py::test_a_board_by_planes_is_searched_as_the_tree_of_its_hands",
+    ),
+    Mutant(
+        "planes: a hand meets itself",
+        "cards/numba_boards.py",
+        "(total - shared + np.float64(weights[hand]))",
+        "(total - shared)",
+        "test_street_passes.py::test_hands_meet_and_lead_as_counted_one_board_at_a_time",
+    ),
+    Mutant(
+        "the clock is not looked at",
+        "agents/budget.py",
+        "(not done or self._clock() + each <= deadline)",
+        "(not done or each <= deadline)",
+        "test_board_passes.py::test_a_search_stops_in_time",
+    ),
+    Mutant(
+        "searches on the way take all the time",
+        "agents/budget.py",
+        "self._deadline if is_last else",
+        "self._deadline if True else",
+        "test_board_passes.py::test_a_search_stops_in_time",
+    ),
+    Mutant(
+        "deals go on with the numbers of those before",
+        "arena/match.py",
+        "[seed, stream, number]",
+        "[seed, stream]",
+        "test_workers.py",
     ),
 )
 

@@ -10,13 +10,14 @@ import pytest
 import tacit
 from tacit.agents.blueprint import BlueprintPolicy
 from tacit.arena.endgames import endgame_quality
-from tacit.blueprint.betting_tree import FOLD_END, SHOWDOWN_END, build_betting_tree
+from tacit.blueprint.betting_tree import FOLD_END, NO_ACTION, SHOWDOWN_END, build_betting_tree
 from tacit.blueprint.boards import NO_ROW, board_rows
 from tacit.blueprint.buckets import ALL, CardAbstraction, bucket_tables, find_abstraction
 from tacit.blueprint.clusters import find_centres, nearest_centres
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.deals import BATCH, Alias, deal, deal_tables, make_deals
 from tacit.blueprint.features import BINS, feature_tables, river_bins, street_features
+from tacit.blueprint.mccfr import play
 from tacit.blueprint.menus import cut_rules
 from tacit.blueprint.train import BlueprintTrainer
 from tacit.blueprint.trained import BlueprintStrategy, quantise
@@ -304,6 +305,34 @@ def test_buckets_lose_little_on_a_river_and_more_on_a_turn() -> None:
         for count in (3, 50)
     )
     assert fine < 0.6 * coarse
+
+
+@numba.njit
+def played(sums, count, streams, averages, drawn):  # type: ignore[no-untyped-def]
+    bounds = np.zeros(12, np.float32)
+    for _ in range(40_000):
+        drawn[play(sums, 0, count, bounds, streams, 0)] += 1
+    for action in range(count):
+        averages[action] = sums[8 * (action // 4) + 4 + action % 4]
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 9])
+@pytest.mark.parametrize("some_positive", [True, False])
+def test_decisions_with_many_actions_are_drawn_and_averaged_like_others(count: int, some_positive: bool) -> None:
+    """Regret matching over one, two and three blocks of four entries; those without an action are never played."""
+    regret = np.array([0.0, 3.0, -2.0, 1.0, 4.0, -1.0, 0.5, 2.0, 1.5], np.float32)[:count] * some_positive
+    blocks = np.zeros((3, 2, 4), np.float32)
+    blocks[:, 0] = NO_ACTION
+    for action in range(count):
+        blocks[action // 4, 0, action % 4] = regret[action]
+    averages, drawn = np.zeros(count), np.zeros(12, np.int64)
+    played(blocks.ravel(), count, make_streams(0, 1), averages, drawn)
+    positive = np.maximum(regret, 0.0) if some_positive else np.ones(count)
+    expected = positive / positive.sum()
+    np.testing.assert_allclose(averages / 40_000, expected, rtol=1e-3)
+    assert drawn[count:].sum() == 0
+    np.testing.assert_allclose(drawn[:count] / 40_000, expected, atol=0.012)
+    assert (drawn[:count][expected == 0.0] == 0).all()
 
 
 def test_epochs_weigh_linearly() -> None:

@@ -103,7 +103,7 @@ def test_the_fused_end_of_the_network_is_the_network_s() -> None:
         lead, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))
         with torch.no_grad():
             public = public_features(boards, states.betting, STACK)
-            won = net(net.embed(boards.features), public, beliefs, lead / met.clamp(min=1e-9), met)
+            won = net(net.embed(boards.features, boards.texture), public, beliefs, lead / met.clamp(min=1e-9), met)
         expected = (lead + met * won) * states.chips[:, None, None]
         torch.testing.assert_close(leaves.evaluate(states, beliefs), expected, rtol=0, atol=2e-5)
 
@@ -171,7 +171,7 @@ def test_a_search_stops_in_time(is_last: bool) -> None:
     budget.start_decision()
     clock.now += 0.4  # to prepare
     budget.run(work, 10_000, 1_000, ROUND, is_last)  # type: ignore[arg-type]
-    limit = 2.0 if is_last else 0.4 + ON_THE_WAY * 1.6
+    limit = 1.9 if is_last else 0.4 + ON_THE_WAY * 1.5
     assert limit - 0.03 <= clock.now <= limit + 1e-9
     assert work.done == pytest.approx(100 * (clock.now - 0.4))
 
@@ -187,7 +187,7 @@ def test_a_short_search_takes_all_its_iterations_and_tells_how_fast_it_was() -> 
     rate = 30_000 / 0.001
     assert budget.max_entries(ROUND, 250) == pytest.approx(rate * 2.0 * ON_THE_WAY / 100, rel=1e-3) != before
     budget.start_decision()
-    assert budget.num_iterations(300_000, ROUND, 250) == pytest.approx(200, abs=1)
+    assert budget.num_iterations(300_000, ROUND, 250) == pytest.approx(190, abs=1)
 
 
 def test_without_a_limit_nothing_depends_on_the_clock() -> None:

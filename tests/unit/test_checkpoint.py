@@ -122,8 +122,9 @@ def test_a_run_travels_in_files_below_16_mib_and_goes_on_elsewhere(tmp_path: Pat
 
 
 def test_the_presets_checkpoint_fits_three_files(tmp_path: Path) -> None:
-    trainer = HoldemTrainer(load_game("no_limit_holdem"), PRESETS["gpu"])
-    for learner in trainer.learners.values():
+    trainer = HoldemTrainer(load_game("no_limit_holdem"), dataclasses.replace(PRESETS["gpu"], warm_start=15))
+    assert trainer.policies is not None
+    for learner in (*trainer.learners.values(), *trainer.policies.learners.values()):
         for parameter in learner.net.parameters():
             parameter.grad = torch.zeros_like(parameter)
         learner._optimizer.step()

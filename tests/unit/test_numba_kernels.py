@@ -6,7 +6,7 @@ import torch
 from numba import njit
 
 from tacit.games import load_game
-from tacit.kernels.simd import load_some, store_some, width
+from tacit.kernels.simd import count_at_most, last, load_at, load_some, running, store_at, store_some, width
 from tacit.nets.encoders import ClassEncoder
 from tacit.nets.numba_mlp import NumbaValueNet
 from tacit.nets.value_net import ValueNet
@@ -54,3 +54,17 @@ def test_a_game_does_not_depend_on_the_others_of_its_batch(solver: str, games: i
         for name in ("average_strategy", "sampled_strategy"):
             entries = together.batch.view(getattr(together, name), together.batch.entry_offset, group)[:, place]
             torch.testing.assert_close(entries, getattr(alone, name), rtol=0, atol=0)
+
+
+@njit
+def _of_row(row, bound):  # type: ignore[no-untyped-def]
+    lanes = load_at(row, 0, np.float32(0.0), (None, None, None, None))
+    store_at(row, 4, running(lanes))
+    return last(running(lanes)), count_at_most(lanes, bound)
+
+
+def test_rows_are_added_up_and_counted() -> None:
+    row = np.array([3.0, 1.0, 4.0, 1.5, 0.0, 0.0, 0.0, 0.0], np.float32)
+    total, count = _of_row(row, np.float32(3.0))
+    assert (total, count) == (9.5, 3)
+    np.testing.assert_array_equal(row[4:], np.cumsum(row[:4]))

@@ -224,7 +224,7 @@ def test_a_run_that_was_killed_ends_alike() -> None:
     second = HoldemTrainer(game, SMOKE)
     second.restore(*first.state())
     assert torch.equal(flat(second.weights()), before)
-    second.learners[4].replay = first.learners[4].replay  # examples are not kept: here only that everything else is
+    second.learners["turn"].replay = first.learners["turn"].replay  # examples are not kept: here only that everything else is
     second.run_epoch()
     # Means of gradients are kept to three digits, everything else to the last bit.
     moved, apart = (flat(whole.weights()) - part for part in (before, flat(second.weights())))

@@ -11,12 +11,14 @@ from tacit.tree.subgame import ROUND, Depth
 
 MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
 """Numbers of a strategy that are searched where only iterations are counted, by depth; with more, the menu is cut down."""
-FIRST_RATES: dict[Depth, float] = {None: 1e8, ROUND: 8e6}
-"""Numbers of a strategy that are updated in a second, by depth, until it is measured: those of one core."""
+FIRST_RATES: dict[str, dict[Depth, float]] = {"cpu": {None: 1e8, ROUND: 6e6}, "cuda": {None: 1e8, ROUND: 6e7}}
+"""Numbers of a strategy updated in a second, by device and depth, until it is measured: those of one core, and a guess."""
 WANTED_ITERATIONS = 100
 """A menu is as large as allows so many iterations in time."""
 ON_THE_WAY = 0.75
 """The share of the time left that a search takes after which another one may have to follow for the same decision."""
+KEPT_BACK = 0.05
+"""The share of a decision's time that is left for what follows the last iteration."""
 CHECKS = 8
 """How often the clock is looked at in what is left of a search, at least."""
 
@@ -29,16 +31,17 @@ class Budget:
     Args:
       seconds: for each decision; None for no limit.
       clock: the time in seconds.
+      device: where searches run.
     """
 
-    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.perf_counter, device: str = "cpu") -> None:
         self._seconds, self._clock = seconds, clock
-        self._rates = dict(FIRST_RATES)
+        self._rates = dict(FIRST_RATES[device.partition(":")[0]])
         self._deadline = 0.0
 
     def start_decision(self) -> None:
         """Counts from now on."""
-        self._deadline = self._clock() + (self._seconds or 0.0)
+        self._deadline = self._clock() + (1.0 - KEPT_BACK) * (self._seconds or 0.0)
 
     def max_entries(self, depth: Depth, iterations: int) -> int:
         """Returns how many numbers a strategy may have, of a search of so many iterations at most."""

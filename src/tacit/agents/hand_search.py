@@ -24,6 +24,7 @@ import numpy as np
 from tacit.agents.budget import Budget
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
+from tacit.agents.warm import WarmStart
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
 from tacit.games.betting import BOARD_CARDS, DEAL, FOLD, TURN, BettingRules
@@ -31,6 +32,7 @@ from tacit.games.holdem import Holdem
 from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
 from tacit.kernels.base import AnyTreePasses, LeafEvaluator
+from tacit.kernels.board_passes import BoardPasses
 from tacit.kernels.hand_device import HandDevice
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.solvers.driver import DriverOptions
@@ -38,7 +40,7 @@ from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import draw_iterations, plain_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.solvers.valuation import CFR_D
-from tacit.tree.betting_street import Extra
+from tacit.tree.betting_street import Extra, betting_streets
 from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START, HandTree
@@ -48,8 +50,6 @@ from tacit.tree.subgame import ROUND, Depth
 KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
 """Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
 
-SEARCH_OPTIONS = ("solver", "iterations", "safety", "device", "time_per_decision")
-"""The names of the `SearchOptions` that it takes."""
 Path = tuple[tuple[int, int], ...]
 _Key = tuple[Path, tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""
@@ -64,12 +64,14 @@ class RoundEnds:
       decomposition: at which beliefs (see `DriverOptions`).
       boards: the numbers of cards on the boards that are searched to the round's end and no further.
       solves_turns: whether on the turn the rest of the hand is solved all the same where that is small enough.
+      warm: what searches by planes (`HandDevice`) start from, if anything.
     """
 
     leaves: LeafEvaluator
     decomposition: str
     boards: tuple[int, ...]
     solves_turns: bool = True
+    warm: WarmStart | None = None
 
 
 class HandSearch:
@@ -118,7 +120,7 @@ class HandSearch:
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock)
+        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock, device)
         self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:
@@ -226,13 +228,16 @@ class HandSearch:
         if passes.leaf_states is not None:
             options = DriverOptions(self.ends.leaves, self.ends.decomposition, gadget=gadget)
         driver, size = TabularDriver(passes, self._schedule, options), tree.num_entries
+        if self.ends.warm is not None and isinstance(passes, BoardPasses):
+            street = betting_streets(rules, len(now.board), now.betting, _extra(now, extra), depth)[0]
+            self.ends.warm.start(driver, passes, street.betting)
         if self.safety != SAMPLED:
-            self._budget.run(driver, self._iterations, size, depth, is_last)
+            self._budget.run(driver, max(1, self._iterations - driver.iteration), size, depth, is_last)
             return tree.strategy(driver.average_strategy())
         iterations = self._budget.num_iterations(size, depth, self._iterations)
         drawn = int(draw_iterations(self._schedule, iterations, self._generator.random(1))[0])
-        count = drawn - (not driver.responds)  # of regrets the strategy that this iteration replaces
-        if count:
+        count = drawn - driver.iteration - (not driver.responds)  # of regrets the strategy that this iteration replaces
+        if count > 0:
             self._budget.run(driver, count, size, depth, is_last)
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
 

@@ -57,6 +57,10 @@ class SearchOptions:
         return SearchOptions(**{name: value for name, value in self.given().items() if name in names})
 
 
+ALL_OPTIONS = tuple(field.name for field in fields(SearchOptions))
+"""What an agent of hold'em can be told."""
+
+
 def option_name(name: str) -> str:
     """Returns how the command line calls an option."""
     return f"--{name.replace('_', '-')}"

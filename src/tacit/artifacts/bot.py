@@ -9,8 +9,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.bots import RandomBot, always_call, always_fold
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
-from tacit.agents.hand_search import SEARCH_OPTIONS, HandSearch
-from tacit.agents.options import SearchOptions
+from tacit.agents.options import ALL_OPTIONS, SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
 from tacit.games import AnyGame
@@ -25,7 +24,7 @@ class BotArtifact(Artifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
-        self.search_options = SEARCH_OPTIONS if name == SEARCHING else ()
+        self.search_options = ALL_OPTIONS if name == SEARCHING else ()
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         if self.name == "random":
@@ -36,6 +35,7 @@ class BotArtifact(Artifact):
         if self.name == POT_ODDS:
             return HandAgent(rules, self.policy(), generator, self.name)
         from tacit.agents.hand_planner import HandPlanner
+        from tacit.agents.hand_search import HandSearch
         from tacit.agents.search import SearchAgent
 
         return SearchAgent(HandPlanner(HandSearch(rules, generator=generator, **options.given())), generator, self.name)
@@ -44,6 +44,8 @@ class BotArtifact(Artifact):
         rules = require_holdem(self.game, "a policy over hands")
         if self.name in HAND_POLICIES:
             return HAND_POLICIES[self.name]
+        from tacit.agents.hand_search import HandSearch
+
         return HandSearch(rules)
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tacit.agents.options import SearchOptions
 from tacit.arena.aivat_cases import make_estimator
 from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import Deal, play_numbered
-from tacit.artifacts.base import Artifact
+from tacit.artifacts.base import Artifact, Monitor
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.games.holdem import require_holdem
@@ -39,14 +40,18 @@ class MatchPlan:
     aivat: bool = False
     seed: int = 0
 
-    def deals(self, numbers: Iterable[int]) -> Iterator[Deal]:
-        """Yields the deals of some numbers."""
+    def deals(self, numbers: Iterable[int], monitor: Monitor | None = None) -> Iterator[Deal]:
+        """Yields the deals of some numbers; a monitor hears how agents are loaded."""
         game, generators = load_game(self.game), [np.random.default_rng() for _ in range(3)]
         agents = []
         for name, generator in zip(self.agents, generators[1:], strict=True):
-            artifact = artifacts.open(name, game)
+            artifact = artifacts.open(name, game, monitor)
             agents.append(artifact.agent(generator, self.options.only(artifact.search_options)))
-        estimator = make_estimator(game, agents, lambda *_: None) if self.aivat else None
+        prepare = partial((monitor or Monitor()).step, "AIVAT", unit="histories", note="compiling the game")
+        estimator = None
+        if self.aivat:
+            prepare(0)
+            estimator = make_estimator(game, agents, prepare)
         yield from play_numbered(game, agents, generators, self.seed, numbers, duplicate=self.duplicate, estimator=estimator)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.hand_planner import HandPlanner
 from tacit.agents.hand_policy import HandPolicy
-from tacit.agents.hand_search import SEARCH_OPTIONS, HandSearch, RoundEnds
-from tacit.agents.options import SearchOptions
+from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.options import ALL_OPTIONS, SearchOptions
 from tacit.agents.search import SearchAgent
+from tacit.agents.warm import WarmStart
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
 from tacit.errors import TacitError
@@ -29,7 +30,7 @@ PLAY_ITERATIONS = 250
 class HoldemArtifact(Artifact):
     """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
 
-    search_options = SEARCH_OPTIONS
+    search_options = ALL_OPTIONS
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_holdem(name)
@@ -42,8 +43,10 @@ class HoldemArtifact(Artifact):
     def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
         """Returns the search of its networks."""
         rules, trained = require_holdem(self.game, self.name), self._trained
-        leaves = trained.leaves(rules, (options and options.device) or "cpu")
-        ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets))
+        device = (options and options.device) or "cpu"
+        leaves, policies = trained.leaves(rules, device), trained.policies(device)
+        warm = WarmStart(policies, trained.config.warm_start) if policies is not None else None
+        ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets), warm=warm)
         given = {"solver": trained.config.solver, "iterations": PLAY_ITERATIONS, **(options.given() if options else {})}
         return HandSearch(rules, generator=generator, ends=ends, **given)
 

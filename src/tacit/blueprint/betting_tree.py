@@ -30,6 +30,7 @@ NODE = np.dtype(
         ("first_block", np.int32),
         ("first_child", np.int32),
         ("payoff", np.float32),
+        ("decisions", np.uint16),
         ("kind", np.int8),
         ("street", np.int8),
         ("num_actions", np.int8),
@@ -41,6 +42,7 @@ NODE = np.dtype(
 - `first_block`: the first block of bucket 0.
 - `first_child`: its children come right after each other.
 - `payoff`: in big blinds, what player 0 wins at a fold, and what the better hand wins at a showdown; 0 at decisions.
+- `decisions`: which children are decisions, as bits.
 - `kind`: the player to act, `FOLD_END` or `SHOWDOWN_END`.
 - `num_actions`: 0 at ends.
 """
@@ -54,7 +56,7 @@ class NodeArrays(NamedTuple):
     blocks of four, so that kernels have no loops of unknown length.
 
     Attributes:
-      node: `[N]` of `NODE`.
+      node: `[N]` of `NODE`; memory goes on for twelve more.
       stride: `[2, 4]` int64, how many blocks further those of the next bucket are, by player and street.
     """
 
@@ -140,13 +142,18 @@ def build_betting_tree(rules: BettingRules, num_buckets: tuple[int, int, int, in
         raise TacitError(f"a strategy has {num_entries:,} entries, {MAX_ENTRIES:,} at most: choose fewer buckets or bets")
     kind = np.array([_kind(betting) for betting in states])
     payoff = np.array([_payoff(betting) for betting in states]) / rules.big_blind
-    node_data = np.zeros(len(states), NODE)
+    node_data = np.zeros(len(states) + WIDTH, NODE)[: len(states)]  # kernels look at what lies behind the last one, too
     columns = {
         "first_block": first_block, "first_child": first_child, "kind": kind, "street": street, "num_actions": counts,
         "payoff": payoff,
     }  # fmt: skip
     for name, column in columns.items():
         node_data[name] = column
+    for place in range(MAX_ACTIONS):
+        parents = np.flatnonzero(counts > place)
+        node_data["decisions"][parents] |= (kind[node_data["first_child"][parents] + place] < FOLD_END).astype(
+            np.uint16
+        ) << place
     is_action = _actions_of_entries(node_data, stride, num_buckets)
     return BettingTree(rules, states, actions, num_buckets, NodeArrays(node_data, stride), is_action, max(depths))
 
@@ -173,7 +180,8 @@ def _lay_out(
 def _begins(stride: NDArray[np.int64], num_buckets: tuple[int, int, int, int]) -> NDArray[np.int64]:
     """Returns `[2, 4]` the first block of each player and street."""
     sizes = (stride * np.array(num_buckets)).ravel()
-    return (np.cumsum(sizes) - sizes).reshape(2, 4)
+    begins: NDArray[np.int64] = (np.cumsum(sizes) - sizes).reshape(2, 4)
+    return begins
 
 
 def _actions_of_entries(

@@ -73,15 +73,15 @@ def board_number(cards, count):  # type: ignore[no-untyped-def]
     return number
 
 
-@inner(_nrt=False)
-def set_number(cards, count):  # type: ignore[no-untyped-def]
-    """Returns the `board_number` of cards in any order, without sorting them and without branches."""
+@compiled(_nrt=False, inline="always")
+def set_number(boards, row, count):  # type: ignore[no-untyped-def]
+    """Returns the `board_number` of the first cards of a row of boards `[B, 5]`, without sorting them and without branches."""
     number = 0
     for i in range(count):
         place = 1
         for j in range(count):
-            place += cards[j] < cards[i]
-        number += CHOOSE[cards[i], place]
+            place += boards[row, j] < boards[row, i]
+        number += CHOOSE[boards[row, i], place]
     return number
 
 

@@ -13,7 +13,7 @@ from tacit.blueprint.buckets import BucketTables
 from tacit.blueprint.features import FeatureTables, feature_tables, rank_in_suit, strength_at
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.hands import NUM_HANDS
-from tacit.compiled import inner
+from tacit.compiled import compiled, inner
 from tacit.games.holdem import Holdem
 from tacit.kernels.simd import prefetch
 from tacit.random_numbers import below, uniform
@@ -152,7 +152,7 @@ def deal(tables, first_street, streams, stream, deals, count):  # type: ignore[n
                 deals.bucket[n, player, place + 1] = tables.buckets.bucket[place][cell]
 
 
-@inner(_nrt=False)
+@compiled(_nrt=False, inline="always")
 def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-def]
     """Draws the cards of one deal.
 
@@ -183,7 +183,7 @@ def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-d
         suits |= rank_in_suit(card)
         deals.board[n, place] = card
         if place >= 2:
-            deals.number[n, place - 2] = set_number(deals.board[n], place + 1)
+            deals.number[n, place - 2] = set_number(deals.board, n, place + 1)
     for player, hand in enumerate((first, second)):
         high, low = cards[hand, 0], cards[hand, 1]
         deals.hand[n, player] = hand
@@ -191,7 +191,7 @@ def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-d
         deals.suits[n, player] = suits | rank_in_suit(high) | rank_in_suit(low)
 
 
-@inner(_nrt=False)
+@compiled(_nrt=False, inline="always")
 def _draw(tables, player, streams, stream):  # type: ignore[no-untyped-def]
     """Returns a hand; one random number says which is drawn, and its fraction whether that becomes its alias."""
     drawn = uniform(streams, stream) * NUM_HANDS

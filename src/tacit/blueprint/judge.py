@@ -100,7 +100,7 @@ def _answer(choices, node, equity, raising):  # type: ignore[no-untyped-def]
 @compiled(nogil=True)
 def _play(nodes, choices, first_street, tables, strategy, equity, raising, streams, won):  # type: ignore[no-untyped-def]
     """Fills in `won` `[deals]`, the mean of what the strategy wins in both seats, in big blinds."""
-    deals, shares = make_deals(), np.zeros(WIDTH, np.float32)
+    deals, bounds = make_deals(), np.zeros(WIDTH, np.float32)
     for begin in range(0, len(won), BATCH):
         some = min(len(won) - begin, BATCH)
         deal(tables, first_street, streams, 0, deals, some)
@@ -112,9 +112,9 @@ def _play(nodes, choices, first_street, tables, strategy, equity, raising, strea
                     count, own = np.int64(nodes.node[node].num_actions), deals.bucket[n, player, street]
                     if player == seat:
                         first = LANES * (nodes.node[node].first_block + own * nodes.stride[player, street])
-                        shares[:] = 0.0
-                        shares[:count] = strategy[first : first + count]
-                        action = draw_action(shares, np.float32(1.0), count, streams, 0)
+                        bounds[:] = strategy[first : first + count].sum()
+                        bounds[:count] = strategy[first : first + count].cumsum()
+                        action = draw_action(bounds, count, streams, 0)
                     else:
                         action = _answer(choices, node, equity[street, own], raising)
                     node = np.int64(nodes.node[node].first_child) + action

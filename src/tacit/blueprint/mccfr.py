@@ -22,57 +22,72 @@ import numpy as np
 from tacit.blueprint.betting_tree import FOLD_END, LANES, SHOWDOWN_END, WIDTH
 from tacit.blueprint.deals import BATCH, deal, make_deals
 from tacit.compiled import compiled, inner
-from tacit.kernels.simd import prefetch
+from tacit.games.betting import MAX_ACTIONS
+from tacit.kernels.simd import count_at_most, larger, last, load_at, prefetch, running, splat, store_at, width
 from tacit.random_numbers import uniform
+
+FIRST_BIT = np.array([0, *((bits & -bits).bit_length() - 1 for bits in range(1, 2**MAX_ACTIONS))], np.uint8)
+"""`[512]` the place of the lowest bit of a set of actions."""
+
+
+_FOUR = width(LANES)
 
 
 class Room(NamedTuple):
     """Where a traversal keeps what it knows of the traverser's decisions on the way; each thread has its own.
 
     Attributes:
-      frames: `[depth, 2]` int64, the node, and which action is being tried there.
-      values: `[depth, 12]` float32, what actions are worth to the traverser; anything where there is no action.
-      strategy: `[12]` float32, the opponent's positive regrets, 0 where there is no action.
+      frames: `[depth, 3]` int64, the node, the action that is being tried there, and the actions still to be tried, as bits.
+      values: `[depth * 12]` float32, what actions are worth to the traverser; anything where there is no action.
+      bounds: `[12]` float32, sums of the opponent's positive regrets up to each action.
     """
 
     frames: Any
     values: Any
-    strategy: Any
+    bounds: Any
 
 
 @compiled(_nrt=False, inline="always")
-def positive_regrets(sums, first, count, strategy):  # type: ignore[no-untyped-def]
-    """Fills in `strategy` `[12]` with positive regrets, ones where there is none; returns their sum."""
-    total = np.float32(0.0)
+def draw_action(bounds, count, streams, stream):  # type: ignore[no-untyped-def]
+    """Returns an action in proportion to the steps of `bounds` `[12]`, which rise up to the last action and then stay."""
+    drawn, action = np.float32(uniform(streams, stream)) * bounds[count - 1], 0
     for block in range((count + LANES - 1) // LANES):
-        for lane in range(LANES):
-            share = max(sums[2 * LANES * (first + block) + lane], np.float32(0.0))
-            strategy[LANES * block + lane] = share
-            total += share
-    if total > 0.0:
-        return total
-    for action in range(count):
-        strategy[action] = np.float32(1.0)
-    return np.float32(count)
-
-
-@compiled(_nrt=False, inline="always")
-def draw_action(strategy, total, count, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns an action in proportion to `strategy` `[12]`, whose first `count` numbers add up to `total`, the others are 0."""
-    left, action = uniform(streams, stream) * total, 0
-    for block in range((count + LANES - 1) // LANES):
-        for lane in range(LANES):
-            left -= strategy[LANES * block + lane]
-            action += left >= 0.0  # no branch: nobody could predict it
+        # No branch: nobody could predict it.
+        action += count_at_most(load_at(bounds, LANES * block, np.float32(0.0), _FOUR), drawn)
     return min(action, count - 1)
+
+
+@compiled(_nrt=False, inline="always")
+def play(sums, first, count, bounds, streams, stream):  # type: ignore[no-untyped-def]
+    """Returns an action drawn by regret matching, and adds to averages how likely each one was."""
+    none = np.float32(0.0)
+    total, zero = np.float32(0.0), splat(np.float32(0.0), _FOUR)
+    for block in range((count + LANES - 1) // LANES):
+        positive = larger(load_at(sums, 2 * LANES * (first + block), none, _FOUR), zero)
+        upto = running(positive) + splat(total, _FOUR)
+        store_at(bounds, LANES * block, upto)
+        total = last(upto)
+    if total > 0.0:
+        scale = splat(np.float32(1.0) / total, _FOUR)
+        for block in range((count + LANES - 1) // LANES):
+            place = 2 * LANES * (first + block)
+            positive = larger(load_at(sums, place, none, _FOUR), zero)
+            store_at(sums, place + LANES, load_at(sums, place + LANES, none, _FOUR) + positive * scale)
+    else:
+        share = np.float32(1.0) / np.float32(count)
+        for action in range(LANES * ((count + LANES - 1) // LANES)):
+            place = 2 * LANES * (first + action // LANES) + LANES + action % LANES
+            sums[place] += share if action < count else none
+            bounds[action] = min(action + 1, count)
+    return draw_action(bounds, count, streams, stream)
 
 
 @inner(_nrt=False)
 def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ignore[no-untyped-def]
-    """Updates the traverser's regrets and the opponent's averages for one deal; returns how many nodes were visited.
+    """Updates the traverser's regrets and the opponent's averages for one deal; returns how many decisions were visited.
 
     Args:
-      nodes: `[N]` of `NODE`.
+      nodes: `[N]` of `NODE`, with memory of twelve more behind it.
       sums: `[2 E]` float32, four regrets and four averages for each block.
       begin: `[2, 4]` int64, where the blocks of each player's bucket on each street begin, counted from bucket 0.
       factor: `[4]` float32, what the payoff of an end is multiplied by for the traverser, by the kind of node.
@@ -80,95 +95,85 @@ def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ign
       streams: `[1]` the random stream.
       room: `Room`.
     """
-    frames, values, strategy = room
+    frames, values, bounds = room
     node, depth, visited = np.int64(0), -1, 0
     opponent = 1 - traverser
     while True:
         # Down to the traverser's next decision or to an end of the game.
         while nodes[node].kind == opponent:
-            count = np.int64(nodes[node].num_actions)
             first = nodes[node].first_block + begin[opponent, nodes[node].street]
-            total = positive_regrets(sums, first, count, strategy)
-            node = np.int64(nodes[node].first_child) + draw_action(strategy, total, count, streams, 0)
-            add_strategy(sums, first, count, strategy, np.float32(1.0) / total)
+            action = play(sums, first, np.int64(nodes[node].num_actions), bounds, streams, 0)
+            node = np.int64(nodes[node].first_child) + action
             visited += 1
-        visited += 1
         if nodes[node].kind == traverser:
             depth += 1
+            visited += 1
             frames[depth, 0] = node
+            left = np.int64(nodes[node].decisions)
             prefetch(sums, 2 * LANES * (nodes[node].first_block + begin[traverser, nodes[node].street]))
-            for child in range(nodes[node].first_child, nodes[node].first_child + nodes[node].num_actions):
-                prefetch(sums, 2 * LANES * (nodes[child].first_block + begin[nodes[child].kind & 1, nodes[child].street]))
-            action = 0
+            # Children that are ends are valued at once; those that are not get their values later.
+            child = np.int64(nodes[node].first_child)
+            for block in range((np.int64(nodes[node].num_actions) + LANES - 1) // LANES):
+                for lane in range(LANES):
+                    near = child + LANES * block + lane
+                    values[WIDTH * depth + LANES * block + lane] = nodes[near].payoff * factor[nodes[near].kind]
+                    prefetch(sums, 2 * LANES * (nodes[near].first_block + begin[nodes[near].kind & 1, nodes[near].street]))
         else:
-            value = nodes[node].payoff * factor[nodes[node].kind]
             if depth < 0:
                 return visited
-            action = frames[depth, 1]
-            values[depth, action] = value
-            action += 1
+            values[WIDTH * depth + frames[depth, 1]] = nodes[node].payoff * factor[nodes[node].kind]
+            left = frames[depth, 2]
         # On to the next action that leads to a decision, up where there is none.
-        while True:
+        while left == 0:
             node = frames[depth, 0]
-            count, child = np.int64(nodes[node].num_actions), np.int64(nodes[node].first_child)
-            while action < count and nodes[child + action].kind > 1:
-                values[depth, action] = nodes[child + action].payoff * factor[nodes[child + action].kind]
-                action += 1
-                visited += 1
-            if action < count:
-                frames[depth, 1] = action
-                node = child + action
-                break
-            value = update_regrets(sums, nodes[node].first_block + begin[traverser, nodes[node].street], count, values[depth])
+            first = nodes[node].first_block + begin[traverser, nodes[node].street]
+            value = update_regrets(sums, first, np.int64(nodes[node].num_actions), values, WIDTH * depth)
             depth -= 1
             if depth < 0:
                 return visited
-            action = frames[depth, 1]
-            values[depth, action] = value
-            action += 1
+            values[WIDTH * depth + frames[depth, 1]] = value
+            left = frames[depth, 2]
+        action = np.int64(FIRST_BIT[left])
+        frames[depth, 1], frames[depth, 2] = action, left & (left - 1)
+        node = np.int64(nodes[frames[depth, 0]].first_child) + action
 
 
 @compiled(_nrt=False, inline="always")
-def add_strategy(sums, first, count, strategy, scale):  # type: ignore[no-untyped-def]
-    """Adds `strategy` `[12]` times a scale to averages."""
+def update_regrets(sums, first, count, values, row):  # type: ignore[no-untyped-def]
+    """Adds to regrets what actions were worth, `values` from `row` on, beyond the strategy; returns what that was worth."""
+    none = np.float32(0.0)
+    total, weighted, zero = np.float32(0.0), np.float32(0.0), splat(np.float32(0.0), _FOUR)
     for block in range((count + LANES - 1) // LANES):
-        for lane in range(LANES):
-            sums[2 * LANES * (first + block) + LANES + lane] += strategy[LANES * block + lane] * scale
-
-
-@compiled(_nrt=False, inline="always")
-def update_regrets(sums, first, count, values):  # type: ignore[no-untyped-def]
-    """Adds to regrets what actions were worth, `values` `[12]`, beyond the strategy; returns what that was worth."""
-    total, weighted = np.float32(0.0), np.float32(0.0)
-    for block in range((count + LANES - 1) // LANES):
-        for lane in range(LANES):
-            share = max(sums[2 * LANES * (first + block) + lane], np.float32(0.0))
-            total += share
-            weighted += share * values[LANES * block + lane]
+        positive = larger(load_at(sums, 2 * LANES * (first + block), none, _FOUR), zero)
+        total += last(running(positive))
+        weighted += last(running(positive * load_at(values, row + LANES * block, none, _FOUR)))
     if total == 0.0:
-        total = np.float32(count)
+        total, weighted = np.float32(count), none
         for action in range(count):
-            weighted += values[action]
+            weighted += values[row + action]
     value = weighted / total
     for block in range((count + LANES - 1) // LANES):
-        for lane in range(LANES):
-            sums[2 * LANES * (first + block) + lane] += values[LANES * block + lane] - value
+        place = 2 * LANES * (first + block)
+        gained = load_at(values, row + LANES * block, none, _FOUR) - splat(value, _FOUR)
+        store_at(sums, place, load_at(sums, place, none, _FOUR) + gained)
     return value
 
 
 @compiled(nogil=True)
 def run_iterations(member, members, place, count, nodes, depth, first_street, tables, sums, streams, visited):  # type: ignore[no-untyped-def]
-    """Runs the share of one thread of `count` iterations; adds to `visited` `[members]` the nodes it came to."""
+    """Runs the share of one thread of `count` iterations; adds to `visited` `[members]` the decisions it came to."""
     deals, begin = make_deals(), np.zeros((2, 4), np.int64)
     stream, factor = streams[member : member + 1].copy(), np.zeros(4, np.float32)
-    room = Room(np.zeros((depth, 2), np.int64), np.zeros((depth, WIDTH), np.float32), np.zeros(WIDTH, np.float32))
+    room = Room(np.zeros((depth, 3), np.int64), np.zeros(depth * WIDTH, np.float32), np.zeros(WIDTH, np.float32))
     total, left = 0, len(range(member, count, members))
     while left > 0:
         some = min(left, BATCH)
         deal(tables, first_street, stream, 0, deals, some)
         left -= some
         for n in range(some):
-            begin[:] = deals.bucket[n] * nodes.stride
+            for player in range(2):
+                for street in range(4):
+                    begin[player, street] = deals.bucket[n, player, street] * nodes.stride[player, street]
             for traverser in range(2):
                 sign = np.float32(1.0 if traverser == 0 else -1.0)
                 factor[FOLD_END], factor[SHOWDOWN_END] = sign, sign * deals.winner[n]
@@ -199,6 +204,8 @@ def average_strategy(member, members, place, nodes, num_buckets, sums, strategy)
                 shares[action] = sums[2 * LANES * (first + block) + LANES + lane]
                 total += shares[action]
             if total == 0.0:
-                total = positive_regrets(sums, first, count, strategy[LANES * first :])
+                for action in range(count):
+                    shares[action] = max(sums[2 * LANES * (first + action // LANES) + action % LANES], np.float32(0.0))
+                    total += shares[action]
             for action in range(count):
-                shares[action] /= total
+                shares[action] = shares[action] / total if total > 0.0 else np.float32(1.0) / np.float32(count)

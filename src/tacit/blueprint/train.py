@@ -41,7 +41,7 @@ class BlueprintProgress(Metrics):
       seconds: time spent on iterations, over all sessions.
       iterations: iterations so far, each a deal with a traversal for each player.
       iterations_per_second: in this epoch.
-      nodes_per_second: nodes of the betting tree visited, in this epoch.
+      decisions_per_second: decisions of the betting tree visited, in this epoch.
       exploitability: always None; `tacit evaluate` has it for endgames.
       always_call: what the average strategy wins from a player who always calls, in mbb/hand in the abstract game, sampled, and
       always_call_half: half of its 95 % interval; None where it was not evaluated.
@@ -53,7 +53,7 @@ class BlueprintProgress(Metrics):
     seconds: float
     iterations: int
     iterations_per_second: float
-    nodes_per_second: float
+    decisions_per_second: float
     exploitability: float | None = None
     always_call: float | None = None
     always_call_half: float | None = None

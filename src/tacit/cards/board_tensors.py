@@ -247,11 +247,18 @@ class BoardTable:
 
 
 class FullBoards:
-    """What is known of full boards: too many to keep anything, so it is found whenever it is asked for (see `BoardTable`)."""
+    """What is known of boards as they are dealt, full ones at first: too many to keep anything, so it is found when asked for.
+
+    Args:
+      num_cards: on each.
+    """
+
+    def __init__(self, num_cards: int = FULL_BOARD) -> None:
+        self.num_cards = num_cards
 
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` boards by their numbers (`board_number`)."""
-        return BoardTensors(kind[:, None] // _powers(FULL_BOARD, kind.device) % NUM_CARDS)
+        return BoardTensors(kind[:, None] // _powers(self.num_cards, kind.device) % NUM_CARDS)
 
     plain_boards = boards
 

@@ -25,7 +25,8 @@ class DealtBoards(NamedTuple):
 
     Attributes:
       boards: of the games.
-      kind: `[G]` the number of each among `canonical_boards`; full boards are not renamed, and theirs is `board_number`.
+      kind: `[G]` the number of each among `canonical_boards`; boards that a `FullBoards` knows are not renamed, and theirs
+        is `board_number`.
       lane: `[G, H]` where each of their hands was before the cards came, counted as lanes of those boards.
     """
 
@@ -59,7 +60,7 @@ def with_cards(before: BoardTensors, parent: Tensor, cards: Tensor, tables: Tabl
     """Returns boards `parent` `[N]` with cards `[N, count]` more each."""
     boards, device = torch.cat([before.board[parent], cards], 1), before.device
     table = tables.get(boards.shape[1])
-    if boards.shape[1] < FULL_BOARD:
+    if boards.shape[1] < FULL_BOARD and not isinstance(table, FullBoards):
         renaming, kind = _canonical(boards)
         after = BoardTensors(_kinds(boards.shape[1], device)[0][kind]) if table is None else table.boards(kind)
         # A hand of the new board was another one before suits were renamed.
@@ -82,6 +83,11 @@ def _holds(boards: np.ndarray) -> np.ndarray:
     held = np.zeros((len(boards), NUM_CARDS))
     np.put_along_axis(held, boards, 1.0, axis=1)
     return held
+
+
+def canonical_names(boards: Tensor) -> Tensor:
+    """Returns `[N]` for each board `[N, n]` the permutation of suits that makes it the one of its kind."""
+    return _canonical(boards)[0]
 
 
 def _canonical(boards: Tensor) -> tuple[Tensor, Tensor]:

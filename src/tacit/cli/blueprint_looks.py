@@ -48,7 +48,7 @@ class BlueprintLook(Look):
 
     def status(self, now: Progress, wide: bool) -> tuple[str, str]:
         rate = f"{now.iterations_per_second:,.0f} {'iterations' if wide else 'it'}/s"
-        return rate, f"{now.nodes_per_second / 1e6:,.1f} M nodes/s"
+        return rate, f"{now.decisions_per_second / 1e6:,.1f} M decisions/s"
 
     def bound(self, now: Progress, wide: bool) -> str:
         return f"{'against pot-odds ' if wide else ''}{now.pot_odds:+,.0f} mbb/hand"

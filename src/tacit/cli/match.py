@@ -82,7 +82,8 @@ def match(
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
     with progress_monitor() as monitor:
         refuse_unused(options, *(artifacts.open(name, rules, monitor) for name in (first, second)))
-        deals = play_plan(MatchPlan(game, (first, second), options, duplicate, aivat, seed), num_deals, workers)
+        plan = MatchPlan(game, (first, second), options, duplicate, aivat, seed)
+        deals = plan.deals(range(num_deals), monitor) if workers == 1 else play_plan(plan, num_deals, workers)
         show = partial(monitor.step, f"{first} against {second}", total=num_deals * each, unit="hands")
         show(0, note="loading")
         journal = None

@@ -273,6 +273,14 @@ class Passes(ABC, Generic[Array]):
         """Does the same as `mix`, where `rows` lie."""
         rows += weight * (other - rows)  # type: ignore[operator]
 
+    def over_infostates(self, numbers: Array) -> Array:
+        """Returns for every entry the sum of the entries of its infostate."""
+        raise NotImplementedError
+
+    def mean_over_private_states(self, numbers: Array) -> Array:
+        """Returns for every entry the mean over the private states that choose at the same public state."""
+        raise NotImplementedError
+
     def add_roots(self, player: int, total: Array, weight: Any) -> None:
         """Adds a weight times `root_cfv` to a sum, where it lies."""
         total += weight * self.root_cfv(player)

@@ -315,6 +315,44 @@ def largest(_context: Any, lanes: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def running(_context: Any, lanes: Any) -> Any:
+    """`running(lanes)` has in each lane the sum of a row up to it."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        total, count, step = arguments[0], arguments[0].type.count, 1
+        nothing = ir.Constant(total.type, None)
+        while step < count:
+            shifted = _shuffle(builder, total, nothing, [count if lane < step else lane - step for lane in range(count)])
+            total, step = builder.fadd(total, shifted), 2 * step
+        return total
+
+    return lanes(lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def last(_context: Any, lanes: Any) -> Any:
+    """`last(lanes)` is the last number of a row."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.extract_element(arguments[0], ir.Constant(_INT, arguments[0].type.count - 1))
+
+    return lanes.dtype(lanes), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def count_at_most(_context: Any, lanes: Any, bound: Any) -> Any:
+    """`count_at_most(lanes, x)` is how many numbers of a row are at most x."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        row, count = arguments[0], arguments[0].type.count
+        at_most = builder.fcmp_ordered("<=", row, everywhere(builder, arguments[1], row.type))
+        bits = builder.zext(builder.bitcast(at_most, ir.IntType(count)), ir.IntType(64))
+        return call(builder, "llvm.ctpop.i64", ir.IntType(64), [bits])
+
+    return types.int64(lanes, lanes.dtype), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def transpose(_context: Any, source: Any, starts: Any, shift: Any, target: Any, ends: Any, offset: Any, lanes: Any) -> Any:
     """`transpose(source, starts, shift, target, ends, offset, width(H))` turns `H` rows of `H` numbers, a power of 2.
 

@@ -67,7 +67,7 @@ class StreetPasses(Passes[Tensor]):
     backend = "torch"
 
     def __init__(self, street: BettingStreet, boards: BoardTensors, reaches: Tensor, unit: float, stack: int) -> None:
-        self.street, self.boards, self.device = street, boards, str(boards.device)
+        self.street, self.boards, self.device, self.stack = street, boards, str(boards.device), stack
         self.capturable = boards.device.type == "cuda"
         self._roots = [reaches[:, player].contiguous() for player in (0, 1)]
         kind, amount = np.array(street.kind), np.array(street.amount) / unit
@@ -113,6 +113,16 @@ class StreetPasses(Passes[Tensor]):
             first, count = self.street.first_entry[node], self.street.num_actions[node]
             result[first : first + count] = _shares(weights[first : first + count])
         return result
+
+    def over_infostates(self, numbers: Tensor) -> Tensor:
+        result = torch.empty_like(numbers)
+        for node in self._decisions:
+            mine = slice(self.street.first_entry[node], self.street.first_entry[node] + self.street.num_actions[node])
+            result[mine] = numbers[mine].sum(0)
+        return result
+
+    def mean_over_private_states(self, numbers: Tensor) -> Tensor:
+        return numbers.mean(2, keepdim=True).expand_as(numbers)
 
     def new_reach(self, player: int) -> Tensor:
         reach = torch.empty(len(self.street.row_parent[player]), *self._roots[0].shape, device=self.device)
@@ -169,16 +179,24 @@ class StreetPasses(Passes[Tensor]):
         return torch.zeros(2, len(self._leaves[0]), *self._roots[0].shape, device=self.device)
 
     def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
-        at_leaves = reach[self._leaves[1][player]]
-        total = at_leaves.sum(2, keepdim=True)
-        known = total > NO_REACH
-        beliefs[player] = torch.where(known, at_leaves / total.where(known, 1.0), 1.0 / at_leaves.shape[2])
+        beliefs[player] = _beliefs(reach[self._leaves[1][player]])
+
+    def beliefs(self, player: int, reach: Tensor, node: int) -> Tensor:
+        """Returns `[G, H]` what the other believes that a player with a reach holds at a node."""
+        return _beliefs(reach[self.street.rows[player][node]])
 
     def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
         return self.boards.meetings(opponent_reach[self._leaves[1][1 - player]])
 
     def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
         return opponent_reach[self._leaves[1][1 - player]].sum(2, keepdim=True)
+
+
+def _beliefs(reach: Tensor) -> Tensor:
+    """Returns `[..., H]` a reach scaled to sum to 1; uniform where nobody comes."""
+    total = reach.sum(-1, keepdim=True)
+    known = total > NO_REACH
+    return torch.where(known, reach / total.where(known, 1.0), 1.0 / reach.shape[-1])
 
 
 def _shares(weights: Tensor) -> Tensor:

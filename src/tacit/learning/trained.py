@@ -19,7 +19,7 @@ from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
 from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.search import BatchSearch
-from tacit.search.warm import WARM_ITERATIONS
+from tacit.solvers.warm import WARM_ITERATIONS
 from tacit.tree.search_space import SearchSpace, game_space
 from tacit.tree.source import SubgameSource
 

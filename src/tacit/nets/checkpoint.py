@@ -27,7 +27,7 @@ from tacit.errors import TacitError
 from tacit.files import check_readable, write_whole
 
 FORMAT = "tacit-checkpoint-1"
-PART_BYTES = 15 * 2**20
+PART_BYTES = 16 * 2**20 - 2**18
 """Of tensors in one file; with its header a file stays below 16 MiB."""
 PART = ".part"
 _PIECE = "\0"
@@ -116,7 +116,7 @@ def _packed(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
         if tensor.nbytes <= PART_BYTES:
             pieces[name] = tensor
             continue
-        cut = tensor.view(-1).split(PART_BYTES // tensor.element_size())
+        cut = torch.split(tensor.view(-1), PART_BYTES // tensor.element_size())  # type: ignore[no-untyped-call]
         pieces |= {f"{name}{_PIECE}{number}": piece.clone() for number, piece in enumerate(cut)}
     bins: list[dict[str, Tensor]] = [{}]
     room = [PART_BYTES]

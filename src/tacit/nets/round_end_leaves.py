@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -14,9 +15,10 @@ from tacit.cards.hands import NUM_HANDS
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_net import RoundEndNet, public_features
+from tacit.nets.round_net import RoundNet
 
-_Known = tuple[tuple[Tensor, Tensor], Tensor]
-"""The hands' embeddings, and the public part `[L, G, P]`."""
+_Known = tuple[Any, Tensor]
+"""What a network makes of the boards, and the public part `[L, G, P]`."""
 
 
 class RoundEndLeaves:
@@ -30,7 +32,7 @@ class RoundEndLeaves:
 
     counterfactual = True
 
-    def __init__(self, nets: Mapping[int, RoundEndNet], stack: int = 0, dtype: torch.dtype | None = None) -> None:
+    def __init__(self, nets: Mapping[int, RoundNet], stack: int = 0, dtype: torch.dtype | None = None) -> None:
         self.nets, self._stack = nets, stack
         on_gpu = next(iter(nets.values())).out.weight.device.type == "cuda"
         self._dtype = dtype or (torch.bfloat16 if on_gpu else torch.float32)
@@ -80,9 +82,10 @@ class RoundEndLeaves:
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
             public = public_features(boards, states.betting, states.stack)
-            hands = net.embed(boards.features.to(self._dtype), boards.texture.to(self._dtype))
-            self._known[states] = hands, public
+            self._known[states] = net.know(boards, self._dtype), public
         hands, public = self._known[states]
+        if not isinstance(net, RoundEndNet) or not (net.helps.odds and net.helps.zero_sum):
+            return self._plain(net, states, hands, public, beliefs)
         if boards.device.type == "cuda":
             from tacit.nets.triton_round_end import finish
 
@@ -94,6 +97,14 @@ class RoundEndLeaves:
         faced = [self._against(states, player, beliefs[1 - player]) for player in (0, 1)]
         leads_by_player, met_by_player = zip(*faced, strict=True)
         return finish_here(*net.make(hands, public, beliefs), leads_by_player, met_by_player, beliefs, states.chips)
+
+    @staticmethod
+    def _plain(net: RoundNet, states: StreetStates, hands: Any, public: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` the same, step by step, for any network."""
+        other = beliefs.flip(0).flatten(0, 1)
+        leads, met = (part(other).view(beliefs.shape) for part in (states.boards.leads, states.boards.meetings))
+        values = net.values(hands, public, beliefs, leads / met.clamp(min=1e-9), met)
+        return values * met * states.chips[:, None, None]
 
     def _against(self, states: StreetStates, player: int, theirs: Tensor) -> tuple[Tensor, Tensor]:
         """Returns `[L, G, H]` a player's leads against beliefs, and how likely these let hands be held.

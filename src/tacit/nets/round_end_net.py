@@ -16,8 +16,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from tacit.cards.board_tensors import NUM_FEATURES, NUM_TEXTURE, BoardTensors
+from tacit.cards.board_tensors import NUM_FEATURES, NUM_TEXTURE, BoardTable, BoardTensors, FullBoards
 from tacit.games.betting import Betting
+from tacit.nets.round_net import ALL_HELPS, Helps, RoundNet, without_surplus
 
 NUM_PUBLIC = NUM_TEXTURE + 3
 """Ranks and suits on the board, and how much is in the pot."""
@@ -29,17 +30,18 @@ PARTS = 2
 """Of a value that embeddings make: what a hand has of its own, and for each unit of its odds."""
 
 
-class RoundEndNet(nn.Module):
+class RoundEndNet(RoundNet):
     """Values of both players' hands at the end of a betting round.
 
     Args:
       hidden: width of the layers.
       layers: their number.
       embedding: numbers that stand for a hand.
+      helps: what it need not learn.
     """
 
-    def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64) -> None:
-        super().__init__()
+    def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64, helps: Helps = ALL_HELPS) -> None:
+        super().__init__(helps)
         self.board = nn.Linear(NUM_TEXTURE, HAND_WIDTH, bias=False)
         self.hand = nn.Linear(NUM_FEATURES, HAND_WIDTH)
         self.hands = nn.Sequential(
@@ -64,17 +66,16 @@ class RoundEndNet(nn.Module):
         summing, making = self.hands(self.hand(features) + self.board(texture)[:, None]).chunk(2, dim=2)
         return summing, making
 
-    def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` what hands win beyond their odds, in units of what either player has put in.
+    def know(self, boards: BoardTensors, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        return self.embed(boards.features.to(dtype), boards.texture.to(dtype))
 
-        Args:
-          hands: both embeddings `[G, H, K]`.
-          public: `[L, G, NUM_PUBLIC]`.
-          beliefs: `[2, L, G, H]`, each sums to 1 over hands.
-          odds: `[2, L, G, H]` how often a hand wins less how often it loses against the other's beliefs, from -1 to 1.
-          met: `[2, L, G, H]` how likely the other's beliefs let a hand be held.
-        """
-        return self.finish(*self.make(hands, public, beliefs), beliefs, odds, met)
+    def know_kind(self, table: BoardTable | FullBoards, kind: Tensor, public: Tensor) -> tuple[Tensor, Tensor]:
+        return self.embed(table.features(kind).float(), public[:, :NUM_TEXTURE])
+
+    def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` values (see `RoundNet`); `hands` are both embeddings `[G, H, K]`."""
+        values = self.finish(*self.make(hands, public, beliefs), odds)
+        return without_surplus(values, beliefs, met) if self.helps.zero_sum else values
 
     def make(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
         """Returns what the layers make of beliefs: `[G, PARTS, 2 * L, H]` values and `[2, L, G, POWERS]` factors of odds."""
@@ -88,16 +89,13 @@ class RoundEndNet(nn.Module):
         return coded.unflatten(1, (PARTS, -1)), made[..., -POWERS:]
 
     @staticmethod
-    def finish(coded: Tensor, powers: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` values from what `make` made: odds taken in, and both players' sum brought to zero."""
+    def finish(coded: Tensor, powers: Tensor, odds: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` values from what `make` made, with odds taken in."""
         own, tilt = (part.transpose(0, 1).reshape(odds.shape).to(odds.dtype) for part in coded.unbind(1))
-        values = own + tilt * odds
+        values: Tensor = own + tilt * odds
         for power in range(POWERS):
             values = values + powers[..., power, None].to(odds.dtype) * odds ** (power + 1)
-        both = beliefs * met
-        surplus = (both * values).sum(3).sum(0) / both.sum(3).sum(0).clamp(min=1e-12)
-        result: Tensor = values - surplus[None, :, :, None]
-        return result
+        return values
 
 
 def public_features(boards: BoardTensors, bettings: list[Betting], stack: int) -> Tensor:

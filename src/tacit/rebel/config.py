@@ -9,7 +9,7 @@ from typing import ClassVar
 from tacit.errors import TacitError
 from tacit.learning.settings import ENCODERS, NetworkSettings
 from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
-from tacit.search.warm import WARM_ITERATIONS
+from tacit.solvers.warm import WARM_ITERATIONS
 from tacit.training.settings import find_preset
 from tacit.tree.subgame import ROUND
 

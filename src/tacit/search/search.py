@@ -16,7 +16,7 @@ from tacit.search.batch import Batch
 from tacit.search.config import SearchConfig
 from tacit.search.decisions import DecisionTables
 from tacit.search.groups import GroupPasses, make_kernels
-from tacit.search.warm import WARM_ITERATIONS, Policy, warm_start
+from tacit.search.warm import Policy, warm_start
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import (
@@ -26,6 +26,7 @@ from tacit.solvers.schedules import (
     plain_schedule,
     without_warm_up,
 )
+from tacit.solvers.warm import WARM_ITERATIONS
 from tacit.tree.search_space import SearchSpace
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class BatchSearch:
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
             if config.iterations <= self.warm_iterations:
                 raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")
-            warm_start(driver, passes, self._schedule, self.decisions, self.policy)
+            warm_start(driver, passes, self.decisions, self.policy)
         driver.run(config.iterations - driver.iteration)
         weight = float(iteration_weights(self._schedule, config.iterations).sum())
         if driver.root_sum is not None:

@@ -20,6 +20,7 @@ class BettingStreet:
 
     Attributes:
       kind, actor, amount, parent: of each node; the parent of a beginning is -1.
+      betting: the state of each node.
       first_entry, num_actions: of each node.
       children: of each node.
       rows: for both players, each node's row: rows come from the beginnings first, then from own actions.
@@ -30,6 +31,7 @@ class BettingStreet:
     """
 
     kind: list[int] = field(default_factory=list)
+    betting: list[Betting] = field(default_factory=list)
     actor: list[int] = field(default_factory=list)
     amount: list[float] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
@@ -50,6 +52,7 @@ class BettingStreet:
         kind, amount = kind_and_amount(betting, self.is_last)
         actions = sorted({*rules.actions(betting), *extra.get(betting, ())}) if kind == DECIDES else []
         self.kind.append(kind)
+        self.betting.append(betting)
         self.actor.append(betting.actor if kind == DECIDES else -1)
         self.amount.append(amount)
         self.parent.append(parent)

@@ -1,16 +1,19 @@
-"""A network of round ends that learns from what searches found: its examples, its loss, its optimizer."""
+"""Networks that learn from what searches of betting rounds found: their examples, their loss, their optimizer."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from tacit.cards.board_tensors import NUM_TEXTURE, BoardTable, FullBoards
+from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import RoundNet
 from tacit.rebel.holdem.config import HOST, HoldemConfig
 from tacit.rebel.holdem.selfplay import RoundEndExamples
 from tacit.rebel.holdem.stored import StoredExamples, restored, stored
@@ -20,39 +23,83 @@ HUBER_DELTA = 0.5
 MAX_GRADIENT = 5.0
 
 
-class RoundEndLearner:
+class _Examples(Protocol):
+    @property
+    def kind(self) -> Tensor: ...
+
+
+N = TypeVar("N", bound=nn.Module)
+E = TypeVar("E", bound=_Examples)
+K = TypeVar("K")
+
+
+class RoundLearner(ABC, Generic[N, E, K]):
     """A network with its replay buffer and optimizer, Adam.
 
     Args:
       net: what learns.
+      kept: the class of examples as they are kept.
       table: what is known of its boards.
       config: of the run.
       device: where everything lies but, if the settings say so, examples.
     """
 
-    def __init__(self, net: RoundEndNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
+    def __init__(self, net: N, kept: type[K], table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
         place = "cpu" if config.replay_device == HOST else device
-        self.replay: ReplayBuffer[StoredExamples] = ReplayBuffer(StoredExamples, config.replay_size, place)
-        self._keeps_odds = torch.device(device).type != "cuda"
+        self.replay: ReplayBuffer[K] = ReplayBuffer(kept, config.replay_size, place)
         self._optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
         self._device, self._table = device, table
 
-    def learn(self, examples: RoundEndExamples, learning_rate: float, generator: torch.Generator) -> float:
+    @abstractmethod
+    def _keep(self, examples: E) -> K:
+        """Returns examples as they are kept."""
+
+    @abstractmethod
+    def _batch_loss(self, batch: K) -> Tensor:
+        """Returns the mean loss of examples as they are kept."""
+
+    def learn(self, examples: E, learning_rate: float, generator: torch.Generator) -> float:
         """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
-        self.replay.add(stored(examples, self._keeps_odds))
+        self.replay.add(self._keep(examples))
         for group in self._optimizer.param_groups:
             group["lr"] = learning_rate
         steps = max(1, round(self._config.ratio * len(examples.kind) / self._config.batch_size))
         total = torch.zeros((), device=self._device)
         for batch in self.replay.batches(steps, self._config.batch_size, generator, self._device):
             self._optimizer.zero_grad(set_to_none=True)
-            loss = self.loss(restored(batch, self._table))
+            loss = self._batch_loss(batch)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
             self._optimizer.step()
             total += loss.detach()
         return float(total) / steps
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns all there is to restore but the examples: these are made again."""
+        moments = optimizer_state(self._optimizer, compact=True)
+        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", moments)}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continues from a saved state."""
+        self.net.load_state_dict(unprefixed("net", state))
+        restore_optimizer(self._optimizer, unprefixed("optimizer", state))
+
+
+class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
+    """A network of round ends that learns."""
+
+    def __init__(self, net: RoundNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
+        super().__init__(net, StoredExamples, table, config, device)
+        # Margins of boards that no table keeps take long to count, but for full boards on a GPU.
+        counts = isinstance(table, FullBoards) and table.num_cards < FULL_BOARD
+        self._keeps_odds = torch.device(device).type != "cuda" or counts
+
+    def _keep(self, examples: RoundEndExamples) -> StoredExamples:
+        return stored(examples, self._keeps_odds)
+
+    def _batch_loss(self, batch: StoredExamples) -> Tensor:
+        return self.loss(restored(batch, self._table))
 
     def loss(self, batch: RoundEndExamples) -> Tensor:
         """Returns the mean Huber loss over hands that the card left, each weighted by how likely it can be held."""
@@ -76,18 +123,8 @@ class RoundEndLearner:
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            texture = batch.public[:, :NUM_TEXTURE]
-            hands = self.net.embed(self._table.features(batch.kind).float(), texture)
-            found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], odds, met)
-        known = ~beyond.isnan()
-        return found.float(), beyond.nan_to_num(0.0), met * known
-
-    def state(self) -> dict[str, Tensor]:
-        """Returns all there is to restore but the examples: these are made again."""
-        moments = optimizer_state(self._optimizer, compact=True)
-        return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", moments)}
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Continues from a saved state."""
-        self.net.load_state_dict(unprefixed("net", state))
-        restore_optimizer(self._optimizer, unprefixed("optimizer", state))
+            hands = self.net.know_kind(self._table, batch.kind, batch.public)
+            told = odds if self.net.helps.odds else torch.zeros_like(odds)
+            found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], told, met)
+        known, wanted = ~beyond.isnan(), beyond if self.net.helps.odds else beyond + odds
+        return found.float(), wanted.nan_to_num(0.0), met * known

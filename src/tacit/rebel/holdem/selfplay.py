@@ -9,6 +9,7 @@ target with the right mean. Most of the noise is what is known to follow from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import comb
 
@@ -24,11 +25,13 @@ from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
+from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
 from tacit.rebel.holdem.situations import draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
+from tacit.solvers.warm import STEADINESS, start_warm
 from tacit.tree.betting_street import BettingStreet, betting_streets
 from tacit.tree.subgame import ROUND
 
@@ -55,8 +58,14 @@ class RoundEndExamples:
     beyond: Tensor
 
 
+RARELY_MET = 1e-4
+"""Hands that the other's beliefs exclude nearly always: rounding is all there is to learn of them."""
+LARGEST = 100.0
+"""Values beyond odds, in what either has put in, that are kept as they are."""
 Examples = dict[int, list[RoundEndExamples]]
 """By the number of cards on their boards."""
+OnSearch = Callable[[StreetPasses, DealtBoards, Tensor], None]
+"""Hears of a search: its games, their boards, and their average strategies."""
 
 
 @dataclass
@@ -82,6 +91,10 @@ class HoldemSelfPlay:
       starts: what values their beginnings.
       tables: what is known of boards.
       generator: of everything random.
+      on_search: hears of every search, if anybody wants to.
+
+    Attributes:
+      policies: What searches start from, if anything.
     """
 
     def __init__(
@@ -92,7 +105,10 @@ class HoldemSelfPlay:
         starts: RoundStarts,
         tables: Tables,
         generator: np.random.Generator,
+        on_search: OnSearch | None = None,
     ) -> None:
+        self.policies: RoundPolicies | None = None
+        self._on_search = on_search
         self.rules, self.config, self.leaves, self.starts, self.generator = rules, config, leaves, starts, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
@@ -119,11 +135,15 @@ class HoldemSelfPlay:
         ends = DriverOptions() if last else DriverOptions(self.leaves, config.decomposition, config.recycle)
         driver = Driver(passes, self._schedule, ends)
         iterations = config.river_iterations if last else config.iterations
-        moment = int(self.generator.integers(1, iterations + 1))
-        driver.run(moment)
+        if self.policies is not None:
+            start_warm(driver, self.policies.propose(passes), config.warm_start, STEADINESS)
+        moment = int(self.generator.integers(driver.iteration + 1, iterations + 1))
+        driver.run(moment - driver.iteration)
         beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
         driver.run(iterations - moment)
         self.searches += len(dealt.boards)
+        if self._on_search is not None:
+            self._on_search(passes, dealt, passes.normalise(driver.average))
         values = torch.stack(driver.average_values())
         del driver, passes  # their room is needed below
         if not last:
@@ -191,8 +211,9 @@ class HoldemSelfPlay:
         at_end = before if not alone else DealtBoards(boards, before.kind, before.lane)
         new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
         if alone:  # all games ask the same: their mean is one example with little noise
-            parts = (part.nanmean(0, keepdim=True) for part in (new.beliefs, new.odds, new.met, new.beyond))
-            new = RoundEndExamples(new.kind, new.public[:1], *parts)
+            parts = (new.beliefs, new.odds, new.met, new.beyond)  # half precision overflows where hundreds are summed
+            means = (part.float().nanmean(0, keepdim=True).half() for part in parts)
+            new = RoundEndExamples(new.kind, new.public[:1], *means)
         examples.ends.setdefault(boards.board.shape[1], []).append(new)
 
     @staticmethod
@@ -200,7 +221,8 @@ class HoldemSelfPlay:
         """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`; NaN where these are not known."""
         boards, other = dealt.boards, beliefs.flip(0)
         leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
-        parts = (beliefs * beliefs.shape[2], leads / met, met, (values - leads) / met)
+        beyond = ((values - leads) / met).clamp(-LARGEST, LARGEST).masked_fill(met < RARELY_MET, torch.nan)
+        parts = (beliefs * beliefs.shape[2], leads / met, met, beyond)
         public = public_features(boards, [betting], stack)[0]
         return RoundEndExamples(dealt.kind, public, *(part.transpose(0, 1).half() for part in parts))
 

@@ -23,7 +23,7 @@ from tacit.cards.deck import NUM_CARDS
 from tacit.games.betting import Betting
 from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_leaves import RoundEndLeaves
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import RoundNet
 
 BOARDS_AT_ONCE = 3_072
 """Boards after the next card that are valued together."""
@@ -37,7 +37,7 @@ class RoundStarts:
       tables: what is known of boards.
     """
 
-    def __init__(self, nets: Mapping[int, RoundEndNet], tables: Tables) -> None:
+    def __init__(self, nets: Mapping[int, RoundNet], tables: Tables) -> None:
         self.nets, self._tables = nets, tables
         self._leaves = RoundEndLeaves(nets) if nets else None
 

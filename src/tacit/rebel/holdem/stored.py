@@ -47,17 +47,28 @@ class StoredExamples:
     odds: Tensor
 
 
+def kept_beliefs(beliefs: Tensor) -> Tensor:
+    """Returns `[..., H]` beliefs of any scale as bytes."""
+    roots = (beliefs / beliefs.amax(-1, keepdim=True).clamp(min=1e-30)) ** (1.0 / 3.0)
+    return (roots * STEPS).round().to(torch.uint8)
+
+
+def restored_beliefs(kept: Tensor) -> Tensor:
+    """Returns `[..., H]` beliefs that sum to 1 from bytes."""
+    cubes = (kept.float() / STEPS) ** 3
+    return cubes / cubes.sum(-1, keepdim=True)
+
+
 def stored(examples: RoundEndExamples, keeps_odds: bool) -> StoredExamples:
     """Returns examples in few bytes, with their odds or without."""
-    beliefs, beyond, odds = examples.beliefs.float(), examples.beyond.float(), examples.odds.float()
-    roots = (beliefs / beliefs.amax(2, keepdim=True).clamp(min=1e-30)) ** (1.0 / 3.0)
+    beyond, odds = examples.beyond.float(), examples.odds.float()
     largest = beyond.nan_to_num(0.0).abs().amax(2)
     shares = beyond / largest.clamp(min=1e-30)[..., None]
     steps = (shares.sign() * shares.abs().sqrt() * SIGNED_STEPS).round()
     return StoredExamples(
         kind=examples.kind.int(),
         public=examples.public.half(),
-        beliefs=(roots * STEPS).round().to(torch.uint8),
+        beliefs=kept_beliefs(examples.beliefs.float()),
         beyond=steps.nan_to_num(UNKNOWN).to(torch.int8),
         largest=largest,
         odds=(odds * ODDS_STEPS).round().to(torch.int16)[:, :, : odds.shape[2] if keeps_odds else 0],
@@ -66,8 +77,7 @@ def stored(examples: RoundEndExamples, keeps_odds: bool) -> StoredExamples:
 
 def restored(kept: StoredExamples, table: BoardTable | FullBoards) -> RoundEndExamples:
     """Returns examples as they were, but for rounding; what is not kept is computed from the boards of a table."""
-    cubes = (kept.beliefs.float() / STEPS) ** 3
-    beliefs = cubes / cubes.sum(2, keepdim=True)
+    beliefs = restored_beliefs(kept.beliefs)
     steps = kept.beyond.float()
     values = (steps / SIGNED_STEPS).square() * steps.sign() * kept.largest[..., None]
     other, kind = beliefs.flip(1).transpose(0, 1).contiguous(), kept.kind.long()

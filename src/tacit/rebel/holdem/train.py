@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.errors import DivergedError, TacitError
@@ -18,11 +18,15 @@ from tacit.games import AnyGame
 from tacit.games.betting import BOARD_CARDS, FLOP, RIVER, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.learning.rates import cosine_decay
+from tacit.nets.appendix_g import AppendixGNet
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
-from tacit.rebel.holdem.config import HoldemConfig
+from tacit.nets.round_net import Helps, RoundNet
+from tacit.nets.round_policy_net import RoundPolicyNet
+from tacit.rebel.holdem.config import APPENDIX_G, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
+from tacit.rebel.holdem.policies import PolicyTraining
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, RoundEndExamples
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.training.system import Metrics, Trainer, generator_state
@@ -43,6 +47,7 @@ class HoldemProgress(Metrics):
       searches_per_second: in this epoch.
       preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
       turn_start, river_start: the same of the rounds that begin there, whose targets have no noise.
+      policy: mean loss of policy networks in the epoch; None where there are none.
       exploitability: None, hold'em is judged by `tacit evaluate`.
     """
 
@@ -58,6 +63,7 @@ class HoldemProgress(Metrics):
     turn: float | None = None
     turn_start: float | None = None
     river_start: float | None = None
+    policy: float | None = None
     exploitability: float | None = None
 
 
@@ -79,13 +85,17 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.device, self.examples = device, 0
         nets, starts = make_nets(rules, config, device), make_start_nets(rules, config, device)
         tables: dict[int, BoardTable | FullBoards] = {FULL_BOARD: FullBoards()}
-        tables |= {cards: BoardTable(cards, device) for cards in nets}
+        tables |= {cards: BoardTable(cards, device) if config.suit_symmetry else FullBoards(cards) for cards in nets}
         self.learners = {STREETS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in nets.items()}
         self.learners |= {STARTS[cards]: RoundEndLearner(net, tables[cards], config, device) for cards, net in starts.items()}
         self.leaves, self.starts = RoundEndLeaves(nets), RoundStarts(starts, tables)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device)
-        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, self.starts, tables, self._numpy)
+        self.policies: PolicyTraining | None = None
+        if config.warm_start:
+            self.policies = PolicyTraining(make_policies(rules, config, device), rules, tables, config, device, self._numpy)
+        listener = None if self.policies is None else self.policies.listen
+        self.selfplay = HoldemSelfPlay(rules, config, self.leaves, self.starts, tables, self._numpy, listener)
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
@@ -104,7 +114,10 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
                 made += len(new.kind) if name in named else 0
             self.leaves.refresh()
             self.starts.refresh()
+            if self.policies is not None:
+                self.policies.learn(rate, self._torch)
         self.epoch, self.examples = self.epoch + 1, self.examples + made
+        self._start_warm()
         means = {name: np.mean(rows, axis=0) for name, rows in figures.items()}
         loss, error, still = np.mean([mean for name, mean in means.items() if name in STREETS.values()], axis=0).tolist()
         if not math.isfinite(loss):
@@ -113,7 +126,14 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.seconds += took
         speed = (self.selfplay.searches - before) / took
         shares: dict[str, Any] = {name: float(mean[1] / mean[2]) for name, mean in means.items()}
+        if self.policies is not None:
+            shares["policy"] = self.policies.take_loss()
         return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
+
+    def _start_warm(self) -> None:
+        """Lets searches start from policies as soon as they have learnt for long enough."""
+        if self.policies is not None and self.epoch >= self.config.warm_start_at:
+            self.selfplay.policies = self.policies.proposals
 
     def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
         """Returns the metrics as they are: exact figures of hold'em take longer than epochs."""
@@ -126,10 +146,13 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
     def weights(self) -> dict[str, Tensor]:
         return {name: tensor for part, net in self._nets().items() for name, tensor in prefixed(part, net.state_dict()).items()}
 
-    def _nets(self) -> dict[str, RoundEndNet]:
+    def _nets(self) -> dict[str, nn.Module]:
         """Returns all networks by what files call them: the cards that lie where rounds end, or begin."""
-        ends = {str(cards): net for cards, net in self.leaves.nets.items()}
-        return ends | {f"start{cards}": net for cards, net in self.starts.nets.items()}
+        nets: dict[str, nn.Module] = {str(cards): net for cards, net in self.leaves.nets.items()}
+        nets |= {f"start{cards}": net for cards, net in self.starts.nets.items()}
+        if self.policies is not None:
+            nets |= {f"policy{cards}": learner.net for cards, learner in self.policies.learners.items()}
+        return nets
 
     @staticmethod
     def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
@@ -141,10 +164,11 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         other = header["game"]
         if header.get("system") != config.system:
             raise TacitError(f"a network of {other} says nothing about the rounds of {game}")
-        sizes = ("hidden", "layers", "embedding")
-        if any(header["config"][name] != getattr(config, name) for name in sizes):
-            theirs = " ".join(f"--set {name}={header['config'][name]}" for name in sizes)
-            raise TacitError(f"the networks of {other} have other sizes: {theirs}")
+        names = ("hidden", "layers", "embedding", "network", "suit_symmetry", "odds", "zero_sum")
+        known = {name: header["config"].get(name, getattr(HoldemConfig(), name)) for name in names}
+        if any(value != getattr(config, name) for name, value in known.items()):
+            theirs = " ".join(f"--set {name}={str(value).lower()}" for name, value in known.items())
+            raise TacitError(f"the networks of {other} are of another kind or size: {theirs}")
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
         """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
@@ -154,9 +178,13 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
                 net.load_state_dict({name: tensor.float() for name, tensor in known.items()})
         self.leaves.refresh()
         self.starts.refresh()
+        if self.policies is not None:
+            self.policies.proposals.refresh()
 
     def tensors(self) -> dict[str, Tensor]:
         learners = {name: learner.state() for name, learner in self.learners.items()}
+        if self.policies is not None:
+            learners |= {f"policy{cards}": part.state() for cards, part in self.policies.learners.items()}
         return {name: tensor for learner, state in learners.items() for name, tensor in prefixed(learner, state).items()}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -171,6 +199,9 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self._numpy.bit_generator.state = header["numpy"]
         self.leaves.refresh()
         self.starts.refresh()
+        if self.policies is not None:
+            self.policies.restore(tensors)
+        self._start_warm()
 
 
 def trainable_rules(game: AnyGame) -> NoLimitBetting:
@@ -184,20 +215,34 @@ def trainable_rules(game: AnyGame) -> NoLimitBetting:
     return game.rules
 
 
-def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundNet]:
     """Returns new networks for the ends of all rounds but the last, by the number of cards on the board."""
     cards = BOARD_CARDS[rules.first_street : RIVER]
-    return {number: RoundEndNet(config.hidden, config.layers, config.embedding).to(device) for number in cards}
+    return {number: _make_net(config).to(device) for number in cards}
 
 
-def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundEndNet]:
+def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundNet]:
     """Returns new networks for the beginnings of rounds after a single card, by the number of cards on the board.
 
     The flop needs none: what is learnt before it is a mean over many flops already.
     """
     cards = [number for number in BOARD_CARDS[rules.first_street + 1 :] if number > BOARD_CARDS[FLOP]]
-    sizes = config.hidden, config.layers, config.embedding
-    return {number: RoundEndNet(*sizes).to(device) for number in cards if config.start_networks}
+    return {number: _make_net(config).to(device) for number in cards if config.start_networks}
+
+
+def _make_net(config: HoldemConfig) -> RoundNet:
+    kind = AppendixGNet if config.network == APPENDIX_G else RoundEndNet
+    helps = Helps(odds=config.odds, zero_sum=config.zero_sum, suits=config.suit_symmetry)
+    return kind(config.hidden, config.layers, config.embedding, helps)
+
+
+def make_policies(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundPolicyNet]:
+    """Returns new policy networks for all rounds, by the number of cards on the board.
+
+    They have half the width of value networks: searches only start from what they say.
+    """
+    cards, width = BOARD_CARDS[rules.first_street :], max(1, config.hidden // 2)
+    return {number: RoundPolicyNet(width, config.layers, config.embedding).to(device) for number in cards}
 
 
 def _joined(parts: list[RoundEndExamples]) -> RoundEndExamples:

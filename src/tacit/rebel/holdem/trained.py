@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.games.holdem import Holdem
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.round_end_leaves import RoundEndLeaves
-from tacit.nets.round_end_net import RoundEndNet
+from tacit.nets.round_net import RoundNet
+from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import HoldemConfig
-from tacit.rebel.holdem.train import make_nets, trainable_rules
+from tacit.rebel.holdem.train import make_nets, make_policies, trainable_rules
 from tacit.training.folder import network_file
+
+N = TypeVar("N", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -35,16 +39,31 @@ class TrainedHoldem:
     epoch: int
     tensors: dict[str, Tensor]
 
-    def nets(self, device: str = "cpu") -> dict[int, RoundEndNet]:
+    def nets(self, device: str = "cpu") -> dict[int, RoundNet]:
         """Returns the networks, by the number of cards on the board.
 
         Raises:
           TacitError: they are of another version.
         """
-        nets = make_nets(trainable_rules(load_game(self.game)), self.config, device)
+        return self._filled(make_nets(trainable_rules(load_game(self.game)), self.config, device), "")
+
+    def policies(self, device: str = "cpu") -> RoundPolicies | None:
+        """Returns what searches start from, if policies were trained.
+
+        Raises:
+          TacitError: they are of another version.
+        """
+        if not self.config.warm_start:
+            return None
+        nets = make_policies(trainable_rules(load_game(self.game)), self.config, device)
+        return RoundPolicies(self._filled(nets, "policy"))
+
+    def _filled(self, nets: dict[int, N], prefix: str) -> dict[int, N]:
+        """Returns networks with the weights that files call so."""
         try:
             for cards, net in nets.items():
-                net.load_state_dict({name: part.float() for name, part in unprefixed(str(cards), self.tensors).items()})
+                known = unprefixed(f"{prefix}{cards}", self.tensors)
+                net.load_state_dict({name: part.float() for name, part in known.items()})
         except RuntimeError:
             raise TacitError(f"{self.name} does not fit {self.game}: it was made by another version") from None
         return {cards: net.eval() for cards, net in nets.items()}

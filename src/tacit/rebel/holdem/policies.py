@@ -1,0 +1,75 @@
+"""The policy networks of a run: they hear of every search of self-play and learn from what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tacit.cards.dealing import DealtBoards, Tables
+from tacit.games.betting import NoLimitBetting
+from tacit.kernels.street_passes import StreetPasses
+from tacit.nets.checkpoint import unprefixed
+from tacit.nets.round_policies import RoundPolicies
+from tacit.nets.round_policy_net import RoundPolicyNet
+from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.policy import DecisionExamples, PolicyLearner, decision_examples
+
+
+class PolicyTraining:
+    """Learners of policies by the number of cards on the board.
+
+    Args:
+      nets: what learns.
+      rules: of the game.
+      tables: what is known of boards.
+      config: of the run.
+      device: where they learn.
+      generator: chooses decisions.
+
+    Attributes:
+      learners: By the number of cards on the board.
+      proposals: What searches start from.
+    """
+
+    def __init__(
+        self,
+        nets: Mapping[int, RoundPolicyNet],
+        rules: NoLimitBetting,
+        tables: Tables,
+        config: HoldemConfig,
+        device: str,
+        generator: np.random.Generator,
+    ) -> None:
+        self.learners = {cards: PolicyLearner(net, tables[cards], config, device) for cards, net in nets.items()}
+        self.proposals = RoundPolicies(nets)
+        self._generator, self._most_actions = generator, 2 + max(len(rules.bets), len(rules.raises))
+        self._heard: dict[int, list[DecisionExamples]] = {}
+        self._losses: list[float] = []
+
+    def listen(self, passes: StreetPasses, dealt: DealtBoards, average: Tensor) -> None:
+        """Keeps an example of each game of a search."""
+        new = decision_examples(passes, dealt, average, self._most_actions, self._generator)
+        self._heard.setdefault(passes.boards.board.shape[1], []).append(new)
+
+    def learn(self, learning_rate: float, generator: torch.Generator) -> None:
+        """Learns from all searches since it last did."""
+        for cards, parts in self._heard.items():
+            columns = (torch.cat([getattr(part, field.name) for part in parts]) for field in fields(DecisionExamples))
+            self._losses.append(self.learners[cards].learn(DecisionExamples(*columns), learning_rate, generator))
+        self._heard.clear()
+        self.proposals.refresh()
+
+    def take_loss(self) -> float:
+        """Returns the mean loss since it was last asked for."""
+        mean, self._losses = float(np.mean(self._losses)), []
+        return mean
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Continues from a saved state."""
+        for cards, learner in self.learners.items():
+            learner.restore(unprefixed(f"policy{cards}", tensors))
+        self.proposals.refresh()

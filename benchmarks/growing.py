@@ -1,10 +1,13 @@
 """Growing trees beside fixed depth, exact exploitability: `python benchmarks/growing.py [GAME] [LEAVES] [SEEDS]`.
 
 Agents re-solve at each of their decisions, and play the averages. With LEAVES `nothing` a leaf is worth 0. With `network` it is
-worth what a small network says, which first learns the solved values of random public belief states, in a minute or two. A
-query is one leaf valued once; the table gives queries per search.
+worth what a small network says, which first learns the solved values of random public belief states, in a minute or two. With a
+run folder, a network file or `pretrained:NAME` of ReBeL or Student of Games it is worth what that network says, and trees grow
+as its agent's do (`--expansions`), with uniform priors and, where it has a policy network, with learnt ones. A query is one
+leaf valued once; the table gives queries per search.
 """
 
+import itertools
 import sys
 import time
 
@@ -12,6 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.artifacts import open as open_artifact
+from tacit.artifacts.networks import NetworkArtifact
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
@@ -77,6 +82,32 @@ def learnt(tree: PublicTree, seed: int = 0) -> ValueNet:
     return net.eval()
 
 
+def judge_run(name: str, seeds: int) -> None:
+    """Prints what the networks of a run are worth by fixed depth and by growing trees, with few and many iterations."""
+    artifact = open_artifact(name)
+    assert isinstance(artifact, NetworkArtifact)
+    trained, space, passes = artifact._trained, artifact._space, make_passes(artifact._space.tree)
+    solver = artifact.judged_search()[0]
+    for iterations in (50, 100, 200, 400):
+        fixed, searches, start = trained.search(space, solver, iterations), [0], time.perf_counter()
+        fixed.evaluator = counted = Counted(fixed.evaluator)
+        figure = evaluate(passes, resolving_strategy(fixed, searches.append, artifact.at_decisions)).exploitability
+        show(f"depth {space.depth}, {iterations}", counted.queries / searches[-1], [figure], time.perf_counter() - start)
+    for iterations, expansions in itertools.product((50, 200), (1, 3, 10, 30, 100)):
+        for priors in ("uniform", "learnt"):
+            found, queries, start = [], 0.0, time.perf_counter()
+            for seed in range(seeds):
+                search, searches = artifact.growing_search(trained, solver, iterations, expansions), [0]
+                if priors == "learnt" and search.policy is None:
+                    break
+                search.policy = search.policy if priors == "learnt" else None
+                found.append(evaluate(passes, growing_strategy(search, seed, searches.append)).exploitability)
+                queries += search.num_queries / searches[-1] / seeds
+            if found:
+                seconds = (time.perf_counter() - start) / seeds
+                show(f"{expansions} expansions, {iterations}, {priors} priors", queries, found, seconds)
+
+
 def show(search: str, queries: float, found: list[float], seconds: float) -> None:
     each = " ".join(f"{figure:.4f}" for figure in found) if len(found) > 1 else ""
     print(f"{search:36} {queries:8,.0f} {np.mean(found):15.4f} {seconds:8.1f}  {each}", flush=True)
@@ -84,6 +115,11 @@ def show(search: str, queries: float, found: list[float], seconds: float) -> Non
 
 def main(name: str = "liars_dice(dice=1,faces=4)", leaves: str = "nothing", seeds: str = "2") -> None:
     torch.set_num_threads(1)
+    if leaves not in ("nothing", "network"):
+        print(f"{name}, leaves worth: {leaves}")
+        print(f"{'search, iterations':36} {'queries':>8} {'exploitability':>15} {'seconds':>8}")
+        judge_run(leaves, int(seeds))
+        return
     tree = compile_game(load_game(name))
     passes, source = make_passes(tree), TreeSource(tree, 1)
     states = search_space(tree, 1).tables.num_private_states

@@ -284,15 +284,15 @@ MUTANTS = (
     Mutant(
         "what a search promises comes from its last iteration",
         "solvers/driver.py",
-        "self.row_sum = added if self.row_sum is None else self.row_sum + added",
-        "self.row_sum = added",
+        "self.row_sum += self.clock.average_weight * self.passes.row_cfv(player)",
+        "self.row_sum.copy_(self.clock.average_weight * self.passes.row_cfv(player))",
         "test_search.py test_resolving.py",
     ),
     Mutant(
         "re-solving keeps the range of the root",
         "search/continual.py",
-        "normalised_reach(own[mine], torch",
-        "normalised_reach(torch.ones_like(own[mine]), torch",
+        "return normalised_reach(arrived, mine",
+        "return normalised_reach(torch.ones_like(arrived), mine",
         "test_resolving.py",
     ),
     Mutant(
@@ -313,8 +313,8 @@ MUTANTS = (
     Mutant(
         "queries are of the iteration after the sampled one",
         "search/groups.py",
-        "sampled = (sample_iteration == clock.iteration)",
-        "sampled = (sample_iteration + 1 == clock.iteration)",
+        "sampled = (sample_iteration == now)",
+        "sampled = (sample_iteration + 1 == now)",
         "test_sog.py",
     ),
     Mutant(
@@ -377,8 +377,8 @@ MUTANTS = (
     Mutant(
         "growing: walks never follow PUCT",
         "search/growing/expansion.py",
-        "if _draw(f, b) < puct_share:",
-        "if _draw(f, b) < 0.0 * puct_share:",
+        "if uniform(f.random, b) < puct_share:",
+        "if uniform(f.random, b) < 0.0 * puct_share:",
         "test_growing_search.py",
     ),
     Mutant(
@@ -424,6 +424,48 @@ MUTANTS = (
         "test_growing_search.py",
     ),
     Mutant(
+        "growing: at averages a leaf is worth the whole sum and not its latest part",
+        "search/growing/kernels.py",
+        "(f.leaf_sum[b, player, row] - before) / update_weight",
+        "f.leaf_sum[b, player, row] / update_weight",
+        "test_growing_agent.py",
+    ),
+    Mutant(
+        "growing: networks are asked what they have not learnt",
+        "search/growing/search.py",
+        "(classes != NO_CLASS) & ~known[classes]",
+        "(classes == -9)",
+        "test_growing_agent.py",
+    ),
+    Mutant(
+        "growing: the agent forgets what it promised",
+        "agents/growing_planner.py",
+        "None if known else result.promised(0, child, 1 - self._player)",
+        "None",
+        "test_growing_agent.py",
+    ),
+    Mutant(
+        "growing: the agent forgets its own range",
+        "agents/growing_planner.py",
+        "self._search(root, path, here.reaches(),",
+        "self._search(root, path, above.roots,",
+        "test_growing_agent.py",
+    ),
+    Mutant(
+        "games share openings that have too few leaves",
+        "sog/selfplay.py",
+        "np.clip(leaves // self._per_search, 1, SHARED)",
+        "np.clip(leaves, SHARED, SHARED)",
+        "test_sog.py",
+    ),
+    Mutant(
+        "inner queries have the ranges of the average strategy",
+        "search/queries.py",
+        "below = reaches_below(search, batch, result.believed_strategy, result.sampled_reaches)",
+        "below = reaches_below(search, batch, result.average_strategy, result.sampled_reaches)",
+        "test_sog.py",
+    ),
+    Mutant(
         "boards: regrets without the opponent's reach",
         "search/boards/kernels.py",
         "faced = reach[node, 1 - player] * np.float32",
@@ -440,8 +482,8 @@ MUTANTS = (
     Mutant(
         "boards: walks by PUCT alone",
         "search/boards/kernels.py",
-        "if _uniform(random, tree) < 0.5:",
-        "if _uniform(random, tree) < 0.0:",
+        "if uniform_32(random, tree) < 0.5:",
+        "if uniform_32(random, tree) < 0.0:",
         "test_boards.py",
     ),
     Mutant(

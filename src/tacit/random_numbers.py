@@ -10,6 +10,7 @@ from tacit.compiled import compiled
 _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _HIGH, _TO_UNIT = np.uint64(11), 2.0**-53
+_HIGH_32, _TO_UNIT_32 = np.uint64(40), np.float32(2.0**-24)
 
 
 def make_streams(seed: int, count: int) -> NDArray[np.uint64]:
@@ -18,13 +19,24 @@ def make_streams(seed: int, count: int) -> NDArray[np.uint64]:
 
 
 @compiled(inline="always")
-def uniform(streams, stream):  # type: ignore[no-untyped-def]
-    """Returns the next number of a stream, from 0 to 1, 1 left out."""
+def _next_bits(streams, stream):  # type: ignore[no-untyped-def]
     streams[stream] += _STEP
     z = streams[stream]
     z = (z ^ (z >> _SHIFTS[0])) * _FIRST
     z = (z ^ (z >> _SHIFTS[1])) * _SECOND
-    return ((z ^ (z >> _SHIFTS[2])) >> _HIGH) * _TO_UNIT
+    return z ^ (z >> _SHIFTS[2])
+
+
+@compiled(inline="always")
+def uniform(streams, stream):  # type: ignore[no-untyped-def]
+    """Returns the next number of a stream, from 0 to 1, 1 left out."""
+    return (_next_bits(streams, stream) >> _HIGH) * _TO_UNIT
+
+
+@compiled(inline="always")
+def uniform_32(streams, stream):  # type: ignore[no-untyped-def]
+    """Returns the same as a float32, which rounding does not take to 1 either."""
+    return np.float32(_next_bits(streams, stream) >> _HIGH_32) * _TO_UNIT_32
 
 
 @compiled(inline="always")

@@ -101,7 +101,7 @@ def test_commands(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     judged = json.loads(done.stdout)
     assert (judged["metric"], judged["kind"], judged["playthroughs"]) == ("score", "sampled", 6)
-    done = tacit("match", run, "random", "--game", "tic_tac_toe", "--hands", "10", "--iterations", "30", "--json")
+    done = tacit("match", run, "random", "--game", "tic_tac_toe", "--hands", "10", "--expansions", "30", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["mean"] > 0.0
     played = tacit(

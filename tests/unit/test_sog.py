@@ -12,11 +12,12 @@ from torch import Tensor
 import tacit
 from tacit.errors import TacitError
 from tacit.games import load_game
+from tacit.learning.examples import joined_examples, unquantise
 from tacit.leaves.evaluators import RandomLeaves
 from tacit.search.config import SearchConfig
 from tacit.search.continual import Spots, resolve
 from tacit.search.moves import PublicMoves
-from tacit.search.queries import asked_queries
+from tacit.search.queries import asked_queries, inner_queries
 from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.walk import leaf_chances, leaf_states
@@ -99,6 +100,70 @@ def test_a_search_hands_in_as_many_queries_as_asked_on_average() -> None:
     counts = [len(asked_queries(search, result, rate, generator).public_class) / 400 for rate in (0.5, least)]
     assert counts == pytest.approx([0.5, least], rel=0.15)
     assert len(asked_queries(search, result, 0.0, generator).public_class) == 0
+
+
+@pytest.mark.parametrize(("player", "decomposition"), [(0, "cfr-d"), (1, "modified-cfr-ave")])
+def test_inner_queries_are_what_a_shallower_search_asks(player: int, decomposition: str) -> None:
+    """The state after one action is a leaf of a search of depth 1, with the same beliefs in the first iteration."""
+    space = game_space(load_game("pot_limit_leduc"), "round")
+    config, generator = SearchConfig("cfr+", 3, "round", decomposition), np.random.default_rng(1)
+    spots = some_spots(space, player, 24)._replace(promised=None)
+    first = np.ones(24, np.int64)
+    deep = BatchSearch(space, RandomLeaves(space), config)
+    inside = inner_queries(deep, resolve(deep, player, spots, True, first)[0], 1_000.0, generator)
+    near = space.at_depth(1)
+    shallow = BatchSearch(near, RandomLeaves(near), replace(config, depth=1))
+    leaves = asked_queries(shallow, resolve(shallow, player, spots, True, first)[0], 1_000.0, generator)
+    below = {(int(c), *reach.flatten().tolist()) for c, reach in zip(*inside, strict=True)}
+    again = {(int(c), *reach.flatten().tolist()) for c, reach in zip(*leaves, strict=True)}
+    begins_round = set(space.tables.leaf_class.tolist())
+    expected = {one for one in again if one[0] not in begins_round}
+    assert expected <= below
+    assert len(expected) > 20
+    assert {one[0] for one in below}.isdisjoint(begins_round)
+    some = inner_queries(deep, resolve(deep, player, spots, True, first)[0], 0.5, generator)
+    assert 0 < len(some.public_class) < 24
+    none = inner_queries(deep, resolve(deep, player, spots, True, first)[0], 0.0, generator)
+    assert none.reaches.shape == (0, *inside.reaches.shape[1:])
+
+
+def test_openings_hand_in_their_share_of_queries() -> None:
+    """Games that start together share searches, but not so many that these have fewer leaves than queries are asked for."""
+    space = game_space(load_game("pot_limit_leduc"), "round")
+    search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 1, "round"))
+    leaves = int(np.diff(space.tables.leaf_start)[space.root_class[0]])
+    for per_search in (leaves / 8, leaves / 3, leaves / 1.5):
+        play = SoundSelfPlay(search, 120, 0.1, per_search, np.random.default_rng(0))
+        found = play.advance().queries  # both seats search in all 120 games, which have just started
+        assert len(found.public_class) / 240 == pytest.approx(per_search, rel=0.05)
+    assert play.searches == 240  # none is shared where a search has hardly leaves enough for its own
+
+
+def test_policies_are_averages_of_the_searches_of_games() -> None:
+    """One from each search, at decisions of its tree; with the reaches that the gadget lets in."""
+    space = game_space(load_game("pot_limit_leduc"), "round")
+    search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 5, "round"))
+    play = SoundSelfPlay(search, 12, 0.1, 1.0, np.random.default_rng(0), policies=True)
+    for _ in range(3):
+        before = play.searches
+        found = joined_examples(play.advance().policies)
+        assert len(found.public_class) == play.searches - before
+        legal = search.decisions.legal[found.public_class]
+        assert not found.policy[~legal].any()
+        totals = unquantise(found.policy).sum(2)[legal.any(2)]
+        torch.testing.assert_close(totals, torch.ones_like(totals), rtol=0.0, atol=0.02)
+
+
+def test_policies_of_openings_are_what_the_search_plays_there() -> None:
+    space = game_space(load_game("pot_limit_leduc"), "round")
+    search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 5, "round"))
+    found = joined_examples(SoundSelfPlay(search, 60, 0.1, 1.0, np.random.default_rng(0), policies=True).advance().policies)
+    at_root = found.public_class == int(space.root_class[0])
+    table, played = search.decisions.by_class[int(space.root_class[0])], resolving_strategy(search, at_decisions=True)
+    expected = torch.from_numpy(played)[table.entries[0]] * table.legal[0]
+    assert int(at_root.sum()) > 2
+    for policy in found.policy[at_root]:
+        torch.testing.assert_close(unquantise(policy), expected.float(), rtol=0.0, atol=0.003)
 
 
 @pytest.mark.parametrize("name", ["pot_limit_leduc", "liars_dice(dice=1,faces=3)", "goofspiel(cards=3)"])
@@ -196,20 +261,21 @@ def test_queries_wait_their_turn_and_are_solved_without_a_gadget() -> None:
     space = game_space(load_game("pot_limit_leduc"), "round")
     search, generator = BatchSearch(space, RandomLeaves(space), SMOKE.search()), np.random.default_rng(0)
     source = RandomSituations(search, 20, generator)
-    drawn = source.advance()
+    drawn = source.advance().queries
     assert set(drawn.public_class.tolist()) <= set(space.tables.leaf_class.tolist())
     buffer = QueryBuffer(space.tables.num_private_states, "cpu")
     buffer.add(drawn)
-    buffer.add(source.advance())
+    buffer.add(source.advance().queries)
     first = buffer.take(20)
     torch.testing.assert_close(first, drawn)
     assert len(buffer) == 20
-    examples, more = solve_queries(search, first, 2.0, generator)
+    examples, (more, policies) = solve_queries(search, first, 2.0, generator)
     result = search.run(first.public_class.numpy(), first.reaches, np.ones(20, np.int64))
     torch.testing.assert_close(examples.values, result.values.flatten(1), equal_nan=True)
     assert len(more.public_class) == 0  # the second round ends the game
+    assert policies == []
     spots = some_spots(space, 0, 20)
-    _, more = solve_queries(
+    _, (more, _) = solve_queries(
         search, drawn._replace(public_class=torch.from_numpy(spots.public_class), reaches=spots.reach), 2.0, generator
     )
     assert len(more.public_class) == 40
@@ -229,7 +295,8 @@ def test_recursive_queries_do_not_crowd_out_self_play() -> None:
 
 @pytest.mark.parametrize("system", [SOG, DEEPSTACK])
 def test_a_killed_run_ends_like_one_that_was_not(system: Any, tmp_path: Path) -> None:
-    game, config = "liars_dice(dice=1,faces=3)", system.presets["smoke"].with_settings({"epochs": "4"})
+    inside = {"inner_queries": "1"} if system is SOG else {}
+    game, config = "liars_dice(dice=1,faces=3)", system.presets["smoke"].with_settings({"epochs": "4", **inside})
     straight, cut = (RunFolder(tmp_path / name, system) for name in ("straight", "cut"))
     whole = SogTrainer(load_game(game), config)
     train(whole, straight)
@@ -243,11 +310,13 @@ def test_a_killed_run_ends_like_one_that_was_not(system: Any, tmp_path: Path) ->
     for name, tensor in ours.items():
         torch.testing.assert_close(tensor, theirs[name], rtol=0.0, atol=0.0, equal_nan=True, msg=name)
     for mine, other in zip(straight.history(), cut.history(), strict=True):
-        assert (mine.loss, mine.validation_loss, mine.exploitability) == (
+        assert (mine.loss, mine.validation_loss, mine.exploitability, mine.policy_loss) == (
             other.loss,
             other.validation_loss,
             other.exploitability,
+            other.policy_loss,
         )
+    assert any(name.startswith("policies.") for name in ours) == (system is SOG)
 
 
 def test_games_without_rounds_look_two_actions_ahead() -> None:
@@ -261,6 +330,8 @@ def test_settings_are_checked() -> None:
         ("solver", "fp", "re-solving matches regrets: choose a solver of the CFR family"),
         ("updates", "sometimes", "unknown updates 'sometimes': choose one of simultaneous, alternating"),
         ("mix", "2", "mix must be between 0 and 1"),
+        ("policies", "some", "unknown policies 'some': choose one of none, games, all"),
+        ("inner_queries", "-1", "inner_queries must be at least 0"),
         ("queries_per_search", "0", "queries_per_search must be positive"),
         ("cycle_queries", "0", "cycle_queries must be at least 1"),
         ("warm_up", "0.5", "values leaves at averages, which a warm-up leaves empty"),
@@ -269,6 +340,9 @@ def test_settings_are_checked() -> None:
         with pytest.raises(TacitError, match=message):
             SMOKE.with_settings({key: value})
     assert DeepstackConfig.system == "deepstack"
+    for key in ("mix", "queries_per_search", "recursive_queries", "inner_queries", "policies"):
+        with pytest.raises(TacitError, match=f"unknown setting '{key}'"):
+            DEEPSTACK.presets["smoke"].with_settings({key: "1"})
 
 
 def test_train_evaluate_and_match_by_command(tmp_path: Path) -> None:

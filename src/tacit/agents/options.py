@@ -24,6 +24,8 @@ class SearchOptions:
       safety: One of `SAFETY`; None takes the agent's own.
       device: Where it searches: `cpu`, or `cuda` for agents that can; None takes the CPU.
       time_per_decision: Seconds after which the searches of a decision stop, whatever iterations are left; None for no limit.
+      expansions: Public states that a growing tree opens in each search; None for the agent's own number, which on boards
+        is never 0, and elsewhere stands for trees of fixed depth.
     """
 
     solver: str | None = None
@@ -31,12 +33,15 @@ class SearchOptions:
     safety: str | None = None
     device: str | None = None
     time_per_decision: float | None = None
+    expansions: int | None = None
 
     def __post_init__(self) -> None:
         if self.solver is not None:
             plain_schedule(self.solver)
         if self.iterations is not None and self.iterations < 1:
             raise TacitError(f"a search takes at least one iteration, not {self.iterations}")
+        if self.expansions is not None and self.expansions < 1:
+            raise TacitError(f"a tree grows by at least one expansion, not {self.expansions}")
         if self.safety is not None and self.safety not in SAFETY:
             raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
         if self.time_per_decision is not None and not self.time_per_decision > 0:

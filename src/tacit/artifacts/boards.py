@@ -25,7 +25,7 @@ PLAY_EXPANSIONS = 400
 class BoardArtifact(Artifact):
     """A network that growing trees play with."""
 
-    search_options = ("iterations",)
+    search_options = ("expansions",)
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_board(name)
@@ -36,24 +36,24 @@ class BoardArtifact(Artifact):
         return self._trained.search(self.game, growth, device)
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
-        search = self.search(self._growth(options.iterations or PLAY_EXPANSIONS))
+        search = self.search(self._growth(options.expansions or PLAY_EXPANSIONS))
         return SearchAgent(BoardPlanner(self.game, search, generator), generator, self.name)
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
         return {"score": self.score}
 
     def score(
-        self, *, iterations: int = PLAY_EXPANSIONS, playthroughs: int = 100, device: str = "cpu", seed: int = 0
+        self, *, expansions: int = PLAY_EXPANSIONS, playthroughs: int = 100, device: str = "cpu", seed: int = 0
     ) -> Evaluation:
         """Returns the mean payoff against the same search without a network, in both seats, with its 95 % interval.
 
         Args:
-          iterations: positions that both open at each move.
+          expansions: positions that both open at each move.
           playthroughs: games.
           device: `cpu` or `cuda`.
           seed: of the openings and the searches.
         """
-        growth = self._growth(iterations)
+        growth = self._growth(expansions)
         search = self.search(growth, device)
         plain = BoardSearch(search.boards, UniformBoards(search.boards), growth)
 
@@ -63,7 +63,7 @@ class BoardArtifact(Artifact):
         payoffs = play_match(search, plain, playthroughs, np.random.default_rng(seed), show)
         return self.evaluation(
             "score", float(payoffs.mean()), "sampled", interval=pair_interval(payoffs), playthroughs=playthroughs,
-            iterations=iterations, epoch=self._trained.epoch,
+            expansions=expansions, epoch=self._trained.epoch,
         )  # fmt: skip
 
     def _growth(self, expansions: int) -> BoardSearchConfig:

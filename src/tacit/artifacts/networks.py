@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.agents.base import Agent
 from tacit.agents.class_planner import ClassPlanner
+from tacit.agents.growing_planner import GrowingPlanner
 from tacit.agents.options import RE_SOLVING, SAMPLED, SearchOptions
-from tacit.agents.search import SearchAgent
+from tacit.agents.search import Planner, SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -22,12 +25,16 @@ from tacit.kernels.base import LeafEvaluator
 from tacit.learning.trained import S, Trained
 from tacit.nets.forward import forward_pass
 from tacit.search.best_response import best_response_bound, max_bound_searches
+from tacit.search.growing.judge import growing_strategy
+from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.playthroughs import max_searches, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
 from tacit.training.folder import RunFolder
 from tacit.training.system import System
 from tacit.tree.search_space import SearchSpace
 
+GROWING_SHARE = 0.1
+"""The share of a search's updates, at its start, in which its tree grows."""
 PLAYTHROUGHS = 64
 """Policies of sampled search that an evaluation averages, unless the user says otherwise."""
 
@@ -40,7 +47,7 @@ class NetworkArtifact(Artifact, Generic[S]):
       at_decisions: Whether it re-solves at all of its decisions, and not at leaves alone.
     """
 
-    search_options = ("solver", "iterations", "safety")
+    search_options = ("solver", "iterations", "safety", "expansions")
     safety: ClassVar[str]
     at_decisions: ClassVar[bool]
 
@@ -64,15 +71,46 @@ class NetworkArtifact(Artifact, Generic[S]):
     def play_search(self) -> tuple[str, int]:
         """Returns the solver and the iterations that it plays with, unless the user says otherwise."""
 
+    @abstractmethod
+    def learnt_classes(self) -> NDArray[np.int64]:
+        """Returns the classes of public states whose values its network has learnt: where growing trees may have leaves."""
+
     @cached_property
     def _space(self) -> SearchSpace:
         return self._trained.space(self.game)
 
+    @cached_property
+    def _steps(self) -> SearchSpace:
+        """The game as searches of one action, by which trees grow."""
+        return self._space.at_depth(1)
+
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         solver, iterations = self.play_search()
-        search = self._trained.search(self._space, options.solver or solver, options.iterations or iterations)
-        planner = ClassPlanner(search, generator, options.safety or self.safety, self.at_decisions)
+        solver, iterations, safety = options.solver or solver, options.iterations or iterations, self._safety(options)
+        planner: Planner
+        if options.expansions is None:
+            planner = ClassPlanner(self._trained.search(self._space, solver, iterations), generator, safety, self.at_decisions)
+        else:
+            search = self.growing_search(self._trained, solver, iterations, options.expansions)
+            planner = GrowingPlanner(self._steps, search, int(generator.integers(2**32)))
         return SearchAgent(planner, generator, self.name)
+
+    def growing_search(self, trained: Trained[S], solver: str, iterations: int, expansions: int) -> GrowingSearch:
+        """Returns the search of its networks by trees that open so many public states over so many regret updates."""
+        config = replace(trained.config, solver=solver, iterations=iterations).search_in(self.game)
+        growing = max(1, round(GROWING_SHARE * iterations))
+        growth = GrowingConfig(
+            expansions, expansions / growing, solver, config.alternating, config.decomposition, config.warm_up,
+            settling=iterations - growing,
+        )  # fmt: skip
+        known = np.zeros(self._space.num_classes, bool)
+        known[self.learnt_classes()] = True
+        return trained.growing_search(self._space, self._steps.source, growth, known)
+
+    def _safety(self, options: SearchOptions) -> str:
+        if options.expansions is not None and options.safety not in (None, RE_SOLVING):
+            raise TacitError(f"growing trees are searched again by re-solving: leave out --safety {options.safety}")
+        return RE_SOLVING if options.expansions is not None else options.safety or self.safety
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
         return forward_pass(self._trained.value_net(space, device))
@@ -88,6 +126,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         solver: str | None = None,
         iterations: int | None = None,
         safety: str | None = None,
+        expansions: int | None = None,
         playthroughs: int | None = None,
         last: int | None = None,
         device: str = "cpu",
@@ -102,34 +141,38 @@ class NetworkArtifact(Artifact, Generic[S]):
           solver: the search algorithm; None takes that of `judged_search`.
           iterations: search iterations, likewise; each updates both players, so the 1,024 of ReBeL's paper are 512.
           safety: how it searches again below a search, one of `SAFETY`.
+          expansions: has it search by growing trees that open so many public states each, and re-solve at all decisions.
           playthroughs: policies of sampled search that are averaged, 64 unless told; more give a tighter bound.
           last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
           device: `cpu` or `cuda`.
-          seed: of the sampled iterations.
+          seed: of the sampled iterations, and of growing trees.
         """
-        SearchOptions(safety=safety)  # refuses what nobody knows
-        safety = safety or self.safety
+        safety = self._safety(SearchOptions(safety=safety, expansions=expansions))
         solver, iterations = solver or self.judged_search()[0], iterations or self.judged_search()[1]
         sampled = safety == SAMPLED
         if playthroughs is not None and not sampled:
             raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
+        if expansions is not None and device != "cpu":
+            raise TacitError("growing trees where something is hidden are searched on a cpu: leave out --device")
         playthroughs = (playthroughs or PLAYTHROUGHS) if sampled else None
         networks = [self._trained] if last is None else self._last_networks(last)
         tree, quality = self._space.tree, []
         most = tree.num_nodes if safety == RE_SOLVING else max_searches(self._space) * (playthroughs or 1)
         for number, trained in enumerate(networks, 1):
             show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
-            search = trained.search(self._space, solver, iterations, device)
-            if safety == RE_SOLVING:
-                strategy = resolving_strategy(search, show, self.at_decisions)
+            if expansions is not None:
+                strategy = growing_strategy(self.growing_search(trained, solver, iterations, expansions), seed, show)
+            elif safety == RE_SOLVING:
+                strategy = resolving_strategy(trained.search(self._space, solver, iterations, device), show, self.at_decisions)
             else:
+                search = trained.search(self._space, solver, iterations, device)
                 strategy = playthrough_strategy(search, playthroughs or 1, np.random.default_rng(seed), show, sampled)
             quality.append(evaluate(make_passes(tree), strategy))
         known, bounds = self.game.known_value(), [one.exploitability for one in quality]
         units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(float(np.mean(bounds))).items()}
         return self.evaluation(
             "exploitability", float(np.mean(bounds)), "upper bound" if sampled else "exact", playthroughs=playthroughs,
-            solver=solver, iterations=iterations, safety=safety, **units,
+            solver=solver, iterations=iterations, expansions=expansions, safety=safety, **units,
             value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
             checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
         )  # fmt: skip

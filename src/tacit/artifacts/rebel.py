@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.agents.options import SAMPLED
 from tacit.artifacts.base import Evaluation, Monitor
@@ -40,6 +41,9 @@ class RebelArtifact(NetworkArtifact[RebelConfig]):
 
     def play_search(self) -> tuple[str, int]:
         return self._trained.config.solver, PLAY_ITERATIONS
+
+    def learnt_classes(self) -> NDArray[np.int64]:
+        return self._space.start_classes()
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
         return {**super().measures(), **({"network-error": self.network_error} if self._space.compiled else {})}

@@ -48,6 +48,12 @@ SearchTimeOption = Annotated[
 WorkersOption = Annotated[
     int, typer.Option("--workers", min=1, max=1_024, help="Processes that play, each on one thread; results are the same.")
 ]
+SearchExpansionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--expansions", min=1, max=10**9, help="Have networks search by growing trees that open so many states. [boards: 400]"
+    ),
+]
 
 
 WIDE = 110

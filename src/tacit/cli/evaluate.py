@@ -9,6 +9,7 @@ import typer
 
 from tacit.cli.common import (
     JsonOption,
+    SearchExpansionsOption,
     SearchSafetyOption,
     SearchTimeOption,
     SeedOption,
@@ -41,6 +42,7 @@ def evaluate(
         number_option("Search iterations; each updates both players. [default: 128; sog, deepstack: their own; of a bot 100]"),
     ] = None,
     safety: SearchSafetyOption = None,
+    expansions: SearchExpansionsOption = None,
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int | None, number_option("Public belief states that network-error compares. [default: 200]", 2)] = None,
     game: Annotated[
@@ -93,7 +95,7 @@ def evaluate(
     start(seed)
     options: dict[str, Any] = {
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
-        "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
+        "expansions": expansions, "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
         "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
         "time_per_decision": time_per_decision, "workers": None if workers == 1 else workers,
     }  # fmt: skip

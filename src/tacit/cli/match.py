@@ -13,6 +13,7 @@ import typer
 from tacit.cli.common import (
     JsonOption,
     SearchDeviceOption,
+    SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
@@ -46,6 +47,7 @@ def match(
     device: SearchDeviceOption = None,
     time_per_decision: SearchTimeOption = None,
     workers: WorkersOption = 1,
+    expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -74,7 +76,7 @@ def match(
     from tacit.tally import Tally
 
     start(seed)
-    rules, options = load_game(game), SearchOptions(solver, iterations, safety, device, time_per_decision)
+    rules, options = load_game(game), SearchOptions(solver, iterations, safety, device, time_per_decision, expansions)
     each = 2 if duplicate else 1
     num_deals = -(-hands // each)
     tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False

@@ -11,6 +11,7 @@ import typer
 from tacit.cli.common import (
     JsonOption,
     SearchDeviceOption,
+    SearchExpansionsOption,
     SearchIterationsOption,
     SearchSafetyOption,
     SearchSolverOption,
@@ -54,6 +55,7 @@ def play(
     safety: SearchSafetyOption = None,
     device: SearchDeviceOption = None,
     time_per_decision: SearchTimeOption = None,
+    expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")
@@ -88,7 +90,7 @@ def play(
         artifact = artifacts.open(agent, rules, monitor)
         if time_per_decision is None and iterations is None and "time_per_decision" in artifact.search_options:
             time_per_decision = SECONDS
-        opponent = artifact.agent(own, SearchOptions(solver, iterations, safety, device, time_per_decision))
+        opponent = artifact.agent(own, SearchOptions(solver, iterations, safety, device, time_per_decision, expansions))
     screen = _Screen(sys.stderr if as_json else sys.stdout)
     searches = getattr(opponent, "safety", None)
     screen.say(f"{rules} against {opponent.name}{f' (search: {searches})' if searches else ''}; q stops")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -43,6 +45,15 @@ class PolicyExamples:
     public_class: Tensor
     beliefs: Tensor
     policy: Tensor
+
+
+E = TypeVar("E", ValueExamples, PolicyExamples)
+
+
+def joined_examples(parts: Sequence[E]) -> E:
+    """Returns several lots of examples, of one kind, as one."""
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return type(parts[0])(*(torch.cat(column) for column in columns))
 
 
 def quantise(probabilities: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from tacit.learning.examples import PolicyExamples, ValueExamples, unquantise
+from tacit.learning.examples import E, PolicyExamples, ValueExamples, unquantise
 from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.learning.settings import NetworkSettings
@@ -23,7 +23,6 @@ HUBER_DELTA = 0.1
 """In units of the game's typical return: larger errors count linearly."""
 MAX_GRADIENT = 5.0
 
-E = TypeVar("E", ValueExamples, PolicyExamples)
 N = TypeVar("N", bound=BeliefNet)
 
 

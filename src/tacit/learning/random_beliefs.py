@@ -20,15 +20,7 @@ class RandomBeliefs:
 
     def __init__(self, search: BatchSearch, num_games: int, generator: np.random.Generator) -> None:
         self.search, self.generator = search, generator
-        space = search.space
-        found = set(space.root_class.tolist())
-        starts, pending = space.tables.leaf_start, sorted(found)
-        while pending:
-            c = pending.pop()
-            below = set(space.tables.leaf_class[starts[c] : starts[c + 1]].tolist()) - found
-            found |= below
-            pending += sorted(below)
-        self._classes = np.array(sorted(found))
+        self._classes = search.space.start_classes()
         self._draw(num_games)
 
     def advance(self) -> tuple[ValueExamples, SearchResult]:

@@ -31,6 +31,8 @@ class NetworkSettings(Settings):
 
     zero_sum: ClassVar[bool] = False
     """Whether value networks are made to give values that sum to zero (`nets/zero_sum.py`)."""
+    warm_starts: ClassVar[bool] = False
+    """Whether searches start from the policy network, where there is one (`search/warm.py`)."""
 
     solver: str
     iterations: int

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.errors import TacitError
@@ -15,9 +17,11 @@ from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.search import BatchSearch
 from tacit.solvers.warm import WARM_ITERATIONS
 from tacit.tree.search_space import SearchSpace, game_space
+from tacit.tree.source import SubgameSource
 
 S = TypeVar("S", bound=NetworkSettings)
 
@@ -89,9 +93,25 @@ class Trained(Generic[S]):
         """
         config = replace(self.config, solver=solver, iterations=iterations).search_in(space.game)
         search = BatchSearch(space, forward_pass(self.value_net(space, device)), config, device)
-        if iterations > WARM_ITERATIONS:
+        if self.config.warm_starts and iterations > WARM_ITERATIONS:
             search.policy = self.policy_net(space, search.decisions.num_actions, device)
         return search
+
+    def growing_search(
+        self, space: SearchSpace, steps: SubgameSource, config: GrowingConfig, known: NDArray[np.bool_]
+    ) -> GrowingSearch:
+        """Returns the search of the trained networks by growing trees, on the CPU; a policy network gives the priors.
+
+        Args:
+          space: the game, at the depth that the networks were trained for.
+          steps: the same classes, as subgames of depth 1.
+          config: how trees grow.
+          known: `[C]` the classes whose values the network has learnt.
+        """
+        num_actions = int(space.tables.num_entry_actions.max())
+        policy, evaluator = self.policy_net(space, num_actions), forward_pass(self.value_net(space))
+        states = space.tables.num_private_states
+        return GrowingSearch(steps, evaluator, config, policy, states, num_actions, None if known.all() else known)
 
     def _require(self, game: AnyGame) -> None:
         if str(game) != self.game:

@@ -48,6 +48,7 @@ class RebelConfig(NetworkSettings):
 
     system: ClassVar[str] = "rebel"
     words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
+    warm_starts: ClassVar[bool] = True
 
     solver: str = "linear-cfr"
     iterations: int = 512

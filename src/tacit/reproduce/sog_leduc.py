@@ -31,7 +31,7 @@ from tacit.learning.returns import typical_return
 from tacit.leaves.evaluators import RandomLeaves, ZeroLeaves
 from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
-from tacit.sog.config import PRESETS, SogConfig
+from tacit.sog.config import NO_POLICIES, PRESETS, QueryConfig
 from tacit.sog.system import DEEPSTACK, SOG
 from tacit.training.folder import RunFolder
 from tacit.training.system import System
@@ -83,7 +83,7 @@ class LeducJob(NamedTuple):
     iterations: int
     seed: int
     folder: RunFolder[Any, Any]
-    config: SogConfig
+    config: QueryConfig
 
 
 class LeducPoint(NamedTuple):
@@ -125,7 +125,8 @@ def leduc_jobs(scale: str, out: Path, seed: int) -> list[LeducJob]:
         for curve, system in LEARNED.items():
             for iterations in how.trained:
                 for number in range(seed, seed + how.seeds):
-                    base = system.presets[how.preset].with_settings({**how.settings, "seed": str(number)})
+                    values_alone = {"policies": NO_POLICIES} if system is SOG else {}
+                    base = system.presets[how.preset].with_settings({**how.settings, **values_alone, "seed": str(number)})
                     config = _searching(base, protocol, iterations)
                     folder = RunFolder(out / f"{protocol}-{system.name}-{iterations}-{number}", system)
                     found.append(LeducJob(protocol, curve, iterations, number, folder, config))
@@ -166,7 +167,7 @@ def untrained_points(scale: str, seed: int, progress: Callable[[int, int], None]
     return found
 
 
-def _searching(config: SogConfig, protocol: str, iterations: int) -> SogConfig:
+def _searching(config: QueryConfig, protocol: str, iterations: int) -> QueryConfig:
     """Returns a configuration with the searches of a protocol."""
     paper, better = PRESETS["paper"], PRESETS["cpu"]
     like = paper if protocol == PAPER else better

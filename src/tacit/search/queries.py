@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tacit.search.search import BatchSearch, SearchResult
-from tacit.search.walk import leaf_states
+from tacit.search.walk import leaf_states, reaches_below
 
 
 class Queries(NamedTuple):
@@ -33,7 +33,9 @@ def joined(parts: list[Queries]) -> Queries:
     return Queries(torch.cat([part.public_class for part in parts]), torch.cat([part.reaches for part in parts]))
 
 
-def asked_queries(search: BatchSearch, result: SearchResult, per_search: float, generator: np.random.Generator) -> Queries:
+def asked_queries(
+    search: BatchSearch, result: SearchResult, per_search: float | np.ndarray, generator: np.random.Generator
+) -> Queries:
     """Returns some of the queries of each search's sampled iteration, at leaves chosen uniformly.
 
     Where players take turns within an iteration the network is asked twice; these are the queries of the first time.
@@ -41,17 +43,45 @@ def asked_queries(search: BatchSearch, result: SearchResult, per_search: float, 
     Args:
       search: what searched.
       result: what it found.
-      per_search: queries of a search that has leaves, on average; no leaf is taken twice.
+      per_search: queries of a search that has leaves, on average, or `[B]` of each of them; no leaf is taken twice.
       generator: chooses them.
     """
     batch, device = result.batch, result.values.device
-    starts = search.space.tables.leaf_start
-    by_place = np.repeat(np.diff(starts)[batch.group_class], batch.group_size)
-    num_leaves = by_place[batch.place]  # [B]
-    wanted = np.floor(per_search + generator.random(len(num_leaves)))
-    keys = generator.random((len(num_leaves), max(1, int(num_leaves.max()))))
-    keys[np.arange(keys.shape[1]) >= num_leaves[:, None]] = 2.0
-    rank = keys.argsort(axis=1).argsort(axis=1)
-    game, leaf = np.nonzero((rank < wanted[:, None]) & (keys < 2.0))
+    by_place = np.repeat(np.diff(search.space.tables.leaf_start)[batch.group_class], batch.group_size)
+    game, leaf = _some_of(by_place[batch.place], per_search, generator)
     leaves, games = torch.from_numpy(leaf).to(device), torch.from_numpy(game).to(device)
     return Queries(*leaf_states(search, batch, result.believed_strategy, result.sampled_reaches, leaves, games))
+
+
+def inner_queries(search: BatchSearch, result: SearchResult, per_search: float, generator: np.random.Generator) -> Queries:
+    """Returns public belief states of each search's sampled iteration at decisions inside its tree, chosen uniformly.
+
+    A search of fixed depth does not ask for their values; a tree that grows asks for them until it opens them.
+
+    Args:
+      search: what searched.
+      result: what it found.
+      per_search: states of a search, on average; the root is not among them, and no decision is taken twice.
+      generator: chooses them.
+    """
+    batch, parts = result.batch, []
+    below = reaches_below(search, batch, result.believed_strategy, result.sampled_reaches)
+    for group in batch:
+        table, games = search.decisions.by_class[group.public_class], np.flatnonzero(batch.real[group.games])
+        which, decision = _some_of(np.full(len(games), len(table.level) - 1), per_search, generator)
+        chosen = torch.from_numpy(decision + 1).to(table.level.device)
+        beliefs = table.beliefs(batch.rows(below, group), chosen, torch.from_numpy(games[which]).to(chosen.device))
+        parts.append(Queries(table.public_class[chosen], beliefs.view(len(beliefs), 2, beliefs.shape[1] // 2)))
+    return joined(parts)
+
+
+def _some_of(
+    counts: np.ndarray, per_search: float | np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns `[n]` searches and `[n]` which of their `counts` `[B]` things were drawn, none twice, so many on average."""
+    wanted = np.floor(per_search + generator.random(len(counts)))
+    keys = generator.random((len(counts), max(1, int(counts.max()))))
+    keys[np.arange(keys.shape[1]) >= counts[:, None]] = 2.0
+    rank = keys.argsort(axis=1).argsort(axis=1)
+    game, number = np.nonzero((rank < wanted[:, None]) & (keys < 2.0))
+    return game, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tacit.errors import TacitError
@@ -16,13 +16,14 @@ from tacit.solvers.schedules import RegretSchedule, plain_schedule
 from tacit.tree.subgame import ROUND, Depth
 
 SIMULTANEOUS, ALTERNATING = UPDATES = ("simultaneous", "alternating")
+NO_POLICIES, GAME_POLICIES, ALL_POLICIES = POLICIES = ("none", "games", "all")
 DEPTH_WITHOUT_ROUNDS = 2
 """Actions that searches look ahead in games without betting rounds."""
 
 
 @dataclass(frozen=True)
-class SogConfig(NetworkSettings):
-    """A run of Student of Games (Oscarsson et al., Table I).
+class QueryConfig(NetworkSettings):
+    """What runs of Student of Games and DeepStack share: a search, and a network that learns from solved queries.
 
     Attributes:
       solver: the search algorithm, one of the CFR family.
@@ -32,10 +33,7 @@ class SogConfig(NetworkSettings):
       decomposition: at which beliefs leaves are valued: of the present strategies (`cfr-d`, as in the paper), or of their
         averages (`modified-cfr-ave`), which is several times less exploitable with as many iterations.
       depth: actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
-      games: games of self-play that advance in step, and queries that are solved at once.
-      mix: the share of uniform play in the moves of games.
-      queries_per_search: queries of a search in a game that are solved, on average.
-      recursive_queries: queries of a solved query that are solved in turn, on average.
+      games: games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once.
       encoder: what networks see of a public state: its class, or `features` (the game's own, else made of observations).
       hidden: width of the network's hidden layers.
       layers: their number.
@@ -50,7 +48,6 @@ class SogConfig(NetworkSettings):
       seed: of everything random.
     """
 
-    system: ClassVar[str] = "sog"
     words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
     zero_sum: ClassVar[bool] = True
 
@@ -61,9 +58,6 @@ class SogConfig(NetworkSettings):
     decomposition: str = CFR_D
     depth: int | str = ROUND
     games: int = 256
-    mix: float = 0.1
-    queries_per_search: float = 30.0
-    recursive_queries: float = 3.0
     encoder: str = "features"
     hidden: int = 128
     layers: int = 4
@@ -90,10 +84,10 @@ class SogConfig(NetworkSettings):
         self.require_choice("encoder", ENCODERS)
         self.require_choice("updates", UPDATES)
         self.require_at_least(1, "games", "hidden", "layers", "batch_size", "replay_size", "cycle_queries", "epochs")
-        self.require_at_least(0, "halve_every", "evaluate_every", "recursive_queries")
+        self.require_at_least(0, "halve_every", "evaluate_every")
         self.require_seed()
-        self.require_positive("learning_rate", "ratio", "queries_per_search")
-        self.require_shares("mix", "warm_up")
+        self.require_positive("learning_rate", "ratio")
+        self.require_shares("warm_up")
         if not isinstance(plain_schedule(self.solver), RegretSchedule):
             raise TacitError(f"re-solving matches regrets: choose a solver of the CFR family, such as cfr+, not {self.solver}")
         if self.decomposition == CFR_AVE:
@@ -102,37 +96,69 @@ class SogConfig(NetworkSettings):
 
 
 @dataclass(frozen=True)
-class DeepstackConfig(SogConfig):
-    """A run of DeepStack: the same search, with networks that are trained on random situations.
+class SogConfig(QueryConfig):
+    """A run of Student of Games (Oscarsson et al., Table I), which asks the queries of its own self-play.
 
-    `mix`, `queries_per_search` and `recursive_queries` have no effect: there is no self-play.
+    Attributes:
+      mix: the share of uniform play in the moves of games.
+      queries_per_search: queries of a search in a game that are solved, on average.
+      recursive_queries: queries of a solved query that are solved in turn, on average.
+      inner_queries: queries of a search in a game at public states inside its tree, on average. Searches of fixed depth never
+        ask them, growing trees do: with 0 these open whole searches of that depth at a time.
+      policies: what a policy network learns from, which gives growing trees their priors: the searches of `games`, of games
+        and of solved queries (`all`), or nothing (`none`, there is no such network).
     """
+
+    system: ClassVar[str] = "sog"
+
+    mix: float = 0.1
+    queries_per_search: float = 30.0
+    recursive_queries: float = 3.0
+    inner_queries: float = 0.0
+    policies: str = NO_POLICIES
+
+    def __post_init__(self) -> None:
+        self.require_positive("queries_per_search")
+        self.require_at_least(0, "recursive_queries", "inner_queries")
+        self.require_shares("mix")
+        self.require_choice("policies", POLICIES)
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class DeepstackConfig(QueryConfig):
+    """A run of DeepStack: the same search, with networks that are trained on random situations and not by self-play."""
 
     system: ClassVar[str] = "deepstack"
 
 
 _BETTER: dict[str, Any] = {
     "solver": "pcfr+", "warm_up": 0.0, "updates": ALTERNATING, "decomposition": MODIFIED_CFR_AVE, "halve_every": 0,
+    "learning_rate": 2e-3,
 }  # fmt: skip
-PRESETS: dict[str, SogConfig] = {
+_SHARED: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "cpu": dict(
+        **_BETTER, games=512, batch_size=512, ratio=16.0, replay_size=200_000, cycle_queries=4_096, epochs=24,
+        evaluate_every=4,
+    ),
+    "gpu": dict(
+        **_BETTER, games=8_192, hidden=256, batch_size=4_096, ratio=32.0, replay_size=2_000_000, cycle_queries=65_536,
+        epochs=40, evaluate_every=5,
+    ),
+    "smoke": dict(
+        **_BETTER, iterations=10, games=32, hidden=32, layers=2, batch_size=64, replay_size=2_048, cycle_queries=128, epochs=3,
+        evaluate_every=1,
+    ),
+}  # fmt: skip
+_SELF_PLAY: dict[str, Any] = {"queries_per_search": 8.0, "recursive_queries": 0.5, "policies": ALL_POLICIES}
+PRESETS = {
     "paper": SogConfig(),
-    "cpu": SogConfig(
-        **_BETTER, games=512, queries_per_search=8.0, recursive_queries=0.5, learning_rate=2e-3, batch_size=512, ratio=16.0,
-        replay_size=200_000, cycle_queries=4_096, epochs=24, evaluate_every=4,
-    ),
-    "gpu": SogConfig(
-        **_BETTER, games=8_192, queries_per_search=8.0, recursive_queries=0.5, hidden=256, learning_rate=2e-3,
-        batch_size=4_096, ratio=32.0, replay_size=2_000_000, cycle_queries=65_536, epochs=40, evaluate_every=5,
-    ),
-    "smoke": SogConfig(
-        **_BETTER, iterations=10, games=32, queries_per_search=4.0, recursive_queries=0.5, hidden=32, layers=2,
-        learning_rate=2e-3, batch_size=64, replay_size=2_048, cycle_queries=128, epochs=3, evaluate_every=1,
-    ),
-}  # fmt: skip
-DEEPSTACK_PRESETS = {
-    name: DeepstackConfig(**{field.name: getattr(config, field.name) for field in fields(config)})
-    for name, config in PRESETS.items()
+    "cpu": SogConfig(**_SHARED["cpu"], **_SELF_PLAY),
+    "gpu": SogConfig(**_SHARED["gpu"], **_SELF_PLAY),
+    "smoke": SogConfig(**_SHARED["smoke"], **{**_SELF_PLAY, "queries_per_search": 4.0}),
 }
+DEEPSTACK_PRESETS = {name: DeepstackConfig(**settings) for name, settings in _SHARED.items()}
 
 
 def _has_rounds(game: AnyGame, games: int = 200) -> bool:

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tacit.learning.examples import ValueExamples
+from tacit.learning.examples import PolicyExamples, ValueExamples, policy_examples
 from tacit.learning.random_beliefs import random_situations
 from tacit.search.queries import Queries, asked_queries, joined
 from tacit.search.search import BatchSearch
 
 
+class Harvest(NamedTuple):
+    """What searches leave to learn from.
+
+    Attributes:
+      queries: What to solve.
+      policies: What a policy network learns, lot by lot; none where there is no such network.
+    """
+
+    queries: Queries
+    policies: list[PolicyExamples]
+
+
 class QuerySource(Protocol):
     """Where queries come from."""
 
-    def advance(self) -> Queries:
+    def advance(self) -> Harvest:
         """Returns some more."""
 
     def state(self) -> dict[str, Tensor]:
@@ -40,8 +52,8 @@ class RandomSituations:
         self._search, self._count, self._generator = search, count, generator
         self._classes = np.unique(search.space.tables.leaf_class)
 
-    def advance(self) -> Queries:
-        return random_situations(self._search, self._classes, self._count, self._generator)
+    def advance(self) -> Harvest:
+        return Harvest(random_situations(self._search, self._classes, self._count, self._generator), [])
 
     def state(self) -> dict[str, Tensor]:
         return {}
@@ -79,9 +91,9 @@ class QueryBuffer:
 
 
 def solve_queries(
-    search: BatchSearch, queries: Queries, recursive: float, generator: np.random.Generator
-) -> tuple[ValueExamples, Queries]:
-    """Returns examples for the network, and new queries that came up.
+    search: BatchSearch, queries: Queries, recursive: float, generator: np.random.Generator, policies: bool = False
+) -> tuple[ValueExamples, Harvest]:
+    """Returns examples for the value network, and what else came up: new queries, and examples for a policy network.
 
     Both ranges are given, so nothing constrains the search (no gadget); its root values are what the network should say.
 
@@ -90,10 +102,12 @@ def solve_queries(
       queries: what to solve; those whose beliefs exclude each other have no values and are left out.
       recursive: queries of each search that are asked in turn, on average.
       generator: chooses them.
+      policies: whether there is a policy network, which learns the policy at a decision of each search.
     """
     classes = queries.public_class.cpu().numpy()
     sample = generator.integers(1, search.config.iterations + 1, len(classes))
     result = search.run(classes, queries.reaches, sample)
     known = ~result.values.isnan().flatten(1).all(1)
     examples = ValueExamples(queries.public_class[known], queries.reaches[known].flatten(1), result.values[known].flatten(1))
-    return examples, asked_queries(search, result, recursive, generator)
+    more = asked_queries(search, result, recursive, generator)
+    return examples, Harvest(more, [policy_examples(search, result, queries.reaches, generator)] if policies else [])

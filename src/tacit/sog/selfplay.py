@@ -5,7 +5,7 @@ its own range and the values that it promised the other. Every search hands in s
 
 Where we differ: private states are summed out, so a public move is drawn by its total probability under both agents' ranges,
 and no cards are dealt. Searches at the start of the game depend on the network alone, so one serves several games that start
-together, and hands in as many queries as its leaves allow.
+together, as many as it has leaves enough for: it hands in their queries.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tacit.learning.examples import policy_examples
 from tacit.search.continual import Spots, resolve
 from tacit.search.moves import PlanTables, PublicMoves
-from tacit.search.queries import Queries, asked_queries, joined
+from tacit.search.queries import asked_queries, inner_queries, joined
 from tacit.search.search import BatchSearch
 from tacit.search.walk import GAME_OVER, sample_leaves
+from tacit.sog.queries import Harvest
 
 SHARED = 4
-"""Games that start together from one search."""
+"""The most games that start together from one search."""
 
 
 class SoundSelfPlay:
@@ -39,7 +41,14 @@ class SoundSelfPlay:
     """
 
     def __init__(
-        self, search: BatchSearch, num_games: int, mix: float, queries_per_search: float, generator: np.random.Generator
+        self,
+        search: BatchSearch,
+        num_games: int,
+        mix: float,
+        queries_per_search: float,
+        generator: np.random.Generator,
+        inner_per_search: float = 0.0,
+        policies: bool = False,
     ) -> None:
         """Begins all games.
 
@@ -49,9 +58,11 @@ class SoundSelfPlay:
           mix: the share of uniform play in the moves of games.
           queries_per_search: queries that a search hands in, on average.
           generator: everything random.
+          inner_per_search: queries at decisions inside its tree that a search hands in beside, on average.
+          policies: whether searches hand in policies, too.
         """
         self.search, self.generator = search, generator
-        self._mix, self._per_search = mix, queries_per_search
+        self._mix, self._per_search, self._inner, self._policies = mix, queries_per_search, inner_per_search, policies
         space, self._device = search.space, search.kernels.device
         self._moves, self._plans = PublicMoves(space, self._device), PlanTables(space)
         self._root_chances = space.root_chance / space.root_chance.sum()
@@ -65,38 +76,36 @@ class SoundSelfPlay:
         self.searches = self.started = 0
         self._restart(np.arange(num_games))
 
-    def advance(self) -> Queries:
-        """Returns queries of this step's searches; every game makes one public move, and those that end start anew."""
+    def advance(self) -> Harvest:
+        """Returns what this step's searches leave; every game makes one public move, and those that end start anew."""
         tables = self.search.decisions
         strategy = torch.zeros(len(self.game_class), *tables.legal.shape[1:], device=self._device)
-        queries = []
+        found: list[Harvest] = []
         for seat in (0, 1):
             spot = self._plans.spot(seat, self.plan_class[:, seat], self.plan_node[:, seat])
             games = np.flatnonzero((spot >= 0) & ~self.fresh)
             if len(games):
                 spots = Spots(self.game_class[games], self.ranges[games], self.promises[games, seat, spot[games]])
-                queries.append(self._search(seat, spots, games, np.arange(len(games)), strategy, self._per_search))
+                found.append(self._search(seat, spots, games, np.arange(len(games)), strategy))
             if self.fresh.any():
-                queries.append(self._open(seat, strategy))
+                found.append(self._open(seat, strategy))
         self._move(strategy)
-        return joined(queries)
+        return Harvest(joined([part.queries for part in found]), [part for lot in found for part in lot.policies])
 
-    def _open(self, seat: int, strategy: Tensor) -> Queries:
+    def _open(self, seat: int, strategy: Tensor) -> Harvest:
         """Searches for the games that start: games at the same public state share searches."""
         games = np.flatnonzero(self.fresh)
         games = games[np.argsort(self.game_class[games], kind="stable")]
         classes, first, count = np.unique(self.game_class[games], return_index=True, return_counts=True)
-        copies = -(-count // SHARED)
+        leaves = np.diff(self.search.space.tables.leaf_start)[classes]
+        copies = -(-count // np.clip(leaves // self._per_search, 1, SHARED).astype(np.int64))
         rank = np.arange(len(games)) - np.repeat(first, count)
         search_of = np.repeat(np.cumsum(copies) - copies, count) + rank % np.repeat(copies, count)
         spots = Spots(np.repeat(classes, copies), self.ranges[games[np.repeat(first, copies)]], None)
-        shared = self._per_search * len(games) / len(spots.public_class)
-        return self._search(seat, spots, games, search_of, strategy, shared)
+        return self._search(seat, spots, games, search_of, strategy)
 
-    def _search(
-        self, seat: int, spots: Spots, games: np.ndarray, search_of: np.ndarray, strategy: Tensor, per_search: float
-    ) -> Queries:
-        """Returns queries of searches; their plans become those of the games.
+    def _search(self, seat: int, spots: Spots, games: np.ndarray, search_of: np.ndarray, strategy: Tensor) -> Harvest:
+        """Returns what searches leave, so many queries for each of their games; their plans become those of the games.
 
         Args:
           seat: who searches.
@@ -104,7 +113,6 @@ class SoundSelfPlay:
           games: `[n]` the games whose plans these are.
           search_of: `[n]` the search of each.
           strategy: `[G, H, A]` receives what the seat plays where it acts.
-          per_search: queries of a search.
         """
         search, tables = self.search, self.search.decisions
         sample = self.generator.integers(1, search.config.iterations + 1, len(spots.public_class))
@@ -122,7 +130,12 @@ class SoundSelfPlay:
                 entry = torch.from_numpy(np.searchsorted(part.entries, table.entries[0].cpu().numpy())).to(self._device)
                 probability = part.played[entry.where(legal, 0)][:, :, column] * legal[:, :, None]  # [H, A, n]
                 strategy[mine] = probability.permute(2, 0, 1)
-        return asked_queries(search, result, per_search, self.generator)
+        sharing = np.bincount(search_of, minlength=len(sample))
+        queries = [asked_queries(search, result, self._per_search * sharing, self.generator)]
+        if self._inner:
+            queries.append(inner_queries(search, result, self._inner, self.generator))
+        policies = [policy_examples(search, result, result.sampled_reaches, self.generator)] if self._policies else []
+        return Harvest(joined(queries), policies)
 
     def _move(self, strategy: Tensor) -> None:
         """Makes a public move in every game: drawn with the uniform mix, followed by ranges without it."""

@@ -16,16 +16,17 @@ from tacit.errors import DivergedError, TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
-from tacit.learning.examples import ValueExamples
-from tacit.learning.learner import value_learner
-from tacit.learning.networks import make_value_net
+from tacit.learning.examples import PolicyExamples, ValueExamples, joined_examples
+from tacit.learning.learner import NetworkLearner, policy_learner, value_learner
+from tacit.learning.networks import make_policy_net, make_value_net
 from tacit.learning.rates import cosine_decay
 from tacit.learning.returns import typical_return
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.forward import forward_pass
+from tacit.nets.value_net import PolicyNet
 from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
-from tacit.sog.config import DeepstackConfig, SogConfig
+from tacit.sog.config import ALL_POLICIES, NO_POLICIES, QueryConfig, SogConfig
 from tacit.sog.queries import QueryBuffer, QuerySource, RandomSituations, solve_queries
 from tacit.sog.selfplay import SoundSelfPlay
 from tacit.training.system import Metrics, Trainer, generator_state
@@ -45,6 +46,7 @@ class SogProgress(Metrics):
       validation_loss: The loss on the cycle's new examples before the network learnt from them (the paper's Figure 3).
       policy_change: The mean square difference of the root's policy to the one after the cycle before (Figure 4).
       exploitability: Of continual re-solving, exact, where it was evaluated.
+      policy_loss: The policy network's mean training loss of the cycle, where there is one.
     """
 
     epoch: int
@@ -55,19 +57,21 @@ class SogProgress(Metrics):
     validation_loss: float | None = None
     policy_change: float | None = None
     exploitability: float | None = None
+    policy_loss: float | None = None
 
 
-class SogTrainer(Trainer[SogConfig, SogProgress]):
-    """Sources of queries, the solver, and the network that learns from solved ones.
+class SogTrainer(Trainer[QueryConfig, SogProgress]):
+    """Sources of queries, the solver, and the networks that learn from solved ones.
 
     Attributes:
       values: The value network with its replay buffer.
+      policies: The policy network with its own, if there is one.
       search: How agents and the solver search.
       source: Where queries come from.
       buffer: Queries that wait.
     """
 
-    def __init__(self, game: AnyGame, config: SogConfig, device: str = "cpu") -> None:
+    def __init__(self, game: AnyGame, config: QueryConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
         self.device = device
         self.space = game_space(game, config.depth_in(game))
@@ -80,11 +84,19 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         self.search = BatchSearch(self.space, self._forward, config.search_in(game), device)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
+        self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None
         self.source: QuerySource
-        if isinstance(config, DeepstackConfig):
-            self.source = RandomSituations(self.search, config.games, self._numpy)
+        if isinstance(config, SogConfig):
+            learns = config.policies != NO_POLICIES
+            self.source = SoundSelfPlay(
+                self.search, config.games, config.mix, config.queries_per_search, self._numpy, config.inner_queries, learns
+            )
+            if learns:
+                decisions = self.search.decisions
+                policy = make_policy_net(self.space, config, decisions.num_actions).to(device)
+                self.policies = policy_learner(policy, decisions, config, device)
         else:
-            self.source = SoundSelfPlay(self.search, config.games, config.mix, config.queries_per_search, self._numpy)
+            self.source = RandomSituations(self.search, config.games, self._numpy)
         self.buffer = QueryBuffer(self.space.tables.num_private_states, device)
         self._policy = self._root_policy()
 
@@ -92,9 +104,11 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         """Returns the progress after one cycle; where the run's time is up the cycle ends early."""
         start = clock()
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
-        examples = self._solve_cycle(lambda: clock() < ends)
-        validation = self.values.loss(examples)
-        loss = self.values.learn(examples, self._learning_rate(), self._torch)
+        examples, policies = self._solve_cycle(lambda: clock() < ends)
+        validation, rate, policy_loss = self.values.loss(examples), self._learning_rate(), None
+        loss = self.values.learn(examples, rate, self._torch)
+        if self.policies is not None and policies:
+            policy_loss = self.policies.learn(joined_examples(policies), rate, self._torch)
         self._forward.refresh()
         policy = self._root_policy()
         change = float((policy - self._policy).square().sum() / self._root_legal.sum())
@@ -105,33 +119,31 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         speed = len(examples.public_class) / took
-        return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change)
+        return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change, policy_loss=policy_loss)
 
-    def _solve_cycle(self, goes_on: Callable[[], bool]) -> ValueExamples:
+    def _solve_cycle(self, goes_on: Callable[[], bool]) -> tuple[ValueExamples, list[PolicyExamples]]:
         """Returns the examples of a cycle: self-play makes queries while too few wait, and the solver takes them.
 
         A cycle that leaves more queries waiting than it solved forgets them: in long games recursive queries could otherwise
         crowd out self-play for good.
         """
-        config, parts, solved = self.config, [], 0
+        config, parts, policies, solved = self.config, list[ValueExamples](), list[PolicyExamples](), 0
+        recursive, learns = 0.0, False
+        if isinstance(config, SogConfig):
+            recursive, learns = config.recursive_queries, config.policies == ALL_POLICIES
         while solved < config.cycle_queries and (goes_on() or not solved):
             size = min(config.games, config.cycle_queries - solved)
             if len(self.buffer) < size:
-                self.buffer.add(self.source.advance())
-                continue
-            queries = self.buffer.take(size)
-            examples, more = solve_queries(self.search, queries, self._recursive, self._numpy)
-            self.buffer.add(more)
-            parts.append(examples)
-            solved += size
+                found = self.source.advance()
+            else:
+                examples, found = solve_queries(self.search, self.buffer.take(size), recursive, self._numpy, learns)
+                parts.append(examples)
+                solved += size
+            self.buffer.add(found.queries)
+            policies += found.policies
         if len(self.buffer) > config.cycle_queries:
             self.buffer.take(len(self.buffer))
-        columns = zip(*(vars(part).values() for part in parts), strict=True)
-        return ValueExamples(*(torch.cat(column) for column in columns))
-
-    @property
-    def _recursive(self) -> float:
-        return 0.0 if isinstance(self.config, DeepstackConfig) else self.config.recursive_queries
+        return joined_examples(parts), policies
 
     @property
     def examples(self) -> int:
@@ -156,11 +168,13 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
         return SogProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)
 
     def weights(self) -> dict[str, Tensor]:
-        return self.values.net.state_dict()
+        policy = {} if self.policies is None else prefixed("policy", self.policies.net.state_dict())
+        return {**self.values.net.state_dict(), **policy}
 
     def tensors(self) -> dict[str, Tensor]:
         return {
             **prefixed("values", self.values.state()),
+            **({} if self.policies is None else prefixed("policies", self.policies.state())),
             **prefixed("source", self.source.state()),
             **prefixed("buffer", self.buffer.state()),
             "policy": self._policy,
@@ -174,6 +188,8 @@ class SogTrainer(Trainer[SogConfig, SogProgress]):
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         super().restore(tensors, header)
         self.values.restore(unprefixed("values", tensors))
+        if self.policies is not None:
+            self.policies.restore(unprefixed("policies", tensors))
         self.source.restore(unprefixed("source", tensors))
         self.buffer.restore(unprefixed("buffer", tensors))
         self._policy = tensors["policy"].to(self.device)

@@ -193,6 +193,21 @@ class SearchSpace:
         """Returns where the nodes and the entries of the subgame at a decision lie in the whole game; nothing is cut out."""
         return subgame_places(self.tree, node, self.depth)
 
+    def start_classes(self) -> NDArray[np.int64]:
+        """Returns the classes, in order, that searches start at where each starts at a leaf of the one before."""
+        found = set(self.root_class.tolist())
+        starts, pending = self.tables.leaf_start, sorted(found)
+        while pending:
+            c = pending.pop()
+            below = set(self.tables.leaf_class[starts[c] : starts[c + 1]].tolist()) - found
+            found |= below
+            pending += sorted(below)
+        return np.array(sorted(found))
+
+    def at_depth(self, depth: Depth) -> SearchSpace:
+        """Returns the same game prepared for searches of another depth; its classes keep their numbers."""
+        return SearchSpace(self.source.at_depth(depth))
+
     @cached_property
     def _at_node(self) -> dict[int, Subgame]:
         return {}

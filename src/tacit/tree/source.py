@@ -14,9 +14,10 @@ come in the order of the generic compiler (`compile_game(game, direct=False)`), 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -76,12 +77,29 @@ class SubgameSource(Protocol):
         """Returns how many classes are known so far."""
         ...
 
+    def at_depth(self, depth: Depth) -> Self:
+        """Returns a source of the same classes, under the same numbers, whose subgames look so far ahead."""
+        ...
+
     def subgame(self, public_class: int) -> ClassSubgame:
         """Returns the subgame at a class, from unit reaches; chance weights sum to 1 at the root."""
         ...
 
 
-class TreeSource:
+class _Deepened:
+    """What sources have in common: their classes do not depend on how far subgames look ahead."""
+
+    depth: Depth
+
+    def at_depth(self, depth: Depth) -> Self:
+        """Returns a source of the same classes, under the same numbers, whose subgames look so far ahead."""
+        check_depth_limit(depth)
+        other = copy.copy(self)
+        other.depth = depth
+        return other
+
+
+class TreeSource(_Deepened):
     """Subgames cut out of a compiled tree."""
 
     def __init__(self, tree: PublicTree, depth: Depth) -> None:
@@ -124,7 +142,7 @@ class _RuleClass:
     step: ClassStep | None = None
 
 
-class RuleSource:
+class RuleSource(_Deepened):
     """Subgames expanded from the rules, class by class.
 
     A class is expanded by one action, once; subgames of any depth are put together from these steps.

@@ -7,22 +7,12 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.compiled import compiled, inner
+from tacit.random_numbers import uniform_32
 
 NOT_OPENED = -1
 """Child of an action that is not in the tree."""
 PENDING = -3
 """Actor of a node that was added and not yet looked at."""
-
-
-@inner()
-def _uniform(random, tree):
-    """Returns a number from [0, 1) and moves a tree's generator on (splitmix64)."""
-    random[tree] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[tree]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float32(z >> np.uint64(40)) * np.float32(2.0**-24)
 
 
 @inner()
@@ -72,8 +62,8 @@ def expand(
             node = 0
             while actor[tree, node] >= 0:
                 chosen = -1
-                if _uniform(random, tree) < 0.5:
-                    chosen = _by_strategy(strategy[tree, node], _uniform(random, tree))
+                if uniform_32(random, tree) < 0.5:
+                    chosen = _by_strategy(strategy[tree, node], uniform_32(random, tree))
                 if chosen < 0:
                     sign = np.float32(1.0 - 2.0 * actor[tree, node])
                     scored = child[tree, node], prior[tree, node], value[tree], visits[tree, node]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.compiled import compiled
+from tacit.random_numbers import uniform
 from tacit.search.growing.forest import CLOSED, NEW, NO_NODE, VALUED
 from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
 from tacit.tree.public_tree import NO_PARENT
@@ -27,16 +28,6 @@ BEST_PRIOR = -1
 
 
 @_inlined
-def _draw(f, b):  # type: ignore[no-untyped-def]
-    """Returns a tree's next random number in [0, 1) (SplitMix64)."""
-    f.random[b] += np.uint64(0x9E3779B97F4A7C15)
-    z = f.random[b]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.float64((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
-
-
-@_inlined
 def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
     """Returns both players' rows at the root, drawn from the beliefs there, or from chance where these exclude each other."""
     state = f.state[b, 0]
@@ -44,7 +35,7 @@ def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for pair in range(first, end):
         total += t.pair_chance[pair] * f.reach[b, 0, t.pair_row[0][pair]] * f.reach[b, 1, t.pair_row[1][pair]]
-    left, chosen = _draw(f, b) * (total if total > 0.0 else t.state_chance[state]), end - 1
+    left, chosen = uniform(f.random, b) * (total if total > 0.0 else t.state_chance[state]), end - 1
     for pair in range(first, end):
         weight = t.pair_chance[pair]
         if total > 0.0:
@@ -101,7 +92,7 @@ def _puct(t, f, b, node, player, h, first, end, exploration):  # type: ignore[no
 @_inlined
 def _draw_action(f, b, first, end):  # type: ignore[no-untyped-def]
     """Returns an entry drawn from the current strategy."""
-    left, chosen = _draw(f, b), first
+    left, chosen = uniform(f.random, b), first
     for e in range(first, end):
         if f.strategy[b, e] > 0.0:
             chosen = e
@@ -128,7 +119,7 @@ def _draw_child(t, f, b, k, rows, entry):  # type: ignore[no-untyped-def]
         for pair in range(t.pair_start[state], t.pair_start[state + 1]):
             if _follows(t, state, pair, rows, actor, entry):
                 total += t.pair_chance[pair]
-    left, child, below = _draw(f, b) * total, 0, rows
+    left, child, below = uniform(f.random, b) * total, 0, rows
     for state in range(first, t.state_start[k + 1]):
         for pair in range(t.pair_start[state], t.pair_start[state + 1]):
             if left >= 0.0 and _follows(t, state, pair, rows, actor, entry) and t.pair_chance[pair] > 0.0:
@@ -161,7 +152,7 @@ def walk(t, f, exploration, puct_share, target, action):  # type: ignore[no-unty
             h, offset = rows[actor], f.node_entry[b, node]
             first = offset + t.first_entry[t.action_start[k] + h]
             end = offset + t.first_entry[t.action_start[k] + h + 1]
-            if _draw(f, b) < puct_share:
+            if uniform(f.random, b) < puct_share:
                 entry = _puct(t, f, b, node, actor, h, first, end, exploration)
             else:
                 entry = _draw_action(f, b, first, end)

@@ -44,6 +44,8 @@ class Forest(NamedTuple):
       cfv: `[B, 2, R]` the counterfactual values of the player's latest update.
       cfv_sum: `[B, 2, R]` the sum over iterations of weight times `cfv`, since the row is there.
       leaf_value: `[B, 2, R]` infostate values of the rows at leaves.
+      leaf_sum: `[B, 2, R]` where leaves are valued at averages, `leaf_value` times how likely chance and the opponent's
+        `reach_sum` make each row at a leaf, by the latest update.
       leaf_asked: `[B, N]` 1 where a leaf without private information has its value, which never changes.
       regret: `[B, E]` cumulative regrets.
       average: `[B, E]` the sum over iterations of weight times own reach times strategy.
@@ -77,6 +79,7 @@ class Forest(NamedTuple):
     cfv: Floats
     cfv_sum: Floats
     leaf_value: Floats
+    leaf_sum: Floats
     leaf_asked: Ints
     regret: Floats
     average: Floats
@@ -91,10 +94,10 @@ class Forest(NamedTuple):
 
 _PER_TREE = ("num_nodes", "num_rows", "num_entries", "num_links", "bound", "random")
 _BY_NODE = ("parent", "state", "step", "scale", "live", "node_row", "node_entry", "node_link", "leaf_asked")
-_BY_ROW = ("row_parent", "row_entry", "reach", "faced", "reach_sum", "cfv", "cfv_sum", "leaf_value")
+_BY_ROW = ("row_parent", "row_entry", "reach", "faced", "reach_sum", "cfv", "cfv_sum", "leaf_value", "leaf_sum")
 _BY_PLAYER = ("node_row", *_BY_ROW)
 _FLOATS = (
-    *("scale", "reach", "faced", "reach_sum", "cfv", "cfv_sum", "leaf_value"),
+    *("scale", "reach", "faced", "reach_sum", "cfv", "cfv_sum", "leaf_value", "leaf_sum"),
     *("regret", "average", "strategy", "edge_value", "prior", "bound"),
 )
 

@@ -2,12 +2,12 @@
 
 An agent searches at each of its decisions, and where a tree ends at a leaf also there: it carries its own range along, and
 leaves its opponent what the search before promised it. Where both private states are known it needs neither. The random numbers
-of a search belong to its public state, so the agent's policy is one strategy.
+of a search belong to its public state (`search_seed`), so the agent's policy is one strategy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +29,13 @@ class _Search(NamedTuple):
 
     Attributes:
       node: In the whole tree.
+      path: The class that the game opened with, and the number of the child taken at each public state since.
       reach: `[2, H]` the players' reaches; of the opponent's nothing is used where something was promised.
       promised: `[H]` the opponent's infostate values there by the search before; None where it needs none.
     """
 
     node: int
+    path: tuple[int, ...]
     reach: Floats
     promised: Floats | None
 
@@ -72,7 +74,7 @@ def growing_strategy(search: GrowingSearch, seed: int = 0, progress: Callable[[i
 def _start(source: TreeSource) -> Iterator[_Search]:
     nodes = source.tree.require_nodes()
     for node in np.flatnonzero(nodes.actor[: nodes.num_roots] != TERMINAL).tolist():
-        yield _Search(node, _uniform(source, node), None)
+        yield _Search(node, (int(source.classes.of_node[node]),), _uniform(source, node), None)
 
 
 def _uniform(source: TreeSource, node: int) -> Floats:
@@ -91,15 +93,17 @@ def _run(search: GrowingSearch, source: TreeSource, player: int, wanted: list[_S
         if one.promised is not None:
             promised[b, : len(one.promised)] = one.promised
     nodes = np.array([one.node for one in wanted])
-    seeds = _seeds(seed, 2 * nodes + player)
+    seeds = np.array([search_seed(seed, player, one.path) for one in wanted], np.uint64)
     safe = None if wanted[0].promised is None else (1 - player, promised)
     return search.run(source.classes.of_node[nodes].astype(np.int64), reaches, seeds, safe)
 
 
-def _seeds(seed: int, number: NDArray[Any]) -> NDArray[np.uint64]:
-    """Returns seeds that differ between public states of different numbers."""
-    mixed = np.array([seed + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15) + number.astype(np.uint64)
-    return mixed * np.uint64(0xD1342543DE82EF95)
+def search_seed(seed: int, player: int, path: Iterable[int]) -> int:
+    """Returns the seed of a player's search at the public state that a path leads to (`_Search.path`)."""
+    mixed = 2 * seed + player + 1
+    for number in path:
+        mixed = (mixed * 0xD1342543DE82EF95 + number + 1) % 2**64
+    return mixed
 
 
 def _play(source: TreeSource, result: GrowingResult, b: int, root: _Search, player: int, strategy: Floats) -> Iterator[_Search]:
@@ -116,7 +120,7 @@ def _play(source: TreeSource, result: GrowingResult, b: int, root: _Search, play
             whole = int(nodes.first_child[whole]) + k
         reach = _uniform(source, whole)
         reach[player, : len(one.own)] = one.own
-        yield _Search(whole, reach, one.promised)
+        yield _Search(whole, (*root.path, *one.path), reach, one.promised)
 
 
 def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
@@ -139,7 +143,8 @@ def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
             acting = part[t.actor[step] == player]
             move.update(dict.fromkeys(part[t.actor[step] != player].tolist(), -1))
             if len(acting):
-                result = search.run(acting, np.ones((len(acting), 2, 1)), _seeds(seed, acting))
+                seeds = np.array([search_seed(seed, player, [c]) for c in acting.tolist()], np.uint64)
+                result = search.run(acting, np.ones((len(acting), 2, 1)), seeds)
                 for b, c in enumerate(acting.tolist()):
                     move[c] = int(result.to_play(b, 0)[0].argmax())
         level = list(dict.fromkeys(c for one in mine for c in _below(search, one, move[one]) if c not in move))

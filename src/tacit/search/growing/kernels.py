@@ -53,20 +53,25 @@ def find_leaves(t, f, tree, leaf):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def beliefs_at(t, f, tree, node, beliefs):  # type: ignore[no-untyped-def]
+def beliefs_at(t, f, tree, node, past, present, beliefs):  # type: ignore[no-untyped-def]
     """Writes both players' beliefs at nodes `[L]` into `beliefs` `[2 * H, L]`, which is zero before.
 
-    A player's belief is its reach, normalised; it is uniform where nothing reaches.
+    A player's belief is its reach, normalised: the sum over updates times `past`, and the present one times `present` `[2]`.
+    Where that is nothing it is the present one alone, and where nothing reaches it is uniform.
     """
     H = beliefs.shape[0] // 2
     for i in range(len(tree)):
         b, n = tree[i], node[i]
         for player in range(2):
-            first, count, total = f.node_row[b, player, n], t.num_rows[player][f.state[b, n]], 0.0
+            first, count, total, now = f.node_row[b, player, n], t.num_rows[player][f.state[b, n]], 0.0, 0.0
             for row in range(first, first + count):
-                total += f.reach[b, player, row]
+                total += past * f.reach_sum[b, player, row] + present[player] * f.reach[b, player, row]
+                now += f.reach[b, player, row]
+            before, latest = past, present[player]
+            if total <= NO_REACH:
+                total, before, latest = now, 0.0, 1.0
             for h in range(count):
-                reached = f.reach[b, player, first + h]
+                reached = before * f.reach_sum[b, player, first + h] + latest * f.reach[b, player, first + h]
                 beliefs[player * H + h, i] = reached / total if total > NO_REACH else 1.0 / count
 
 
@@ -86,19 +91,27 @@ def set_leaf_values(t, f, tree, leaf, values):  # type: ignore[no-untyped-def]
 
 
 @_inlined
-def _end(t, f, b, node, player):  # type: ignore[no-untyped-def]
-    """Sets a player's counterfactual values at a terminal node or a leaf."""
+def _end(t, f, b, node, player, averages, update_weight):  # type: ignore[no-untyped-def]
+    """Sets a player's counterfactual values at a terminal node or a leaf.
+
+    At averages, what a leaf is worth against the sum of the opponent's reaches, less the same before, is the part of the latest
+    reach, were the strategies below the leaf to stay the same (modified CFR-AVE; ReBeL, appendix E).
+    """
     state, scale, other = f.state[b, node], f.scale[b, node], 1 - player
     own_row, other_row = f.node_row[b, player, node], f.node_row[b, other, node]
     over = t.state_class[state] == NO_CLASS
     sign = scale if player == 0 else -scale
     for pair in range(t.pair_start[state], t.pair_start[state + 1]):
         weight = sign * t.pair_payoff[pair] if over else scale * t.pair_chance[pair]
-        faced = f.reach[b, other, other_row + t.pair_row[other][pair]]
+        row = other_row + t.pair_row[other][pair]
+        faced = f.reach_sum[b, other, row] if averages and not over else f.reach[b, other, row]
         f.cfv[b, player, own_row + t.pair_row[player][pair]] += weight * faced
     if not over:
         for row in range(own_row, own_row + t.num_rows[player][state]):
             f.cfv[b, player, row] *= f.leaf_value[b, player, row]
+            if averages:
+                before, f.leaf_sum[b, player, row] = f.leaf_sum[b, player, row], f.cfv[b, player, row]
+                f.cfv[b, player, row] = (f.leaf_sum[b, player, row] - before) / update_weight
 
 
 @_inlined
@@ -125,10 +138,11 @@ def _match(f, b, row, player, first, end, step):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def answer(t, f, player, step):  # type: ignore[no-untyped-def]
+def answer(t, f, player, step, averages):  # type: ignore[no-untyped-def]
     """Lets a player's values flow up against the opponent's reach, and matches its regrets on the way.
 
-    Closed actions have no value and no regret: regrets are matched among the others. `step` is a `RegretStep` as a tuple.
+    Closed actions have no value and no regret: regrets are matched among the others. `step` is a `RegretStep` as a tuple,
+    `averages` whether leaves were valued at average strategies.
     """
     other, weight = 1 - player, step[4]
     for b in range(len(f.num_nodes)):
@@ -145,7 +159,7 @@ def answer(t, f, player, step):  # type: ignore[no-untyped-def]
         for node in range(f.num_nodes[b] - 1, -1, -1):
             state, k, own_row = f.state[b, node], f.step[b, node], f.node_row[b, player, node]
             if k == NO_STEP:
-                _end(t, f, b, node, player)
+                _end(t, f, b, node, player, averages, weight)
             elif t.actor[k] == player:
                 first, entries = f.node_entry[b, node], t.action_start[k]
                 for h in range(t.num_rows[player][state]):

@@ -125,13 +125,18 @@ class GrowingResult:
         t, k, first = self.steps.tables, self.forest.step[b, node], int(self.forest.node_entry[b, node])
         return slice(first, first + int(t.first_entry[t.action_start[k] + t.num_rows[t.actor[k]][self.forest.state[b, node]]]))
 
-    def reach(self, b: int, player: int) -> Floats:
-        """Returns `[R]` a player's reach of its rows in a tree when it plays the average strategies, from the root's reach."""
+    def reach(self, b: int, player: int, root: Floats | None = None) -> Floats:
+        """Returns `[R]` a player's reach of its rows in a tree when it plays the average strategies.
+
+        It starts from `[H]` its reach at the root; None takes that of the search's last update.
+        """
         f, played = self.forest, np.zeros(int(self.forest.num_entries[b]))
         for node in range(int(f.num_nodes[b])):
             if self.is_open(b, node) and self.actor(b, node) == player:
                 played[self.entries(b, node)] = np.concatenate(self.strategy(b, node))
         reach = f.reach[b, player, : f.num_rows[b, player]].copy()
+        if root is not None:
+            reach[self.rows(b, 0, player)] = root
         for row in range(int(self.rows(b, 0, player).stop), len(reach)):
             entry = f.row_entry[b, player, row]
             reach[row] = reach[f.row_parent[b, player, row]] * (played[entry] if entry >= 0 else 1.0)

@@ -3,10 +3,13 @@
 SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)` updates. The first expansion opens all actions
 at the root. Where we differ from the paper as its readers describe it:
 
+- More updates may follow the last expansion (`settling`): averages and regrets remember what leaves were worth before they
+  were opened, and the strategies of newly open states are poor at first.
 - PUCT compares values in units of the largest return met so far in the tree.
 - To PUCT an action without a value is worth what its infostate is worth now.
 - PUCT passes over parts of the tree where nothing is left to open.
-- Updates may alternate.
+- Updates may alternate, and leaves may be valued at average strategies (`decomposition`), as in searches of fixed depth.
+- Public states that the evaluator does not know are opened as soon as they are there (`known`).
 
 Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is
 as good as the leaf values are.
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.clock import RegretStep
+from tacit.search.config import CFR_D, MODIFIED_CFR_AVE
 from tacit.search.growing import expansion, kernels
 from tacit.search.growing.forest import Forest, plant, with_room
 from tacit.search.growing.result import GrowingResult, likelihood
@@ -33,7 +37,7 @@ from tacit.search.warm import Policy
 from tacit.solvers.gadget import Gadget
 from tacit.solvers.schedules import RegretSchedule, plain_schedule, without_warm_up
 from tacit.tree.public_tree import Floats
-from tacit.tree.source import SubgameSource
+from tacit.tree.source import NO_CLASS, SubgameSource
 
 
 @dataclass(frozen=True)
@@ -45,38 +49,49 @@ class GrowingConfig:
       per_update: Expansions for each regret update, `c`; below 1 there are several updates for each expansion.
       solver: The schedule of regrets and averages, one of the CFR family.
       alternating: Whether player 1 answers player 0's new strategy within an update. The paper's updates are simultaneous.
+      decomposition: At which beliefs leaves are valued: of the present strategies (`cfr-d`), or of their averages since the
+        leaf is there (`modified-cfr-ave`).
       warm_up: Updates at the start whose strategies and values are left out of averages: the tree was small then.
       exploration: The constant of PUCT.
       all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
         and no infostate looks worse than it is because its good action is not in the tree yet.
       puct_share: How often a walk takes the action of PUCT, and not one of the current strategy.
+      settling: Updates after those of the growth.
     """
 
     expansions: int = 10
     per_update: float = 0.1
     solver: str = "cfr+"
     alternating: bool = False
+    decomposition: str = CFR_D
     warm_up: int = 0
     exploration: float = 1.5
     all_actions: bool = False
     puct_share: float = 0.5
+    settling: int = 0
 
     def __post_init__(self) -> None:
         if self.expansions < 1:
             raise TacitError(f"a tree grows by at least 1 expansion, not {self.expansions}")
+        if self.settling < 0:
+            raise TacitError(f"updates after the growth cannot be fewer than 0, not {self.settling}")
         if not self.per_update > 0:
             raise TacitError(f"expansions for each update must be more than 0, not {self.per_update}")
         if not 0 < self.exploration < math.inf:
             raise TacitError(f"exploration must be positive, not {self.exploration}")
         if not 0 <= self.puct_share <= 1:
             raise TacitError(f"the share of PUCT is between 0 and 1, not {self.puct_share}")
+        if self.decomposition not in (CFR_D, MODIFIED_CFR_AVE):
+            raise TacitError(f"growing trees value leaves by {CFR_D} or {MODIFIED_CFR_AVE}, not {self.decomposition!r}")
+        if self.warm_up and self.decomposition != CFR_D:
+            raise TacitError(f"{self.decomposition} values leaves at averages, which a warm-up leaves empty: set warm_up to 0")
         if not 0 <= self.warm_up < self.updates:
             raise TacitError(f"a warm-up takes fewer than all {self.updates} updates, not {self.warm_up}")
 
     @property
     def updates(self) -> int:
         """Regret updates in all."""
-        return math.ceil(self.expansions / self.per_update - 1e-9)
+        return math.ceil(self.expansions / self.per_update - 1e-9) + self.settling
 
     def expansions_before(self, update: int) -> int:
         """Returns how many expansions come before an update, counted from 1."""
@@ -93,6 +108,7 @@ class GrowingSearch:
       policy: gives the priors of PUCT; None for uniform ones.
       num_states: `H`, the private states in the evaluator's input; None for as many as were met so far.
       num_actions: `A`, the actions in the policy's output, where there is one.
+      known: `[C]` the classes that the evaluator can value; None for all. Others are opened until only known ones are leaves.
 
     Attributes:
       num_queries: leaves valued so far, all searches together: what a network was asked.
@@ -106,6 +122,7 @@ class GrowingSearch:
         policy: Policy | None = None,
         num_states: int | None = None,
         num_actions: int = 0,
+        known: NDArray[np.bool_] | None = None,
     ) -> None:
         if evaluator.counterfactual:
             raise TacitError("growing trees need infostate values at leaves, not counterfactual ones")
@@ -117,7 +134,8 @@ class GrowingSearch:
         if config.warm_up:
             schedule = without_warm_up(schedule, config.warm_up)
         self.steps, self.evaluator, self.config, self.policy = Steps(source), evaluator, config, policy
-        self._schedule, self._num_states, self._num_actions = schedule, num_states, num_actions
+        self._schedule, self._num_states, self._num_actions, self._known = schedule, num_states, num_actions, known
+        self._averages = config.decomposition == MODIFIED_CFR_AVE
         self.num_queries = 0
 
     def run(
@@ -155,6 +173,20 @@ class GrowingSearch:
         target, action = (np.full(len(forest.num_nodes), number, np.int64) for number in (0, expansion.BEST_PRIOR))
         if not first:
             expansion.walk(self.steps.tables, forest, self.config.exploration, self.config.puct_share, target, action)
+        forest = self._open(forest, target, action, first or self.config.all_actions)
+        while self._known is not None and ((target := self._unknown(forest, self._known)) != expansion.NOTHING).any():
+            forest = self._open(forest, target, np.full_like(target, expansion.BEST_PRIOR), True)
+        return forest
+
+    def _unknown(self, forest: Forest, known: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Returns `[B]` a leaf of each tree that the evaluator knows nothing of, `NOTHING` where there is none."""
+        classes = self.steps.tables.state_class[forest.state]
+        there = np.arange(forest.state.shape[1]) < forest.num_nodes[:, None]
+        leaf = there & (forest.step == NO_STEP) & (classes != NO_CLASS) & ~known[classes]
+        return np.where(leaf.any(axis=1), leaf.argmax(axis=1), expansion.NOTHING)
+
+    def _open(self, forest: Forest, target: NDArray[Any], action: NDArray[Any], whole: bool) -> Forest:
+        """Opens nodes `[B]` of the trees, all of their actions or one, and returns the larger forest."""
         tree = np.flatnonzero(target != expansion.NOTHING)
         node = target[tree]
         new = forest.step[tree, node] == NO_STEP
@@ -164,16 +196,19 @@ class GrowingSearch:
         expansion.begin(self.steps.tables, forest, target)
         if self.policy is not None:
             self._set_priors(forest, tree[new], node[new])
-        expansion.extend(self.steps.tables, forest, target, action, first or self.config.all_actions)
+        expansion.extend(self.steps.tables, forest, target, action, whole)
         return forest
 
     def _update(self, forest: Forest, step: RegretStep, gadget: Gadget | None) -> None:
         """Runs one regret update of both players in all trees."""
         tables, weights = self.steps.tables, tuple(float(weight) for weight in step)
         for players in ((0,), (1,)) if self.config.alternating else ((0, 1),):
-            self._value_leaves(forest)
+            present = (1.0, 1.0)
+            if self._averages:  # reaches that are answered now are not in the sums yet
+                present = (step.average_weight * (1 in players), step.average_weight * (0 in players))
+            self._value_leaves(forest, present)
             for player in players:
-                kernels.answer(tables, forest, player, weights)
+                kernels.answer(tables, forest, player, weights, self._averages)
             for player in players:
                 if gadget is not None and gadget.player == player:
                     roots = slice(gadget.entering.shape[1])
@@ -182,21 +217,24 @@ class GrowingSearch:
                     forest.reach[:, player, roots] = np.where(real, entering, forest.reach[:, player, roots])
                 kernels.reach_down(forest, player)
 
-    def _value_leaves(self, forest: Forest) -> None:
+    def _value_leaves(self, forest: Forest, present: tuple[float, float]) -> None:
+        """Asks for the values of all leaves; `present` is the weight of both players' present reaches in averages."""
         tables, none = self.steps.tables, np.zeros(0, np.int64)
         count = kernels.find_leaves(tables, forest, none, none)
         if count:
             tree, leaf = np.zeros(count, np.int64), np.zeros(count, np.int64)
             kernels.find_leaves(tables, forest, tree, leaf)
             public_class = torch.from_numpy(tables.state_class[forest.state[tree, leaf]].astype(np.int64))
-            values = self.evaluator.evaluate(public_class, torch.from_numpy(self._beliefs(forest, tree, leaf)))
+            values = self.evaluator.evaluate(public_class, torch.from_numpy(self._beliefs(forest, tree, leaf, present)))
             kernels.set_leaf_values(tables, forest, tree, leaf, values.numpy())
             self.num_queries += count
 
-    def _beliefs(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> NDArray[np.float32]:
+    def _beliefs(
+        self, forest: Forest, tree: NDArray[Any], node: NDArray[Any], present: tuple[float, float] = (1.0, 1.0)
+    ) -> NDArray[np.float32]:
         """Returns `[2 * H, L]` both players' beliefs at nodes `[L]` of trees `[L]`."""
         beliefs = np.zeros((2 * (self._num_states or self.steps.num_states), len(tree)), np.float32)
-        kernels.beliefs_at(self.steps.tables, forest, tree, node, beliefs)
+        kernels.beliefs_at(self.steps.tables, forest, tree, node, float(self._averages), present, beliefs)
         return beliefs
 
     def _set_priors(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> None:

@@ -145,3 +145,13 @@ def test_deals_of_a_run_that_goes_on_are_new_ones() -> None:
     other = HoldemTrainer(game, dataclasses.replace(SMOKE, seed=1))
     other.start_from(first.weights())
     assert other.selfplay.generator.bit_generator.state["state"] != began
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_what_was_cut_can_be_saved_whole_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_tensors(tmp_path / "cut.safetensors", numbers(0), {"epoch": 3})
+    assert list(tmp_path.glob("*.part"))
+    monkeypatch.setattr(checkpoint, "PART_BYTES", 10**6)
+    (tmp_path / "away").mkdir()
+    save_tensors(tmp_path / "away" / "whole.safetensors", *load_tensors(tmp_path / "cut.safetensors"))
+    assert_holds(tmp_path / "away" / "whole.safetensors", numbers(0), 3)

@@ -14,6 +14,8 @@ TILE = 64
 """Hands of either side that a program compares."""
 LEADS, INNER = 64, 64
 """Hands whose leads a program finds, and hands it sums over at a time."""
+COLUMNS = 128
+"""Planes that a program multiplies with at most: more do not fit into shared memory."""
 NODES, CARDS = 16, 64
 """Rows a program sums by card, and room for the 52 cards and the sum of all."""
 MEETS = 512
@@ -140,6 +142,15 @@ def fill_leads(
     margins: Tensor, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor, scale: float
 ) -> None:
     """Sets planes `places` of `out` to margins times planes `rows` of `source`, times `amount` and `scale`."""
+    for first in range(0, len(rows), COLUMNS):
+        some = slice(first, first + COLUMNS)
+        _fill_some_leads(margins, source, rows[some], out, places[some], amount[some], scale)
+
+
+def _fill_some_leads(
+    margins: Tensor, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor, scale: float
+) -> None:
+    """Does so for as many planes as a program has room for."""
     (games, hands, stride), count = margins.shape, len(rows)
     width, plane = max(16, triton.next_power_of_2(count)), games * hands
     columns = torch.empty(games, width, stride, dtype=torch.float16, device=margins.device)  # of those beyond, nothing is kept

@@ -75,9 +75,11 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise TacitError(f"{path} is not a checkpoint, or is damaged") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise TacitError(f"{path} is not a checkpoint of this version ({FORMAT})")
-    for name in header.get("parts", ()):
+    # What says how a file was cut says nothing about its content, and must not go with that into another file.
+    parts, shapes = header.pop("parts", ()), header.pop("shapes", {})
+    for name in parts:
         tensors |= _read_part(path, name)
-    return _joined(tensors, header.get("shapes", {})), header
+    return _joined(tensors, shapes), header
 
 
 def remove_tensors(path: str | Path) -> None:

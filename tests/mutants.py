@@ -764,6 +764,35 @@ MUTANTS = (
         "[seed, stream]",
         "test_workers.py",
     ),
+    # Networks of round beginnings
+    Mutant(
+        "starts: means over cards count blocked cards",
+        "rebel/holdem/starts.py",
+        "return result / (left - 4)",
+        "return result / left",
+        "test_round_starts.py",
+    ),
+    Mutant(
+        "starts: values do not know how likely the other comes",
+        "rebel/holdem/starts.py",
+        "found * total.flip(0) / unit",
+        "found / unit",
+        "test_round_starts.py",
+    ),
+    Mutant(
+        "starts: what the search found is left out of targets",
+        "rebel/holdem/selfplay.py",
+        "card_factor(boards, count) * (values - known)",
+        "0.0 * (values - known)",
+        "test_round_starts.py",
+    ),
+    Mutant(
+        "starts: hands keep the places they had before the card",
+        "cards/dealing.py",
+        "place[parent].gather(1, was))",
+        "was)",
+        "test_round_starts.py",
+    ),
 )
 
 

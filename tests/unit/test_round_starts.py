@@ -11,8 +11,10 @@ from tacit.cards.dealing import DealtBoards, with_cards, with_next_cards
 from tacit.cards.deck import NUM_CARDS, parse_cards
 from tacit.games.betting import ALL_IN, TURN, NoLimitBetting
 from tacit.kernels.street_passes import StreetStates
+from tacit.leaves.solved_streets import SolvedRivers
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
+from tacit.rebel.holdem import network_error
 from tacit.rebel.holdem.config import PRESETS
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played
 from tacit.rebel.holdem.starts import RoundStarts
@@ -90,3 +92,33 @@ def test_targets_have_the_right_mean_whatever_the_networks_say(starts: RoundStar
     assert float((first - odds).nan_to_num(0.0).abs().mean()) > 0.05  # a single card says something else
     start = played.starts[5][0]
     torch.testing.assert_close(start.beyond, start.odds, rtol=0, atol=2e-3)
+
+
+class Truthful:
+    """Leaves that say what was solved, and a little more for hands that are met."""
+
+    def __init__(self, more: float) -> None:
+        self.more = more
+
+    def evaluate(self, states: StreetStates, beliefs: torch.Tensor) -> torch.Tensor:
+        truth = RECORDED[-1][:, None]
+        return truth + self.more * states.boards.meetings(beliefs.flip(0).flatten(0, 1)).view(truth.shape)
+
+
+RECORDED: list[torch.Tensor] = []
+
+
+def test_errors_are_counted_in_what_either_has_put_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Recording(SolvedRivers):
+        def values(self, *args: object) -> torch.Tensor:
+            RECORDED.append(super().values(*args))
+            return RECORDED[-1]
+
+    monkeypatch.setattr(network_error, "SolvedRivers", Recording)
+    monkeypatch.setattr(network_error, "BOARDS_AT_ONCE", 1)
+    monkeypatch.setattr(network_error, "SEARCH", 8)
+    for more in (0.0, 0.25):
+        found = network_error.round_end_error(Truthful(more), RULES, 1, 6, 0, "cpu")  # type: ignore[arg-type]
+        assert found.absolute == pytest.approx(more, abs=1e-4)
+        assert found.odds > 0.05
+        assert found.states == 2

@@ -19,6 +19,7 @@ from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.games.holdem import require_holdem
 from tacit.rebel.holdem.config import HoldemConfig
+from tacit.rebel.holdem.network_error import round_end_error
 from tacit.rebel.holdem.train import trainable_rules
 from tacit.rebel.holdem.trained import load_holdem
 from tacit.training.folder import system_of
@@ -57,7 +58,19 @@ class HoldemArtifact(Artifact):
         return self.search()
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        return endgame_measures(self)
+        return {**endgame_measures(self), "network-error": self.network_error}
+
+    def network_error(self, *, samples: int = 32, iterations: int = 200, device: str = "cpu", seed: int = 0) -> Evaluation:
+        """Returns the mean absolute error of the turn's network against rivers that are solved by so many iterations."""
+        rules = require_holdem(load_game(self._trained.game), self.name)
+        error = round_end_error(
+            self._trained.leaves(rules, device), trainable_rules(rules), samples, iterations, seed, device,
+            lambda done: self.monitor.step("solving rivers", done, samples, "belief states"),
+        )  # fmt: skip
+        return self.evaluation(
+            "network-error", error.absolute, "sampled", interval=error.interval, odds_alone=error.odds, samples=error.states,
+            unit="what either player has put in",
+        )  # fmt: skip
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:

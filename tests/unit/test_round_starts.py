@@ -9,6 +9,8 @@ import torch
 from tacit.cards.board_tensors import BoardTensors
 from tacit.cards.dealing import DealtBoards, with_cards, with_next_cards
 from tacit.cards.deck import NUM_CARDS, parse_cards
+from tacit.cards.hands import NUM_HANDS
+from tacit.cards.suits import RENAMED_HANDS
 from tacit.games.betting import ALL_IN, TURN, NoLimitBetting
 from tacit.kernels.street_passes import StreetStates
 from tacit.leaves.solved_streets import SolvedRivers
@@ -16,7 +18,7 @@ from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
 from tacit.rebel.holdem import network_error
 from tacit.rebel.holdem.config import PRESETS
-from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played
+from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played, RoundEndExamples, _mean_over_flops
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.tree.betting_street import betting_streets
 from tacit.tree.subgame import ROUND
@@ -122,3 +124,18 @@ def test_errors_are_counted_in_what_either_has_put_in(monkeypatch: pytest.Monkey
         assert found.absolute == pytest.approx(more, abs=1e-4)
         assert found.odds > 0.05
         assert found.states == 2
+
+
+def test_examples_before_the_flop_are_means_that_do_not_overflow() -> None:
+    """Sums of 512 peaked beliefs are beyond half precision; what suits do to single hands is averaged out."""
+    parts = torch.full((512, 2, NUM_HANDS), 300.0).half()
+    beyond = torch.randn(512, 2, NUM_HANDS, generator=torch.Generator().manual_seed(0)).half()
+    beyond[:256] += 5.0
+    beyond[3, 0, 7] = torch.nan
+    given = RoundEndExamples(torch.zeros(2, dtype=torch.int64), torch.zeros(512, 20), parts, parts, parts, beyond)
+    found = _mean_over_flops(given, 2)
+    assert torch.equal(found.beliefs, parts[:2])
+    assert float((found.beyond[0] - 5.0).abs().max()) < 0.2
+    assert float(found.beyond[1].abs().max()) < 0.2
+    for renamed in RENAMED_HANDS:
+        torch.testing.assert_close(found.beyond[..., renamed], found.beyond, rtol=0, atol=4e-3)

@@ -20,6 +20,7 @@ from torch import Tensor
 from tacit.cards.board_tensors import BoardTensors
 from tacit.cards.dealing import DealtBoards, Tables, deal, no_cards
 from tacit.cards.deck import NUM_CARDS
+from tacit.cards.suits import RENAMED_HANDS
 from tacit.games.betting import BOARD_CARDS, PREFLOP, RIVER, Betting, NoLimitBetting
 from tacit.games.menus import smaller_menus
 from tacit.kernels.street_passes import StreetPasses
@@ -58,6 +59,8 @@ class RoundEndExamples:
     beyond: Tensor
 
 
+FLOPS = 64
+"""That an example before the flop is a mean over: a batch has several examples, at beliefs of different iterations."""
 RARELY_MET = 1e-4
 """Hands that the other's beliefs exclude nearly always: rounding is all there is to learn of them."""
 LARGEST = 100.0
@@ -137,17 +140,20 @@ class HoldemSelfPlay:
         iterations = config.river_iterations if last else config.iterations
         if self.policies is not None:
             start_warm(driver, self.policies.propose(passes), config.warm_start, STEADINESS)
-        moment = int(self.generator.integers(driver.iteration + 1, iterations + 1))
-        driver.run(moment - driver.iteration)
-        beliefs = None if driver.valuation is None else driver.valuation.beliefs.clone()
-        driver.run(iterations - moment)
+        beliefs = []
+        count = 1 if dealt.boards.board.shape[1] else max(1, config.games // FLOPS)
+        for moment in np.sort(self.generator.integers(driver.iteration + 1, iterations + 1, count)):
+            driver.run(int(moment) - driver.iteration)
+            if driver.valuation is not None:
+                beliefs.append(driver.valuation.beliefs.clone())
+        driver.run(iterations - driver.iteration)
         self.searches += len(dealt.boards)
         if self._on_search is not None:
             self._on_search(passes, dealt, passes.normalise(driver.average))
         values = torch.stack(driver.average_values())
         del driver, passes  # their room is needed below
         if not last:
-            self._branch(rules, street, dealt, None if self._at_random else beliefs, examples)
+            self._branch(rules, street, dealt, None if self._at_random else torch.cat(beliefs, 2), examples)
         return values
 
     def _branch(
@@ -185,15 +191,15 @@ class HoldemSelfPlay:
           rules: of the hand.
           betting: at the leaf.
           before: the boards there.
-          beliefs: `[2, G, H]`.
+          beliefs: `[2, G, H]`; before the flop one search serves all games, and these are those of some of its iterations.
           expected: `[2, G, H]` the mean of what networks of beginnings say over the next cards; None without such networks.
           examples: where they are kept.
         """
         boards, after = before.boards, rules.deal(betting)
-        alone = not boards.board.shape[1]  # before the flop one search serves all games
-        if alone:
-            boards = self._no_cards(self.config.games)
-            beliefs = beliefs.expand(-1, len(boards), -1)
+        moments = 0 if boards.board.shape[1] else beliefs.shape[1]
+        if moments:
+            beliefs = beliefs.repeat_interleave(self.config.games // moments, 1)
+            boards = self._no_cards(beliefs.shape[1])
         count = BOARD_CARDS[after.street] - boards.board.shape[1]
         dealt = self._deal(boards, after.street)
         lane = dealt.lane.expand(2, -1, -1)
@@ -208,12 +214,10 @@ class HoldemSelfPlay:
             examples.starts.setdefault(dealt.boards.board.shape[1], []).append(start)
         surprise = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
         surprise.scatter_(2, lane, card_factor(boards, count) * (values - known))
-        at_end = before if not alone else DealtBoards(boards, before.kind, before.lane)
+        at_end = before if not moments else DealtBoards(boards, before.kind.expand(moments), before.lane)
         new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
-        if alone:  # all games ask the same: their mean is one example with little noise
-            parts = (new.beliefs, new.odds, new.met, new.beyond)  # half precision overflows where hundreds are summed
-            means = (part.float().nanmean(0, keepdim=True).half() for part in parts)
-            new = RoundEndExamples(new.kind, new.public[:1], *means)
+        if moments:
+            new = _mean_over_flops(new, moments)
         examples.ends.setdefault(boards.board.shape[1], []).append(new)
 
     @staticmethod
@@ -240,6 +244,18 @@ class HoldemSelfPlay:
 
     def _no_cards(self, games: int) -> BoardTensors:
         return no_cards(games, self._device)
+
+
+def _mean_over_flops(examples: RoundEndExamples, count: int) -> RoundEndExamples:
+    """Returns `count` examples before the flop, each the mean of as many games that ask the same; suits are alike there."""
+    suits = torch.from_numpy(RENAMED_HANDS).to(examples.beyond.device)
+
+    def mean(part: Tensor) -> Tensor:  # half precision overflows where hundreds are summed
+        alike: Tensor = part.float().unflatten(0, (count, -1)).nanmean(1)[..., suits].nanmean(2)  # type: ignore[no-untyped-call]
+        return alike.half()
+
+    parts = (mean(part) for part in (examples.beliefs, examples.odds, examples.met, examples.beyond))
+    return RoundEndExamples(examples.kind, examples.public[:count], *parts)
 
 
 def card_factor(boards: BoardTensors, count: int) -> float:

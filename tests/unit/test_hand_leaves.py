@@ -150,7 +150,7 @@ def test_checking_down_is_what_the_full_tree_gives(board: tuple[int, ...]) -> No
     reaches = [limited.reach(player, start) for player in (0, 1)]
     for player in (0, 1):
         expected = whole.values(player, checks, whole.reach(1 - player, checks))
-        leaves = leaf_values(limited, CheckDownLeaves(), reaches, player)
+        leaves = leaf_values(limited, CheckDownLeaves(), reaches)[player]
         found = limited.values(player, start, reaches[1 - player], leaves)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
@@ -162,7 +162,7 @@ def test_leaves_are_worth_nothing_without_an_evaluator_but_all_in_hands_are_run_
     for name, leaves in (("zero", None), ("equity", CheckDownLeaves())):
         passes = HandPasses(cut, np.float64)
         reaches = [passes.reach(player, strategy) for player in (0, 1)]
-        passes.values(0, strategy, reaches[1], leaf_values(passes, leaves, reaches, 0))
+        passes.values(0, strategy, reaches[1], leaf_values(passes, leaves, reaches)[0])
         found[name] = [passes.node_values(0, node) for node in range(len(cut))]
     for node in np.flatnonzero(cut.kind != LEAF):
         if cut.kind[node] in (RUNS_OUT, FOLDS):

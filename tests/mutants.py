@@ -746,8 +746,8 @@ MUTANTS = (
     Mutant(
         "the clock is not looked at",
         "agents/budget.py",
-        "(not done or self._clock() + each <= deadline)",
-        "(not done or each <= deadline)",
+        "(done < LEAST_ITERATIONS or self._clock() + each <= deadline)",
+        "(done < LEAST_ITERATIONS or each <= deadline)",
         "test_board_passes.py::test_a_search_stops_in_time",
     ),
     Mutant(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.budget import ON_THE_WAY, Budget
+from tacit.agents.budget import LEAST_ITERATIONS, ON_THE_WAY, Budget
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.cards.board_tensors import BoardTensors
 from tacit.cards.deck import parse_cards
@@ -214,3 +214,13 @@ def test_solutions_are_kept_by_round(monkeypatch: pytest.MonkeyPatch) -> None:
     search.probabilities(start)
     assert search.searches == 4  # one river was forgotten, the turn was not
     assert search.situation(start).spot == START
+
+
+def test_a_search_that_is_late_is_still_a_search() -> None:
+    """An average of a few iterations is nearly uniform: it would bet whole stacks."""
+    clock = Ticks(0.0)
+    budget, work = Budget(1.0, clock), Work(clock, 10.0)
+    budget.start_decision()
+    budget.run(work, 1_000, 10, ROUND, True)  # type: ignore[arg-type]
+    assert work.done == LEAST_ITERATIONS
+    assert budget.num_iterations(10, ROUND, 1_000) == LEAST_ITERATIONS

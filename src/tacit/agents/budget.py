@@ -19,6 +19,8 @@ ON_THE_WAY = 0.75
 """The share of the time left that a search takes after which another one may have to follow for the same decision."""
 KEPT_BACK = 0.05
 """The share of a decision's time that is left for what follows the last iteration."""
+LEAST_ITERATIONS = 24
+"""Of every search, late or not: an average of fewer is close to uniform play, which bets whole stacks."""
 CHECKS = 8
 """How often the clock is looked at in what is left of a search, at least."""
 
@@ -54,10 +56,10 @@ class Budget:
         if self._seconds is None:
             return iterations
         left = max(0.0, self._deadline - self._clock())
-        return max(1, min(iterations, int(self._rates[depth] * left / num_entries)))
+        return min(iterations, max(LEAST_ITERATIONS, int(self._rates[depth] * left / num_entries)))
 
     def run(self, driver: Driver, iterations: int, num_entries: int, depth: Depth, is_last: bool) -> None:
-        """Runs iterations until they are done or time is up; at least one.
+        """Runs iterations until they are done or time is up; at least `LEAST_ITERATIONS`, unless fewer are asked for.
 
         Args:
           driver: the search.
@@ -73,7 +75,7 @@ class Budget:
         deadline = self._deadline if is_last else began + ON_THE_WAY * (self._deadline - began)
         driver.clock.reserve(iterations)  # a captured iteration stays valid
         done, step, each = 0, 1, 0.0
-        while done < iterations and (not done or self._clock() + each <= deadline):
+        while done < iterations and (done < LEAST_ITERATIONS or self._clock() + each <= deadline):
             before = self._clock()
             driver.run(step)
             _finish(driver.passes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tacit.agents.budget import LEAST_ITERATIONS, ON_THE_WAY, Budget
+from tacit.agents.budget import LEAST_ITERATIONS, ON_THE_WAY, TimeBudget
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.cards.board_tensors import BoardTensors
 from tacit.cards.deck import parse_cards
@@ -167,7 +167,7 @@ class Work:
 @pytest.mark.parametrize("is_last", [True, False])
 def test_a_search_stops_in_time(is_last: bool) -> None:
     clock = Ticks(0.0)
-    budget, work = Budget(2.0, clock), Work(clock, 0.01)
+    budget, work = TimeBudget(2.0, clock), Work(clock, 0.01)
     budget.start_decision()
     clock.now += 0.4  # to prepare
     budget.run(work, 10_000, 1_000, ROUND, is_last)  # type: ignore[arg-type]
@@ -178,7 +178,7 @@ def test_a_search_stops_in_time(is_last: bool) -> None:
 
 def test_a_short_search_takes_all_its_iterations_and_tells_how_fast_it_was() -> None:
     clock = Ticks(0.0)
-    budget, work = Budget(2.0, clock), Work(clock, 0.001)
+    budget, work = TimeBudget(2.0, clock), Work(clock, 0.001)
     before = budget.max_entries(ROUND, 250)
     for _ in range(20):
         budget.start_decision()
@@ -219,7 +219,7 @@ def test_solutions_are_kept_by_round(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_that_is_late_is_still_a_search() -> None:
     """An average of a few iterations is nearly uniform: it would bet whole stacks."""
     clock = Ticks(0.0)
-    budget, work = Budget(1.0, clock), Work(clock, 10.0)
+    budget, work = TimeBudget(1.0, clock), Work(clock, 10.0)
     budget.start_decision()
     budget.run(work, 1_000, 10, ROUND, True)  # type: ignore[arg-type]
     assert work.done == LEAST_ITERATIONS

@@ -25,7 +25,7 @@ CHECKS = 8
 """How often the clock is looked at in what is left of a search, at least."""
 
 
-class Budget:
+class TimeBudget:
     """Time for the searches of one decision after the other.
 
     Without a limit searches are as long as their iterations say, and the same every time.

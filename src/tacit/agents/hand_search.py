@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.agents.budget import Budget
+from tacit.agents.budget import TimeBudget
 from tacit.agents.options import RE_SOLVING, SAMPLED, UNSAFE
 from tacit.agents.situation import Ranges, Situation, promised
 from tacit.agents.warm import WarmStart
@@ -120,7 +120,7 @@ class HandSearch:
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
         self._generator = np.random.default_rng(0) if generator is None else generator
-        self._device, self._budget = HandDevice(device, game.rules.stack), Budget(time_per_decision, clock, device)
+        self._device, self._budget = HandDevice(device, game.rules.stack), TimeBudget(time_per_decision, clock, device)
         self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:

@@ -7,17 +7,14 @@ deals are handed on in their order, so that sums are the same to the last bit.
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from queue import Empty
 from typing import Any, Protocol
 
 from tacit.arena.match import Deal
 from tacit.errors import TacitError
+from tacit.processes import ONE_THREAD, environment
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-"""What keeps a process to one thread."""
 PATIENCE = 1.0
 """Seconds after which it is checked that workers still live."""
 AHEAD = 64
@@ -54,7 +51,7 @@ def play_plan(plan: MatchPlan, num_deals: int, workers: int = 1) -> Iterator[Dea
         for worker in range(workers)
     ]
     try:
-        with _environment(ONE_THREAD):
+        with environment(ONE_THREAD):
             for process in processes:
                 process.start()
         for number in range(num_deals):
@@ -93,18 +90,3 @@ def _work(plan: MatchPlan, numbers: Iterable[int], queue: Any) -> None:
         pass
     except TacitError as error:
         queue.put(str(error))
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Has processes that are started meanwhile see other variables."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -99,8 +99,14 @@ def _card_kernel(  # type: ignore[no-untyped-def]
         weight = tl.load(row[:, None] + hand[None, :], mask=real[:, None] & inside[None, :], other=0.0)
         first = tl.load(held + 2 * hand, mask=inside, other=-1)[:, None]
         second = tl.load(held + 2 * hand + 1, mask=inside, other=-1)[:, None]
-        holds = ((first == card[None, :]) | (second == card[None, :]) | (card == CARDS - 1)[None, :]).to(tl.float32)
-        total = tl.dot(weight, holds, total, input_precision="tf32x3")
+        holds = ((first == card[None, :]) | (second == card[None, :]) | (card == CARDS - 1)[None, :]).to(tl.bfloat16)
+        # Three numbers of 8 bits are a float32's 24, and whether a hand holds a card is exact. Sums begin at 0 for every tile:
+        # adding to a large sum inside the products cuts off a little each time.
+        high = weight.to(tl.bfloat16)
+        rest = weight - high.to(tl.float32)
+        middle = rest.to(tl.bfloat16)
+        low = (rest - middle.to(tl.float32)).to(tl.bfloat16)
+        total += tl.dot(high, holds, tl.dot(middle, holds, tl.dot(low, holds)))
     place = by_card + (node[:, None] * tl.num_programs(1) + game) * CARDS + card[None, :]
     tl.store(place, total, mask=real[:, None])
 

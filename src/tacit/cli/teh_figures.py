@@ -29,10 +29,10 @@ def reproduce_teh(scale: str, folder: Path, picture: Path, seed: int) -> tuple[d
     check_backend("torch", how.device)
     for run in runs:
         look = find_system("rebel", load_game(how.game))[1]
-        finish_run(run.folder, how.game, run.config, how.device, look, f"beliefs by {run.beliefs}", lambda _: None)
+        finish_run(run.folder, how.game, run.config, how.device, look, run.name, lambda _: None)
     with progress_monitor() as monitor:
         tabular = tabular_line(scale, lambda name, done, whole: monitor.step(name, done, whole, "iterations"))
-        second, fifth = judge_teh(scale, runs, folder, lambda name, done, whole: monitor.step(name, done, whole, "parts"))
+        second, fifth = judge_teh(scale, runs, folder, lambda name, done, whole: monitor.step(name, done, whole, "agents"))
     panels = {
         "where values come from (Figure 2)": _curves([tabular, *second]),
         "how leaves are valued (Figure 5)": _curves([tabular, *fifth]),

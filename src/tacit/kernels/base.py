@@ -9,7 +9,7 @@ one tree can be converted (`TreePasses`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -61,6 +61,21 @@ class LeafEvaluator(Protocol):
 
         Returns:
           `[2 * H, L]`, laid out like `beliefs`.
+        """
+        ...
+
+
+@runtime_checkable
+class RememberingEvaluator(Protocol):
+    """An evaluator that keeps what follows from one player's beliefs while the other's change."""
+
+    def evaluate_changed(self, states: Any, beliefs: Tensor, changed: Collection[int]) -> Tensor:
+        """Returns what `evaluate` would.
+
+        Args:
+          states: see `evaluate`.
+          beliefs: see `evaluate`.
+          changed: the players whose beliefs are new since the last call for these states; both in the first one.
         """
         ...
 

@@ -179,7 +179,11 @@ class StreetPasses(Passes[Tensor]):
         return torch.zeros(2, len(self._leaves[0]), *self._roots[0].shape, device=self.device)
 
     def leaf_beliefs(self, player: int, reach: Tensor, beliefs: Tensor) -> None:
-        beliefs[player] = _beliefs(reach[self._leaves[1][player]])
+        rows = self._leaves[1][player]
+        if self.capturable:
+            self._walks.beliefs(reach, rows, beliefs[player], NO_REACH)
+        else:
+            beliefs[player] = _beliefs(reach[rows])
 
     def beliefs(self, player: int, reach: Tensor, node: int) -> Tensor:
         """Returns `[G, H]` what the other believes that a player with a reach holds at a node."""
@@ -189,7 +193,11 @@ class StreetPasses(Passes[Tensor]):
         return self.boards.meetings(opponent_reach[self._leaves[1][1 - player]])
 
     def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
-        return opponent_reach[self._leaves[1][1 - player]].sum(2, keepdim=True)
+        rows = self._leaves[1][1 - player]
+        if self.capturable:
+            weights: Tensor = self._walks.totals(opponent_reach, rows)
+            return weights
+        return opponent_reach[rows].sum(2, keepdim=True)
 
 
 def _beliefs(reach: Tensor) -> Tensor:

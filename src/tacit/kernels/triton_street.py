@@ -91,6 +91,25 @@ def _up_kernel(  # type: ignore[no-untyped-def]
         tl.store(values + tl.load(node + decision) * plane + hand, result, mask=inside)
 
 
+@triton.jit  # type: ignore[untyped-decorator]
+def _beliefs_kernel(rows, reach, beliefs, plane, hands, least, HANDS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Fills one game's beliefs at one leaf: the reach of a row, scaled to sum to 1."""
+    leaf, game, hand = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64), tl.arange(0, HANDS)
+    inside = hand < hands
+    weight = tl.load(reach + tl.load(rows + leaf) * plane + game * hands + hand, mask=inside, other=0.0)
+    total = tl.sum(weight, 0)
+    shares = tl.where(total > least, weight / tl.where(total > least, total, 1.0), 1.0 / hands)
+    tl.store(beliefs + leaf * plane + game * hands + hand, shares, mask=inside)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _totals_kernel(rows, reach, totals, plane, hands, HANDS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Fills the sum of one game's reach in one row."""
+    leaf, game, hand = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64), tl.arange(0, HANDS)
+    weight = tl.load(reach + tl.load(rows + leaf) * plane + game * hands + hand, mask=hand < hands, other=0.0)
+    tl.store(totals + leaf * tl.num_programs(1) + game, tl.sum(weight, 0))
+
+
 class StreetKernels:
     """The walks over one street's betting on a GPU."""
 
@@ -129,3 +148,18 @@ class StreetKernels:
             clock.counter, plane, MODE=mode, RESPOND=RESPOND, MATCH=MATCH, BONUS=mode == RESPOND and len(regret) > 0,
             HANDS=HANDS,
         )  # fmt: skip
+
+    @staticmethod
+    def beliefs(reach: Tensor, rows: Tensor, out: Tensor, least: float) -> None:
+        """Fills `[L, G, H]` rows of a reach `[R, G, H]` scaled to sum to 1; uniform where that is `least` at most."""
+        _, games, hands = reach.shape
+        width = triton.next_power_of_2(hands)
+        _beliefs_kernel[len(rows), games](rows, reach, out, games * hands, hands, least, HANDS=width, num_warps=4)
+
+    @staticmethod
+    def totals(reach: Tensor, rows: Tensor) -> Tensor:
+        """Returns `[L, G, 1]` the sums of rows of a reach `[R, G, H]`."""
+        _, games, hands = reach.shape
+        totals, width = reach.new_empty(len(rows), games, 1), triton.next_power_of_2(hands)
+        _totals_kernel[len(rows), games](rows, reach, totals, games * hands, hands, HANDS=width, num_warps=4)
+        return totals

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -15,31 +18,32 @@ from tacit.kernels.street_passes import StreetStates
 class CheckDownLeaves:
     """The better hand wins what either player has put in so far.
 
-    A player's values depend on the opponent's beliefs alone, so those of beliefs that stayed the same are kept from one
-    question to the next: players who are updated in turn change one half at a time.
+    A player's values depend on the opponent's beliefs alone, so those of beliefs that stayed the same are kept.
     """
 
     counterfactual = True
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[HandStates | StreetStates, Tensor, Tensor]] = {}
+        self._known: WeakKeyDictionary[HandStates | StreetStates, Tensor] = WeakKeyDictionary()
 
     def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
         """Returns both players' values, laid out like `beliefs` (see `LeafEvaluator`)."""
-        values, half = torch.empty_like(beliefs), len(beliefs) // 2
-        for player in (0, 1):
-            theirs = beliefs[(1 - player) * half : (2 - player) * half]
-            values[player * half : (player + 1) * half] = self._worth(states, player, theirs)
-        return values
+        return _fill(states, beliefs, torch.empty_like(beliefs), (0, 1))
 
-    def _worth(self, states: HandStates | StreetStates, player: int, theirs: Tensor) -> Tensor:
-        """Returns one player's values against the other's beliefs."""
-        if theirs.is_cuda:  # in a captured graph nothing can be compared
-            return _against(states, theirs)
-        known = self._known.get(player)
-        if known is None or known[0] is not states or not torch.equal(known[1], theirs):
-            known = self._known[player] = (states, theirs.clone(), _against(states, theirs))
-        return known[2]
+    def evaluate_changed(self, states: HandStates | StreetStates, beliefs: Tensor, changed: Collection[int]) -> Tensor:
+        """Returns the same (see `RememberingEvaluator`)."""
+        if states not in self._known:
+            self._known[states] = torch.empty_like(beliefs)
+        return _fill(states, beliefs, self._known[states], changed)
+
+
+def _fill(states: HandStates | StreetStates, beliefs: Tensor, values: Tensor, changed: Collection[int]) -> Tensor:
+    """Fills what follows from the beliefs of the players who changed theirs: the values of the other."""
+    half = len(beliefs) // 2
+    for player in changed:
+        theirs = beliefs[player * half : (player + 1) * half]
+        values[(1 - player) * half : (2 - player) * half] = _against(states, theirs)
+    return values
 
 
 def _against(states: HandStates | StreetStates, theirs: Tensor) -> Tensor:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -39,33 +37,29 @@ def _finish(coded, powers, leads, met, beliefs, chips, out):  # type: ignore[no-
             for player in range(2):
                 part, whole = _add_powers(
                     coded[game, 0, player * leaves + leaf], coded[game, 1, player * leaves + leaf],
-                    powers[player, leaf, game], leads[player][leaf, game], met[player][leaf, game],
+                    powers[player, leaf, game], leads[player, leaf, game], met[player, leaf, game],
                     beliefs[player, leaf, game], out[player, leaf, game],
                 )  # fmt: skip
                 surplus += part
                 weight += whole
             excess, unit = out.dtype.type(surplus / max(weight, 1e-12)), chips[leaf]
             for player in range(2):
-                result, lead, likely = out[player, leaf, game], leads[player][leaf, game], met[player][leaf, game]
+                result, lead, likely = out[player, leaf, game], leads[player, leaf, game], met[player, leaf, game]
                 for hand in range(len(result)):
                     result[hand] = (lead[hand] + likely[hand] * (result[hand] - excess)) * unit
 
 
-def finish(
-    coded: Tensor, powers: Tensor, leads: Sequence[Tensor], met: Sequence[Tensor], beliefs: Tensor, chips: Tensor
-) -> Tensor:
+def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: Tensor, chips: Tensor) -> Tensor:
     """Returns `[2, L, G, H]` counterfactual values (see `RoundEndNet.finish`).
 
     Args:
       coded: `[G, 2, 2 * L, H]` values by embedding: what hands have of their own, and for each unit of their odds.
       powers: `[2, L, G, POWERS]` factors of the powers of odds.
-      leads: for both players `[L, G, H]` what hands win against the other's beliefs less what they lose.
-      met: for both players `[L, G, H]` how likely the other's beliefs let them be held.
+      leads: `[2, L, G, H]` what hands win against the other's beliefs less what they lose.
+      met: `[2, L, G, H]` how likely the other's beliefs let them be held.
       beliefs: `[2, L, G, H]`.
       chips: `[L]` what values are counted in.
     """
     out = torch.empty_like(beliefs)
-    pairs = [tuple(part.numpy() for part in parts) for parts in (leads, met)]
-    arrays = [part.contiguous().numpy() for part in (coded, powers)]
-    _finish(*arrays, *pairs, beliefs.contiguous().numpy(), chips.numpy(), out.numpy())
+    _finish(*(part.contiguous().numpy() for part in (coded, powers, leads, met, beliefs, chips)), out.numpy())
     return out

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,25 @@ from tacit.nets.round_net import RoundNet
 
 _Known = tuple[Any, Tensor]
 """What a network makes of the boards, and the public part `[L, G, P]`."""
+
+
+@dataclass(frozen=True)
+class _Faced:
+    """What follows from each player's beliefs at the `L` leaves of `G` games.
+
+    Attributes:
+      summed: `[2, G, L, K]` each player's beliefs, summed up by the network's embeddings.
+      leads: `[2, L, G, H]` what a player's hands win against the other's beliefs less what they lose.
+      met: `[2, L, G, H]` how likely the other's beliefs let a player's hands be held.
+      planes: each player's planes of beliefs `[2 * L, G, H]`.
+      ones: `[L]`.
+    """
+
+    summed: Tensor
+    leads: Tensor
+    met: Tensor
+    planes: tuple[Tensor, Tensor]
+    ones: Tensor
 
 
 class RoundEndLeaves:
@@ -38,7 +58,7 @@ class RoundEndLeaves:
         self._dtype = dtype or (torch.bfloat16 if on_gpu else torch.float32)
         self._fast = {cards: copy.deepcopy(net).to(self._dtype) for cards, net in nets.items()}
         self._known: WeakKeyDictionary[StreetStates, _Known] = WeakKeyDictionary()
-        self._faced: WeakKeyDictionary[StreetStates, dict[int, tuple[Tensor, Tensor, Tensor]]] = WeakKeyDictionary()
+        self._faced: WeakKeyDictionary[StreetStates, _Faced] = WeakKeyDictionary()
         self._games: WeakKeyDictionary[HandStates, list[tuple[StreetStates, list[int]]]] = WeakKeyDictionary()
 
     @torch.no_grad()
@@ -52,14 +72,23 @@ class RoundEndLeaves:
     @torch.no_grad()
     def evaluate(self, states: StreetStates | HandStates, beliefs: Tensor) -> Tensor:
         """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        return self._valued(states, beliefs, None)
+
+    @torch.no_grad()
+    def evaluate_changed(self, states: StreetStates | HandStates, beliefs: Tensor, changed: Collection[int]) -> Tensor:
+        """Returns the same (see `RememberingEvaluator`)."""
+        return self._valued(states, beliefs, changed)
+
+    def _valued(self, states: StreetStates | HandStates, beliefs: Tensor, changed: Collection[int] | None) -> Tensor:
+        """Returns the values; `changed` is None where nothing is kept."""
         if isinstance(states, StreetStates):
-            return self._evaluate(states, beliefs)
+            return self._evaluate(states, beliefs, changed)
         halves = beliefs.view(2, NUM_HANDS, -1)
         values = torch.zeros_like(halves)
         for game, leaves in self._boards(states):
             hand = game.boards.hand[0]
             here = halves[:, hand][:, :, leaves].permute(0, 2, 1)[:, :, None].float()
-            found = self._evaluate(game, here)[:, :, 0].permute(0, 2, 1).to(values.dtype)
+            found = self._evaluate(game, here, changed)[:, :, 0].permute(0, 2, 1).to(values.dtype)
             values[:, hand[:, None], torch.tensor(leaves)[None]] = found
         return values.view(beliefs.shape)
 
@@ -77,7 +106,7 @@ class RoundEndLeaves:
             ]
         return self._games[states]
 
-    def _evaluate(self, states: StreetStates, beliefs: Tensor) -> Tensor:
+    def _evaluate(self, states: StreetStates, beliefs: Tensor, changed: Collection[int] | None) -> Tensor:
         """Returns `[2, L, G, H]` the same for a batch of games."""
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
@@ -86,17 +115,18 @@ class RoundEndLeaves:
         hands, public = self._known[states]
         if not isinstance(net, RoundEndNet) or not (net.helps.odds and net.helps.zero_sum):
             return self._plain(net, states, hands, public, beliefs)
+        faced = self._faced.get(states) if changed is not None else None
+        if faced is None:
+            faced = _room(hands, beliefs)
+            if changed is not None:
+                self._faced[states] = faced
+        for player in (0, 1) if changed is None else changed:
+            _face(faced, states, net, hands, beliefs, player)
         if boards.device.type == "cuda":
             from tacit.nets.triton_round_end import finish
-
-            other = beliefs.flip(0).flatten(0, 1)
-            leads, met = (part.view(beliefs.shape) for part in (boards.leads(other), boards.meetings(other)))
-            return finish(*net.make(hands, public, beliefs), leads, met, beliefs, states.chips)
-        from tacit.nets.numba_round_end import finish as finish_here
-
-        faced = [self._against(states, player, beliefs[1 - player]) for player in (0, 1)]
-        leads_by_player, met_by_player = zip(*faced, strict=True)
-        return finish_here(*net.make(hands, public, beliefs), leads_by_player, met_by_player, beliefs, states.chips)
+        else:
+            from tacit.nets.numba_round_end import finish
+        return finish(*net.make(hands, public, faced.summed), faced.leads, faced.met, beliefs, states.chips)
 
     @staticmethod
     def _plain(net: RoundNet, states: StreetStates, hands: Any, public: Tensor, beliefs: Tensor) -> Tensor:
@@ -106,12 +136,21 @@ class RoundEndLeaves:
         values = net.values(hands, public, beliefs, leads / met.clamp(min=1e-9), met)
         return values * met * states.chips[:, None, None]
 
-    def _against(self, states: StreetStates, player: int, theirs: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns `[L, G, H]` a player's leads against beliefs, and how likely these let hands be held.
 
-        Players who are updated in turn change one half of the beliefs at a time: what follows from the other half is kept.
-        """
-        known = self._faced.setdefault(states, {})
-        if player not in known or not torch.equal(known[player][0], theirs):
-            known[player] = theirs.clone(), states.boards.leads(theirs), states.boards.meetings(theirs)
-        return known[player][1:]
+def _room(hands: tuple[Tensor, Tensor], beliefs: Tensor) -> _Faced:
+    """Returns room for what follows from beliefs `[2, L, G, H]`."""
+    _, leaves, games, _ = beliefs.shape
+    planes = torch.arange(2 * leaves, device=beliefs.device)
+    summed = hands[0].new_empty(2, games, leaves, hands[0].shape[2])
+    parts = beliefs.new_empty(beliefs.shape), beliefs.new_empty(beliefs.shape)
+    return _Faced(summed, *parts, (planes[:leaves], planes[leaves:]), torch.ones(leaves, device=beliefs.device))
+
+
+def _face(
+    faced: _Faced, states: StreetStates, net: RoundEndNet, hands: tuple[Tensor, Tensor], beliefs: Tensor, player: int
+) -> None:
+    """Fills in what follows from one player's beliefs: their sums, and what the other's hands do against them."""
+    faced.summed[player] = net.sum_up(hands, beliefs[player])
+    source, rows, places = beliefs.flatten(0, 1), faced.planes[player], faced.planes[1 - player]
+    states.boards.fill_leads(source, rows, faced.leads.flatten(0, 1), places, faced.ones)
+    states.boards.fill_meetings(source, rows, faced.met.flatten(0, 1), places, faced.ones)

@@ -74,14 +74,25 @@ class RoundEndNet(RoundNet):
 
     def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
         """Returns `[2, L, G, H]` values (see `RoundNet`); `hands` are both embeddings `[G, H, K]`."""
-        values = self.finish(*self.make(hands, public, beliefs), odds)
+        summed = torch.stack([self.sum_up(hands, beliefs[player]) for player in (0, 1)])
+        values = self.finish(*self.make(hands, public, summed), odds)
         return without_surplus(values, beliefs, met) if self.helps.zero_sum else values
 
-    def make(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what the layers make of beliefs: `[G, PARTS, 2 * L, H]` values and `[2, L, G, POWERS]` factors of odds."""
-        summing, making = hands
-        columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2 * L, H]
-        first, second = torch.bmm(columns, summing).transpose(0, 1).chunk(2)  # [L, G, K] each
+    @staticmethod
+    def sum_up(hands: tuple[Tensor, Tensor], beliefs: Tensor) -> Tensor:
+        """Returns `[G, L, K]` a player's beliefs `[L, G, H]` summed up by embeddings."""
+        summing = hands[0]
+        return torch.bmm(beliefs.to(summing.dtype).transpose(0, 1), summing)
+
+    def make(self, hands: tuple[Tensor, Tensor], public: Tensor, summed: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns what the layers make of beliefs: `[G, PARTS, 2 * L, H]` values and `[2, L, G, POWERS]` factors of odds.
+
+        Args:
+          hands: both embeddings `[G, H, K]`.
+          public: `[L, G, NUM_PUBLIC]`.
+          summed: `[2, G, L, K]` both players' beliefs, summed up.
+        """
+        making, (first, second) = hands[1], summed.transpose(1, 2)  # [L, G, K] each
         made = self.out(self.body(torch.cat([first, second, public.to(first.dtype)], 2)))
         made = torch.stack(made.chunk(2, dim=2))  # [2, L, G, PARTS * K + POWERS]
         codes = torch.stack(made[..., :-POWERS].chunk(PARTS, dim=3))  # [PARTS, 2, L, G, K]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-
-HANDS = 512
-"""Hands that a program reads at a time."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -31,30 +27,22 @@ def _value(game, leaf, player, hand, inside, coded, powers, leads, met, games, l
 def _finish_kernel(  # type: ignore[no-untyped-def]
     coded, powers, leads, met, beliefs, chips, out, games, leaves, hands, POWERS: tl.constexpr, HANDS: tl.constexpr
 ):
-    """Fills both players' values of one leaf of one game."""
+    """Fills both players' values of one leaf of one game; both stay in registers until what is left over is known."""
     game, leaf = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
-    surplus = tl.zeros([HANDS], tl.float32)
-    weight = tl.zeros([HANDS], tl.float32)
-    for player in tl.static_range(2):
-        for start in range(0, hands, HANDS):
-            hand = start + tl.arange(0, HANDS)
-            inside = hand < hands
-            value, _, likely, at = _value(
-                game, leaf, player, hand, inside, coded, powers, leads, met, games, leaves, hands, POWERS
-            )  # fmt: skip
-            both = tl.load(beliefs + at, mask=inside, other=0.0) * likely
-            surplus += both * value
-            weight += both
-    excess = tl.sum(surplus, 0) / tl.maximum(tl.sum(weight, 0), 1e-12)
+    hand = tl.arange(0, HANDS)
+    inside = hand < hands
+    value0, lead0, likely0, at0 = _value(
+        game, leaf, 0, hand, inside, coded, powers, leads, met, games, leaves, hands, POWERS
+    )  # fmt: skip
+    value1, lead1, likely1, at1 = _value(
+        game, leaf, 1, hand, inside, coded, powers, leads, met, games, leaves, hands, POWERS
+    )  # fmt: skip
+    both0 = tl.load(beliefs + at0, mask=inside, other=0.0) * likely0
+    both1 = tl.load(beliefs + at1, mask=inside, other=0.0) * likely1
+    excess = tl.sum(both0 * value0 + both1 * value1, 0) / tl.maximum(tl.sum(both0 + both1, 0), 1e-12)
     unit = tl.load(chips + leaf)
-    for player in tl.static_range(2):
-        for start in range(0, hands, HANDS):
-            hand = start + tl.arange(0, HANDS)
-            inside = hand < hands
-            value, lead, likely, at = _value(
-                game, leaf, player, hand, inside, coded, powers, leads, met, games, leaves, hands, POWERS
-            )  # fmt: skip
-            tl.store(out + at, (lead + likely * (value - excess)) * unit, mask=inside)
+    tl.store(out + at0, (lead0 + likely0 * (value0 - excess)) * unit, mask=inside)
+    tl.store(out + at1, (lead1 + likely1 * (value1 - excess)) * unit, mask=inside)
 
 
 def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: Tensor, chips: Tensor) -> Tensor:
@@ -69,9 +57,9 @@ def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: T
       chips: `[L]` what values are counted in.
     """
     _, leaves, games, hands = beliefs.shape
-    out = torch.empty_like(beliefs)
+    out = beliefs.new_empty(beliefs.shape)
     _finish_kernel[games, leaves](
-        coded.contiguous(), powers.float().contiguous(), leads, met, beliefs, chips, out, games, leaves, hands,
-        POWERS=powers.shape[3], HANDS=HANDS,
+        coded.contiguous(), powers.float().contiguous(), leads, met, beliefs.contiguous(), chips, out, games, leaves, hands,
+        POWERS=powers.shape[3], HANDS=triton.next_power_of_2(hands), num_warps=16,
     )  # fmt: skip
     return out

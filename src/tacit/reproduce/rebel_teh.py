@@ -3,8 +3,9 @@
 Exploitability is exact, on the paper's board, for an agent that searches the turn's betting and then every river it comes to.
 It stands beside Linear CFR on the whole game, which is what the paper counts by: its networks are worth about 125 iterations.
 
-Figure 2 compares where the values come from: solved rivers (its oracle), self-play, random beliefs, and, as a line of ours, the
-odds of hands alone. Figure 5 compares how leaves are valued while a search runs. The paper prints no numbers of either.
+Figure 2 compares where the values come from: solved rivers (its oracle), self-play, self-play with policy networks that
+searches start from, random beliefs, and, as a line of ours, the odds of hands alone. Figure 5 compares how leaves are valued
+while a search runs. The paper prints no numbers of either.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.agents.warm import WarmStart
 from tacit.arena.endgames import endgame_quality
 from tacit.files import write_whole
 from tacit.games import load_game
@@ -24,17 +26,19 @@ from tacit.games.holdem import Holdem, require_holdem
 from tacit.kernels.base import LeafEvaluator
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.leaves.solved_streets import SolvedRivers
+from tacit.processes import num_cores, run_jobs
 from tacit.rebel.holdem.config import PRESETS, RANDOM, SELF_PLAY, HoldemConfig
 from tacit.rebel.holdem.system import REBEL_HOLDEM
 from tacit.rebel.holdem.trained import load_holdem
 from tacit.solvers import solve
 from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
+from tacit.solvers.warm import WARM_ITERATIONS
 from tacit.training.folder import RunFolder
 from tacit.training.shipped import PRETRAINED
 
 PAPER_ITERATIONS = 125
 """Of full-game tabular CFR that the paper's agent is as good as, "about"."""
-PERFECT, ODDS = "solved rivers", "odds alone"
+PERFECT, ODDS, WITH_POLICY = "solved rivers", "odds alone", "self-play and policy"
 Watch = Callable[[str, int, int], None]
 """Called with what is being judged, the parts done, and their number."""
 
@@ -49,7 +53,7 @@ class TehScale:
       searches: iterations of the agents' searches.
       solver_searches: of those that compare how leaves are valued.
       config: of the trainings; None judges the network that is shipped instead.
-      device: where they run.
+      device: where they run; agents are judged on the CPU's cores.
       perfect: iterations with which rivers are solved at each leaf, 0 to leave that line out.
     """
 
@@ -65,14 +69,16 @@ class TehScale:
 SCALES = {
     "smoke": TehScale("turn_endgame_holdem(stack=3000)", 8, (4,), 4, PRESETS["smoke"]),
     "cpu": TehScale("turn_endgame_holdem", 128, (16, 64, 256), 128, None),
-    "gpu": TehScale("turn_endgame_holdem", 256, (8, 32, 128, 512), 256, replace(PRESETS["gpu"], epochs=40), "cuda", 100),
+    "gpu": TehScale(
+        "turn_endgame_holdem", 256, (8, 32, 128, 512), 256, replace(PRESETS["gpu"], epochs=4, replay_size=150_000), "cuda", 100
+    ),
 }
 
 
 class TehRun(NamedTuple):
-    """A training: where its beliefs come from, and its folder."""
+    """A training: its name in the figure, and its folder."""
 
-    beliefs: str
+    name: str
     folder: RunFolder[Any, Any]
     config: HoldemConfig
 
@@ -94,9 +100,14 @@ def teh_runs(scale: str, out: Path, seed: int) -> list[TehRun]:
     config = SCALES[scale].config
     if config is None:
         return []
+    configs = {
+        SELF_PLAY: config,
+        RANDOM: replace(config, beliefs=RANDOM),
+        WITH_POLICY: replace(config, warm_start=min(WARM_ITERATIONS, config.iterations // 2)),
+    }
     return [
-        TehRun(beliefs, RunFolder(out / f"{beliefs}-{seed}", REBEL_HOLDEM), replace(config, beliefs=beliefs, seed=seed))
-        for beliefs in (SELF_PLAY, RANDOM)
+        TehRun(name, RunFolder(out / f"{name.replace(' ', '-')}-{seed}", REBEL_HOLDEM), replace(settings, seed=seed))
+        for name, settings in configs.items()
     ]
 
 
@@ -112,52 +123,95 @@ def tabular_line(scale: str, watch: Watch) -> Curve:
     return Curve("Linear CFR, whole game", points)
 
 
+class Judgement(NamedTuple):
+    """An agent to be judged, as any process can do it.
+
+    Attributes:
+      game: the endgame.
+      values: what ends of the turn are worth: `PERFECT`, `ODDS`, or a network by name.
+      decomposition: at which beliefs leaves are valued while a search runs.
+      solver: the algorithm of its searches.
+      iterations: their length.
+      perfect: iterations of solved rivers.
+      device: where these are solved.
+    """
+
+    game: str
+    values: str
+    decomposition: str
+    solver: str
+    iterations: int
+    perfect: int = 0
+    device: str = "cpu"
+
+    def exploitability(self) -> float:
+        """Returns the agent's exploitability in chips, exact."""
+        game = require_holdem(load_game(self.game), "rebel-teh")
+        leaves, warm = self._values(game)
+        ends = RoundEnds(leaves, self.decomposition, BOARD_CARDS[TURN : TURN + 1], solves_turns=False, warm=warm)
+        search = HandSearch(game, solver=self.solver, iterations=self.iterations, ends=ends)
+        return endgame_quality(game, [search]).exploitability
+
+    def _values(self, game: Holdem) -> tuple[LeafEvaluator, WarmStart | None]:
+        """Returns what values ends of the turn, and what searches start from."""
+        if self.values == ODDS:
+            return CheckDownLeaves(), None
+        if self.values == PERFECT:
+            return SolvedRivers(game.rules, self.perfect, device=self.device), None
+        trained = load_holdem(self.values)
+        policies = trained.policies()
+        return trained.leaves(game), None if policies is None else WarmStart(policies, trained.config.warm_start)
+
+
 def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[list[Curve], list[Curve]]:
     """Returns the curves of Figure 2 and of Figure 5. What was judged is kept below `out` and not judged again."""
     how = SCALES[scale]
-    game = require_holdem(load_game(how.game), "rebel-teh")
-    networks = {run.beliefs: str(run.folder.path) for run in runs} or {SELF_PLAY: f"{PRETRAINED}turn_endgame_holdem"}
-    judge = _Exploitability(game, out / "judged.json", watch)
-    leaves: dict[str, Any] = {ODDS: CheckDownLeaves()}
-    leaves |= {name: load_holdem(path).leaves(game) for name, path in networks.items()}
-    if how.perfect:
-        leaves[PERFECT] = SolvedRivers(game.rules, how.perfect, device=how.device)
-    second = [
-        Curve(name, [(n, judge(name, _ends(part, MODIFIED_CFR_AVE), "linear-cfr", n)) for n in how.searches])
-        for name, part in leaves.items()
-    ]
-    values, count = leaves[SELF_PLAY], how.solver_searches
-    fifth = [
-        Curve(name, [(count, judge(f"{SELF_PLAY}, {name}", _ends(values, decomposition), solver, count))])
+    networks = {run.name: str(run.folder.path) for run in runs} or {SELF_PLAY: f"{PRETRAINED}turn_endgame_holdem"}
+    values = {ODDS: ODDS, **networks, **({PERFECT: PERFECT} if how.perfect else {})}
+    perfect = how.perfect, how.device
+    by_values = {
+        (name, count): Judgement(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, *perfect)
+        for name, source in values.items()
+        for count in how.searches
+        if name != WITH_POLICY or count > WARM_ITERATIONS  # it stands for so many
+    }
+    by_solver = {
+        (name, how.solver_searches): Judgement(how.game, networks[SELF_PLAY], decomposition, solver, how.solver_searches)
         for name, solver, decomposition in (
             ("CFR-D", "linear-cfr", CFR_D), ("modified CFR-AVE", "linear-cfr", MODIFIED_CFR_AVE), ("FP", "flop", CFR_D)
         )
-    ]  # fmt: skip
-    return second, fifth
+    }  # fmt: skip
+    known = _judged([*by_values.values(), *by_solver.values()], out, watch)
+    return _curves(by_values, known), _curves(by_solver, known)
 
 
-def _ends(leaves: LeafEvaluator, decomposition: str) -> RoundEnds:
-    """Returns that every turn is searched to the end of its round."""
-    return RoundEnds(leaves, decomposition, BOARD_CARDS[TURN : TURN + 1], solves_turns=False)
+def _curves(judgements: dict[tuple[str, int], Judgement], known: dict[str, float]) -> list[Curve]:
+    points: dict[str, list[tuple[int, float]]] = {}
+    for (name, count), judgement in judgements.items():
+        points.setdefault(name, []).append((count, known[_key(judgement)]))
+    return [Curve(name, line) for name, line in points.items()]
 
 
-class _Exploitability:
-    """Judges agents exactly, and remembers."""
+def _judged(judgements: list[Judgement], out: Path, watch: Watch) -> dict[str, float]:
+    """Returns the exploitability of all agents by key; those that are not in the file yet are judged on all cores."""
+    kept = out / "judged.json"
+    known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
+    out.mkdir(parents=True, exist_ok=True)
+    # The longest first: a core is seldom left alone with one of them.
+    longest = sorted(judgements, key=lambda judgement: -judgement.iterations)
+    jobs = {_key(judgement): judgement.exploitability for judgement in longest if _key(judgement) not in known}
+    watch("agents judged exactly", 0, len(jobs))
+    for number, (key, exploitability) in enumerate(run_jobs(jobs, num_cores()), 1):
+        known[key] = exploitability
+        write_whole(kept, json.dumps(known, indent=1).encode())
+        watch("agents judged exactly", number, len(jobs))
+    return known
 
-    def __init__(self, game: Holdem, kept: Path, watch: Watch) -> None:
-        self._game, self._file, self._watch = game, kept, watch
-        self._known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
 
-    def __call__(self, name: str, ends: RoundEnds, solver: str, iterations: int) -> float:
-        """Returns the exploitability of an agent in chips."""
-        key = f"{name}, {solver}, {iterations} iterations"
-        if key not in self._known:
-            search = HandSearch(self._game, solver=solver, iterations=iterations, ends=ends)
-            quality = endgame_quality(self._game, [search], lambda done, total: self._watch(key, done, total))
-            self._known[key] = quality.exploitability
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._file, json.dumps(self._known, indent=1).encode())
-        return self._known[key]
+def _key(judgement: Judgement) -> str:
+    """Returns what a file calls a judgement: it may have been made in another folder."""
+    values = Path(judgement.values).name
+    return f"{values}, {judgement.decomposition}, {judgement.solver}, {judgement.iterations} iterations"
 
 
 def worth_in_iterations(tabular: Curve, exploitability: float) -> float | None:

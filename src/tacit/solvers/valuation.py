@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
-from tacit.kernels.base import AnyPasses, LeafEvaluator, LeafOracle, LeafValues
+from tacit.kernels.base import AnyPasses, LeafEvaluator, LeafOracle, LeafValues, RememberingEvaluator
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,6 +41,8 @@ class Valuation:
         self.beliefs = passes.new_beliefs()
         self._half = self.beliefs.shape[0] // 2
         self._values: list[Tensor | None] = [None, None]
+        self._changed = {0, 1}
+        self._latest: Tensor | None = None
         self._asked = 0
         # Where everyone's private state is known, nothing that is played can change a leaf's value.
         self._asks_once = passes.knows_leaves
@@ -53,6 +55,7 @@ class Valuation:
         """Takes a player's new strategy into the beliefs."""
         reaches = play.reaches if self._decomposition == CFR_D else play.mean_reaches
         self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
+        self._changed.add(player)
 
     def ask(self, players: tuple[int, ...], play: Driver) -> None:
         """Has all leaves valued for the given players if it is time to; once for both where they share values."""
@@ -70,7 +73,10 @@ class Valuation:
     def evaluate(self, play: Driver) -> Tensor:
         """Returns `[2 * H, L]` what the evaluator says at the present beliefs."""
         states = self._passes.leaf_states
+        changed, self._changed = self._changed, set()
         if self._decomposition != CFR_AVE:
+            if isinstance(self._evaluator, RememberingEvaluator):
+                return self._evaluator.evaluate_changed(states, self.beliefs, changed)
             return self._evaluator.evaluate(states, self.beliefs)
         played = self._passes.new_beliefs()
         for player in (0, 1):
@@ -106,24 +112,27 @@ class Valuation:
     def _mine(self, player: int) -> slice:
         return slice(player * self._half, (player + 1) * self._half)
 
-    def _note(self, player: int, values: Tensor, play: Driver) -> Tensor:
-        """Returns and keeps `[H, L]` a player's counterfactual values against the opponent's mean strategy."""
+    def _note(self, player: int, values: Tensor, play: Driver) -> None:
+        """Keeps a player's counterfactual values against the opponent's mean strategy."""
+        self._before[player].copy_(self._against_mean(player, values, play))
+
+    def _against_mean(self, player: int, values: Tensor, play: Driver) -> Tensor:
+        """Returns `[H, L]` a player's counterfactual values against the opponent's mean strategy."""
         weigh = self._passes.leaf_weight if self._evaluator.counterfactual else self._passes.leaf_likelihood
-        now = values[self._mine(player)] * weigh(player, play.mean_reaches[1 - player]).to(values)
-        self._before[player].copy_(now)
-        return now
+        return values[self._mine(player)] * weigh(player, play.mean_reaches[1 - player]).to(values)
 
     def _latest_part(self, player: int, values: Tensor, play: Driver) -> Tensor:
         """Returns `[2 * H, L]` counterfactual values of the opponent's latest strategy (modified CFR-AVE, appendix E).
 
         With `share` the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the
         values at the present average and at the one before give those of the latest strategy, were the leaves' own
-        strategies to stay the same.
+        strategies to stay the same. Only the player's own half of what is returned means anything.
         """
-        before = self._before[player].clone()
-        now = self._note(player, values, play)
+        if self._latest is None:
+            self._latest = values.new_zeros(values.shape)
+        before, now = self._before[player], self._against_mean(player, values, play)
         ahead = 1 if player == 1 and self._alternating else 0  # player 0 has moved already
         share = play.clock.share(back=1 - ahead)
-        weighted = values.new_zeros(values.shape)
-        weighted[self._mine(player)] = (now - (1.0 - share) * before) / share
-        return weighted
+        self._latest[self._mine(player)] = before.lerp(now.to(before), 1.0 / share)
+        before.copy_(now)
+        return self._latest

@@ -89,6 +89,9 @@ class BoardTensors:
 
     def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
         """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
+        if not self.board.shape[1]:  # one matrix serves all games: shares of 1.7 million boards, too fine for half precision
+            out.index_copy_(0, places, source[rows] @ _preflop_margins(str(self.device)).T * amount[:, None, None])
+            return
         if self.device.type == "cuda":
             from tacit.cards import triton_boards
 
@@ -109,25 +112,24 @@ class BoardTensors:
     @cached_property
     def margins(self) -> Tensor:
         """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
+        if not self.board.shape[1]:
+            return _preflop_margins(str(self.device)).expand(len(self), -1, -1)
         if self.device.type == "cuda":
             return self.counted[:, :, : self.hand.shape[1]].float() / self._run_outs
         return torch.from_numpy(np.stack([run_out_margins(tuple(board), "float32") for board in self.board.tolist()]))
 
     @cached_property
     def counted(self) -> Tensor:
-        """`[G, H, stride]` on a GPU: the margins times the number of run-outs, lines padded."""
+        """`[G, H, stride]` on a GPU, from the flop on: the margins times the number of run-outs, lines padded."""
         from tacit.cards.triton_boards import count_margins
 
-        if self.board.shape[1]:
-            return count_margins(self.strengths, self._cards32)
-        known = torch.from_numpy(run_out_margins((), "float32")).half()  # counted once for all
-        return torch.nn.functional.pad(known, (0, -known.shape[1] % 64)).to(self.device).repeat(len(self), 1, 1)
+        return count_margins(self.strengths, self._cards32)
 
     @property
     def _run_outs(self) -> int:
-        """Full boards that two hands leave; 1 before the flop, where margins are shares already."""
+        """Full boards that two hands leave."""
         cards = self.board.shape[1]
-        return comb(NUM_CARDS - 4 - cards, FULL_BOARD - cards) if cards else 1
+        return comb(NUM_CARDS - 4 - cards, FULL_BOARD - cards)
 
     @cached_property
     def _cards32(self) -> Tensor:
@@ -236,10 +238,10 @@ class BoardTable:
 
     def _add(self, kind: Tensor) -> None:
         boards = BoardTensors(self._boards[kind])
-        found, on_gpu = boards.features.half(), boards.device.type == "cuda"
+        found, counts = boards.features.half(), boards.device.type == "cuda" and bool(self._boards.shape[1])
         if self._features is None:
             self._features = found.new_empty(len(self._boards), *found.shape[1:])
-            if on_gpu:
+            if counts:
                 self._counted = boards.counted.new_empty(len(self._boards), *boards.counted.shape[1:])
         self._features[kind], self._known[kind] = found, True
         if self._counted is not None:
@@ -287,6 +289,12 @@ def _strengths(boards: Tensor) -> Tensor:
     gone = torch.zeros(len(boards), NUM_CARDS, dtype=torch.bool, device=boards.device).scatter_(1, boards, True)
     strengths: Tensor = best.masked_fill(gone[:, hands].any(2), -1)
     return strengths
+
+
+@cache
+def _preflop_margins(device: str) -> Tensor:
+    """Returns `[1326, 1326]` the margins before the flop."""
+    return torch.from_numpy(run_out_margins((), "float32")).to(device)
 
 
 @cache

@@ -2,19 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     from tacit.cli.looks import Look
     from tacit.training.events import EventWriter
     from tacit.training.folder import RunFolder
     from tacit.training.system import C, M, Trainer
+
+
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
+"""Seconds between lines of progress where no bar can be drawn: each pause is twice the one before."""
+
+
+class _Pace:
+    """Says when the next line of progress is due, where no bar can be drawn."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._pause = clock, FIRST_PAUSE
+        self._start = self._last = clock()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the work began."""
+        return self._clock() - self._start
+
+    def due(self) -> bool:
+        """Returns whether a line is due; then the next one comes later."""
+        now = self._clock()
+        if now - self._last < self._pause:
+            return False
+        self._last, self._pause = now, min(2 * self._pause, LONGEST_PAUSE)
+        return True
+
+
+class _Preparation:
+    """Shows what is being prepared: in a terminal by a live line, else by a line for each step and its progress."""
+
+    def __init__(self, bars: Bars, task: TaskID) -> None:
+        self._bars, self._task, self._what = bars, task, ""
+        self._pace = _Pace()
+
+    def __call__(self, what: str, share: float | None) -> None:
+        new, self._what = what != self._what, what
+        line = what if share is None else f"{what}, {share:.0%}"
+        self._bars.update(self._task, note=line, refresh=True)
+        if self._bars.disable and (self._pace.due() or new):
+            self._bars.console.print(f"  {line} ({self._pace.seconds:.0f} s)", soft_wrap=True)
+
+
+@contextmanager
+def preparation_shown(title: str) -> Iterator[None]:
+    """Shows what is prepared meanwhile."""
+    from tacit.training.preparing import preparations_told
+
+    with progress_bar() as bars:
+        if bars.disable:
+            bars.console.print(f"{title} ...", soft_wrap=True)
+        with preparations_told(_Preparation(bars, bars.add_task(title, total=None, unit="", rate="", note=""))):
+            yield
 
 
 def train_live(
@@ -35,10 +89,15 @@ def train_live(
       time_limit: stop after this many more seconds.
       on_epoch: called after every epoch of a run that is not evaluated, because others judge it; None evaluates it.
     """
+    from tacit.training.preparing import preparations_told
     from tacit.training.run import train
 
-    with progress_bar() as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as events:
+    with ExitStack() as held:
+        bars = held.enter_context(progress_bar())
+        stop = held.enter_context(StopRequest(bars.console.print))
+        events = held.enter_context(_events(folder, trainer.epoch))
         display = _Display(bars, trainer, look, name)
+        held.enter_context(preparations_told(display.preparation))
 
         def show(now: M) -> None:
             display.epoch(now)
@@ -53,6 +112,7 @@ def train_live(
             time_limit=time_limit,
             on_epoch=show,
             on_search=display.search,
+            on_share=display.share,
             should_stop=lambda: stop.requested,
             judges=on_epoch is None,
         )
@@ -65,10 +125,13 @@ class _Display:
     def __init__(self, bars: Bars, trainer: Any, look: Look, name: str) -> None:
         self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
+        self._pace = _Pace() if bars.disable else None
+        self._epochs, self._epoch = trainer.config.epochs, trainer.epoch
         self._searches = look.searches(trainer)
         empty: dict[str, Any] = {"rate": "", "note": ""}
         self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, unit="epochs", **empty)
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, unit=look.unit, **empty)
+        self.preparation = _Preparation(bars, self._training)
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
@@ -79,9 +142,21 @@ class _Display:
         self._bars.update(self._evaluating, visible=False, completed=0)
         rate, loss = self._look.status(now, self._wide)
         self._bars.update(self._training, completed=now.epoch, rate=rate, note=f"{loss}{self._bound}")
+        self._epoch = now.epoch
+        self._say(f"epoch {now.epoch} of {self._epochs} done, {rate}, {loss}")
+
+    def share(self, done: float) -> None:
+        self._bars.update(self._training, completed=self._epoch + done)
+        self._say(f"epoch {self._epoch + 1} of {self._epochs}, {done:.0%} of it done")
 
     def search(self, done: int) -> None:
         self._bars.update(self._evaluating, visible=True, completed=done, total=max(self._searches, done))
+        self._say(f"evaluating after epoch {self._epoch}, {done:,} {self._look.unit}")
+
+    def _say(self, line: str) -> None:
+        """Prints a line where no bar can be drawn, less and less often."""
+        if self._pace is not None and self._pace.due():
+            self._bars.console.print(f"  {line} ({self._pace.seconds:.0f} s)", soft_wrap=True)
 
 
 def _events(folder: RunFolder[Any, Any], epoch: int) -> AbstractContextManager[EventWriter | None]:

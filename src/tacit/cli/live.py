@@ -2,73 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
+from tacit.cli.pace import Pace
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
-    from rich.progress import TaskID
 
     from tacit.cli.looks import Look
     from tacit.training.events import EventWriter
     from tacit.training.folder import RunFolder
     from tacit.training.system import C, M, Trainer
-
-
-FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
-"""Seconds between lines of progress where no bar can be drawn: each pause is twice the one before."""
-
-
-class _Pace:
-    """Says when the next line of progress is due, where no bar can be drawn."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._pause = clock, FIRST_PAUSE
-        self._start = self._last = clock()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the work began."""
-        return self._clock() - self._start
-
-    def due(self) -> bool:
-        """Returns whether a line is due; then the next one comes later."""
-        now = self._clock()
-        if now - self._last < self._pause:
-            return False
-        self._last, self._pause = now, min(2 * self._pause, LONGEST_PAUSE)
-        return True
-
-
-class _Preparation:
-    """Shows what is being prepared: in a terminal by a live line, else by a line for each step and its progress."""
-
-    def __init__(self, bars: Bars, task: TaskID) -> None:
-        self._bars, self._task, self._what = bars, task, ""
-        self._pace = _Pace()
-
-    def __call__(self, what: str, share: float | None) -> None:
-        new, self._what = what != self._what, what
-        line = what if share is None else f"{what}, {share:.0%}"
-        self._bars.update(self._task, note=line, refresh=True)
-        if self._bars.disable and (self._pace.due() or new):
-            self._bars.console.print(f"  {line} ({self._pace.seconds:.0f} s)", soft_wrap=True)
-
-
-@contextmanager
-def preparation_shown(title: str) -> Iterator[None]:
-    """Shows what is prepared meanwhile."""
-    from tacit.training.preparing import preparations_told
-
-    with progress_bar() as bars:
-        if bars.disable:
-            bars.console.print(f"{title} ...", soft_wrap=True)
-        with preparations_told(_Preparation(bars, bars.add_task(title, total=None, unit="", rate="", note=""))):
-            yield
 
 
 def train_live(
@@ -97,7 +44,7 @@ def train_live(
         stop = held.enter_context(StopRequest(bars.console.print))
         events = held.enter_context(_events(folder, trainer.epoch))
         display = _Display(bars, trainer, look, name)
-        held.enter_context(preparations_told(display.preparation))
+        held.enter_context(preparations_told(display.prepare))
 
         def show(now: M) -> None:
             display.epoch(now)
@@ -125,13 +72,13 @@ class _Display:
     def __init__(self, bars: Bars, trainer: Any, look: Look, name: str) -> None:
         self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
-        self._pace = _Pace() if bars.disable else None
+        self._pace = Pace() if bars.disable else None
         self._epochs, self._epoch = trainer.config.epochs, trainer.epoch
         self._searches = look.searches(trainer)
         empty: dict[str, Any] = {"rate": "", "note": ""}
         self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, unit="epochs", **empty)
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, unit=look.unit, **empty)
-        self.preparation = _Preparation(bars, self._training)
+        self._preparing = ""
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
@@ -145,13 +92,22 @@ class _Display:
         self._epoch = now.epoch
         self._say(f"epoch {now.epoch} of {self._epochs} done, {rate}, {loss}")
 
+    def prepare(self, what: str, share: float | None) -> None:
+        line = what if share is None else f"{what}, {share:.0%}"
+        self._bars.update(self._training, note=line, refresh=True)
+        if what != self._preparing:
+            self._preparing = what
+            self._bars.console.print(f"  {what}", soft_wrap=True)
+        else:
+            self._say(line)
+
     def share(self, done: float) -> None:
         self._bars.update(self._training, completed=self._epoch + done)
         self._say(f"epoch {self._epoch + 1} of {self._epochs}, {done:.0%} of it done")
 
     def search(self, done: int) -> None:
         self._bars.update(self._evaluating, visible=True, completed=done, total=max(self._searches, done))
-        self._say(f"evaluating after epoch {self._epoch}, {done:,} {self._look.unit}")
+        self._say(f"evaluating after epoch {self._epoch + 1}, {done:,} {self._look.unit}")
 
     def _say(self, line: str) -> None:
         """Prints a line where no bar can be drawn, less and less often."""

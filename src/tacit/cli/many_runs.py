@@ -11,12 +11,14 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import logger, plain_table, print_json, print_lines, printer, program, progress_bar
-from tacit.cli.session import opened_live, run_session
+from tacit.cli.pace import preparation_shown
+from tacit.cli.session import run_session
 from tacit.errors import DivergedError, StoppedError, TacitError
 from tacit.files import check_writable
 
@@ -120,11 +122,15 @@ class ManyRuns:
 
     def _in_sequence(self, waiting: list[PlannedRun], configs: dict[str, Settings], total: int) -> None:
         """Trains runs here."""
+        from tacit.training.run import opened_run
+
         for run in waiting:
             folder, config = self._folder(run), configs[run.name]
             logger().print(f"run {total - len(waiting) + waiting.index(run) + 1} of {total}: {run.name}", soft_wrap=True)
             try:
-                with opened_live(folder, self.rules, config, self.device) as trainer:
+                with ExitStack() as held:
+                    with preparation_shown(f"preparing {self.rules}"):
+                        trainer: Any = held.enter_context(opened_run(folder, self.rules, config, self.device))
                     limit = self._seconds_left(folder)
                     run_session(trainer, folder, self.look, run.name, self.device, self.again(), limit)
             except DivergedError as error:

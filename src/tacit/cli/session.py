@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import logger
+from tacit.cli.pace import preparation_shown
 from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
@@ -35,8 +36,12 @@ def finish_run(
     Raises:
       StoppedError: by Ctrl-C; everything is kept.
     """
+    from tacit.training.run import opened_run
+
     logger().print(f"{title}, kept in {folder.path}", soft_wrap=True)
-    with opened_live(folder, game, config, device) as trainer:
+    with ExitStack() as held:
+        with preparation_shown(f"preparing {game}"):
+            trainer: Any = held.enter_context(opened_run(folder, game, config, device))
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"trained before, {trainer.epoch} epochs")
         else:
@@ -80,18 +85,6 @@ def run_session(
 def _where(folder: RunFolder[Any, Any]) -> str:
     """Returns from where a run can go on."""
     return "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
-
-
-@contextmanager
-def opened_live(folder: RunFolder[Any, Any], game: Any, config: Any, device: str) -> Iterator[Any]:
-    """Yields the trainer of a run that is prepared before the user's eyes; nobody else trains there meanwhile."""
-    from tacit.cli.live import preparation_shown
-    from tacit.training.run import opened_run
-
-    with ExitStack() as held:
-        with preparation_shown(f"preparing {game}"):
-            trainer = held.enter_context(opened_run(folder, game, config, device))
-        yield trainer
 
 
 def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:

@@ -6,8 +6,9 @@ import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.common import logger, print_lines, printer
+from tacit.cli.common import print_lines, printer
 from tacit.cli.looks import find_system, variants
+from tacit.cli.pace import preparation_shown
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
@@ -71,6 +72,6 @@ def _effective(system: System[Any, Any], game: AnyGame, config: Settings) -> Set
     """Returns the settings that a game would be trained with; only where some follow from the game is it prepared."""
     if all(getattr(config, key) for key in config.fitted):
         return config
-    logger().print(f"preparing {game} ...", soft_wrap=True)
-    effective: Settings = system.trainer(game, config, "cpu").config
+    with preparation_shown(f"preparing {game}"):
+        effective: Settings = system.trainer(game, config, "cpu").config
     return effective

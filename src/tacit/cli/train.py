@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -11,7 +12,8 @@ import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, start
 from tacit.cli.looks import SYSTEMS, find_system
-from tacit.cli.session import opened_live, run_session
+from tacit.cli.pace import preparation_shown
+from tacit.cli.session import run_session
 from tacit.cli.solve_checks import parse_seconds
 from tacit.errors import TacitError
 
@@ -101,7 +103,6 @@ def train(
         raise TacitError(f"name a {missing} (or add --settings to see what can be set)")
     limit = None if time_limit is None else parse_seconds(time_limit)
     request = TrainRequest(system, game, run, preset, pairs, seed, limit, resume, device)
-    start(seed or 0)
     if _wants_many(request, seeds):
         if start_from is not None:
             raise TacitError("--start-from is for a single run: leave out --seeds and lists of values")
@@ -141,33 +142,51 @@ class TrainRequest:
 
 def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> None:
     """Trains a single run and prints what came of it."""
-    from tacit.games import load_game
-    from tacit.kernels import check_backend
-    from tacit.training.folder import RunFolder
-
-    run, game, resume = request.run, request.game, request.resume
-    rules = load_game(game)
-    found, look = find_system(request.system, rules)
-    folder = RunFolder(run, found)
-    if folder.holds_run() != resume:
-        raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
-    check_backend("torch", request.device)
-    config, beginner = _configured(folder, request), cast("Any", found.trainer)
-    weights = None if start_from is None else _weights(start_from, beginner, rules, config, resume)
+    run, game = request.run, request.game
     again = f"{program()} train {request.system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
-    with opened_live(folder, rules, config, request.device) as trainer:
+    with ExitStack() as held:
+        with preparation_shown(f"preparing {game}"):
+            folder, look, trainer, weights = _prepared(request, start_from, held)
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
         elif trainer.epoch:
             logger().print(f"going on after epoch {trainer.epoch}")
-        elif resume:
+        elif request.resume:
             logger().print("no checkpoint yet: starting again")
         if weights is not None:
-            beginner.start_from(trainer, weights)
+            trainer.start_from(weights)
             logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
         last = run_session(trainer, folder, look, request.system, request.device, again, request.limit)
     report = _report(request.system, trainer, folder, look, last)
     print_json(report) if as_json else _print(look, report, game, again)
+
+
+def _prepared(
+    request: TrainRequest, start_from: str | None, held: ExitStack
+) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None]:
+    """Returns a run's folder, its look, its trainer, and the networks that it is to begin with.
+
+    Nobody else trains there until `held` is closed.
+
+    Raises:
+      TacitError: the folder holds a run unless it is to go on, or it cannot be trained.
+    """
+    from tacit.games import load_game
+    from tacit.kernels import check_backend
+    from tacit.training.folder import RunFolder
+    from tacit.training.run import opened_run
+
+    start(request.seed or 0)
+    run, resume = request.run, request.resume
+    rules = load_game(request.game)
+    system, look = find_system(request.system, rules)
+    folder = RunFolder(run, system)
+    if folder.holds_run() != resume:
+        raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
+    check_backend("torch", request.device)
+    config = _configured(folder, request)
+    weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
+    return folder, look, held.enter_context(opened_run(folder, rules, config, request.device)), weights
 
 
 def _wants_many(request: TrainRequest, seeds: int | None) -> bool:
@@ -200,9 +219,11 @@ def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json:
     if known is not None:
         unsaid = {"preset": request.preset, "seeds": seeds, "seed": request.seed}
         plan = known.continued(request.run, plan, [key for key, value in unsaid.items() if value is None])
-    rules = load_game(request.game)
-    system, look = find_system(request.system, rules)
-    check_backend("torch", request.device)
+    with preparation_shown(f"preparing {request.game}"):
+        start(request.seed or 0)
+        rules = load_game(request.game)
+        system, look = find_system(request.system, rules)
+        check_backend("torch", request.device)
     runs = ManyRuns(plan, request.run, rules, system, look, request.device, workers, {})
     show_many(runs.train(), as_json, runs.again())
 

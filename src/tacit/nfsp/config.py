@@ -102,7 +102,7 @@ class TabularConfig(NfspConfig):
       slowdown: Rounds after which both learning rates have fallen by the square root of two, of six after five times as
         many, and so on; 0 keeps them.
       decay: The share of the rounds at the end over which the average policy's learning rate falls to zero in a straight line.
-        (That of the action values must not: a best response that no longer learns would still be averaged.)
+        That of the action values must not: a best response that no longer learns would still be averaged.
       share: The share of all transitions so far, the latest ones, that are learnt from, if the memory keeps them.
       memory: The kind of the memory for supervised learning: `reservoir`, `exponential` (an exponentially averaged one) or
         `window` (the latest items).

@@ -104,7 +104,8 @@ class RunPlan:
         settings = dict(asked.settings)
         epochs = {"epochs": settings.pop("epochs")} if "epochs" in settings and "epochs" not in self.sweep else {}
         kept: dict[str, Any] = {**self.settings, **self.sweep}
-        for key, value in {**settings, **asked.sweep}.items():
+        given_now: dict[str, Any] = {**settings, **asked.sweep}
+        for key, value in given_now.items():
             if kept.get(key) != value:
                 known = "of the preset" if key not in kept else _in_words(kept[key])
                 raise TacitError(f"{folder} holds runs with {key} {known}, not {_in_words(value)}: only epochs can be changed")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import logger
 from tacit.cli.pace import preparation_shown
-from tacit.errors import StoppedError, TacitError
+from tacit.errors import DivergedError, StoppedError, TacitError
 
 if TYPE_CHECKING:
     from tacit.cli.looks import Look
@@ -74,6 +74,10 @@ def run_session(
     except OSError as error:
         what = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
         raise TacitError(f"{what}; go on {_where(folder)} with: {again}") from None
+    except DivergedError:  # going on would not help
+        raise
+    except TacitError as error:
+        raise TacitError(f"{error}; go on {_where(folder)} with: {again}") from None
     if stopped:
         raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
     evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]

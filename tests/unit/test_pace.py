@@ -9,7 +9,8 @@ from tacit.cli.pace import Pace, preparation_shown
 from tacit.training.preparing import say_preparing
 
 
-def test_pauses_double() -> None:
+def test_pauses_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 2.0)
     now = [0.0]
     lines = Pace(lambda: now[0])
     due = []

@@ -17,6 +17,12 @@ def _threads_stay_as_they_are() -> Iterator[None]:
     assert before is None or after == before, f"torch had {before} threads before the test, {after} after it"
 
 
+@pytest.fixture(autouse=True)
+def _no_life_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that come by the clock would be in the way of tests that read standard error."""
+    monkeypatch.setattr("tacit.cli.pace.FIRST_PAUSE", 1e9)
+
+
 def _torch_threads() -> int | None:
     torch = sys.modules.get("torch")
     return None if torch is None else torch.get_num_threads()

@@ -144,6 +144,30 @@ def spread_panels(
     save_figure(figure, path)
 
 
+def seed_curves(curves: Mapping[str, Sequence[tuple[int, Sequence[float]]]], title: str, beside: str, path: str | Path) -> None:
+    """Draws figures over epochs into a file: for every combination of settings the mean over its seeds, in a band of all.
+
+    Args:
+      curves: by the name of a combination, points of an epoch and the figures of all seeds there.
+      title: above the picture.
+      beside: what the figures are.
+      path: the file.
+    """
+    figure, axis = house_pyplot().subplots(figsize=(5.2, 3.8))
+    for label, points in curves.items():
+        epochs, figures = [epoch for epoch, _ in points], [found for _, found in points]
+        (line,) = axis.plot(epochs, [sum(part) / len(part) for part in figures], label=label, marker=".", markersize=4)
+        axis.fill_between(epochs, list(map(min, figures)), list(map(max, figures)), color=line.get_color(), alpha=0.2)
+    if all(found > 0.0 for points in curves.values() for _, figures in points for found in figures):
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set(title=title, xlabel="epoch", ylabel=f"{beside}, mean and range of seeds")
+    axis.grid(True, which="major", alpha=0.3)
+    if list(curves) != [""]:
+        axis.legend(fontsize=8, frameon=False)
+    save_figure(figure, path)
+
+
 def cycle_panels(panels: Mapping[str, Mapping[str, Sequence[float | None]]], path: str | Path) -> None:
     """Draws figures of each cycle of training into a file, panels side by side, a line for each game."""
     pyplot = house_pyplot()

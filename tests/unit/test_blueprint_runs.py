@@ -159,8 +159,8 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     [
         (["kuhn_poker"], "blueprint is for hold'em, not for kuhn_poker"),
         (["turn_endgame_holdem(board=)"], "deals its board first"),
-        ([GAME, "--set", "river=0"], "river must be from 1 to 65536 buckets or all, not 0"),
-        ([GAME, "--set", "bets=1/1"], "is no menu"),
+        ([GAME, "--set", "river=0"], "river must be between 1 and 65536, or all, not 0"),
+        ([GAME, "--set", "bets=1/1"], "bets must be sizes in pots"),
         (["no_limit_holdem", "--set", "river=all"], "all is for endgames"),
         ([GAME, "--device", "cuda"], "--device"),
     ],

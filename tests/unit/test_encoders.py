@@ -73,5 +73,5 @@ def test_a_network_learns_from_features(tmp_path: Path) -> None:
 
 
 def test_an_unknown_encoder_is_refused() -> None:
-    with pytest.raises(TacitError, match="unknown encoder 'pixels': choose one of classes, features"):
+    with pytest.raises(TacitError, match="encoder must be one of classes, features, not 'pixels'"):
         preset("cpu").with_settings({"encoder": "pixels"})

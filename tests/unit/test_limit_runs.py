@@ -111,8 +111,8 @@ def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hidden": "64,64"}, "hidden is units with dashes between them, like 256-128, not '64,64'"),
-        ({"optimizer": "momentum"}, "unknown optimizer 'momentum': choose one of sgd, adam"),
+        ({"hidden": "64,64"}, "hidden must be units with dashes between them, like 256-128, not '64,64'"),
+        ({"optimizer": "momentum"}, "optimizer must be one of sgd, adam, not 'momentum'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1"),
         ({"transitions": "100"}, "transitions must be at least 256, a batch, not 100"),
         ({"transitions": "700"}, "transitions must be at least 768, for a round, not 700"),

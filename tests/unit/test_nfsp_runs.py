@@ -296,12 +296,12 @@ def test_hidden_layers_are_listed_or_repeated(presets: dict[str, NfspConfig]) ->
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"memory": "attic"}, "unknown memory 'attic': choose one of reservoir, exponential, window"),
-        ({"optimizer": "sdg"}, "unknown optimizer 'sdg'"),
+        ({"memory": "attic"}, "memory must be one of reservoir, exponential, window, not 'attic'"),
+        ({"optimizer": "sdg"}, "optimizer must be one of sgd, momentum, adam, not 'sdg'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
         ({"exploration_decay": "-1"}, "exploration_decay must be between 0 and 1, not -1.0"),
         ({"reward_unit": "0"}, "reward_unit must be positive, not 0.0"),
-        ({"hidden": "0"}, "hidden is units with dashes between them, like 256-128, not '0'"),
+        ({"hidden": "0"}, "hidden must be units with dashes between them, like 256-128, not '0'"),
         ({"behaviour": "5"}, "behaviour must be at least 256, a batch, not 5"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),
     ],

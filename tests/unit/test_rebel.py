@@ -68,22 +68,22 @@ def test_settings_are_checked() -> None:
     assert preset("cpu").with_settings({"games": "12"}).games == 12
     with pytest.raises(TacitError, match="unknown setting 'game'"):
         preset("cpu").with_settings({"game": "12"})
-    with pytest.raises(TacitError, match="games takes int"):
+    with pytest.raises(TacitError, match="games must be a whole number, at least 0, not 'many'"):
         preset("cpu").with_settings({"games": "many"})
     with pytest.raises(TacitError, match="stands for 15 iterations"):
         preset("smoke").with_settings({"warm_start_at": "1"})
     with pytest.raises(TacitError, match="unknown preset"):
         preset("laptop")
-    for key in ("games", "batch_size", "hidden", "layers", "replay_size", "playthroughs"):
+    for key in ("batch_size", "hidden", "layers", "replay_size"):
         with pytest.raises(TacitError, match=f"{key} must be at least 1, not 0"):
             preset("cpu").with_settings({key: "0"})
     for key, value, message in (
-        ("iterations", "0", "a search takes at least 1 iteration, not 0"),
-        ("depth", "0", "a search looks at least 1 action ahead, not 0"),
+        ("iterations", "0", "iterations must be at least 1, not 0"),
+        ("depth", "0", "depth must be at least 1, or round, not 0"),
         ("exploration", "3", "exploration must be between 0 and 1"),
         ("ratio", "-1", "ratio must be positive"),
         ("learning_rate", "nan", "learning_rate must be positive, not nan"),
-        ("decomposition", "cfr-ave", "cfr-ave needs exact values of leaves"),
+        ("decomposition", "cfr-ave", "one of cfr-d, modified-cfr-ave .cfr-ave needs exact values of leaves"),
     ):
         with pytest.raises(TacitError, match=message):
             preset("cpu").with_settings({key: value})

@@ -327,10 +327,10 @@ def test_games_without_rounds_look_two_actions_ahead() -> None:
 
 def test_settings_are_checked() -> None:
     for key, value, message in (
-        ("solver", "fp", "re-solving matches regrets: choose a solver of the CFR family"),
-        ("updates", "sometimes", "unknown updates 'sometimes': choose one of simultaneous, alternating"),
+        ("solver", "fp", "solver must be one of cfr, .*pcfr. .re-solving matches regrets., not 'fp'"),
+        ("updates", "sometimes", "updates must be one of simultaneous, alternating, not 'sometimes'"),
         ("mix", "2", "mix must be between 0 and 1"),
-        ("policies", "some", "unknown policies 'some': choose one of none, games, all"),
+        ("policies", "some", "policies must be one of none, games, all, not 'some'"),
         ("inner_queries", "-1", "inner_queries must be at least 0"),
         ("queries_per_search", "0", "queries_per_search must be positive"),
         ("cycle_queries", "0", "cycle_queries must be at least 1"),

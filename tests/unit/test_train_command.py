@@ -123,3 +123,31 @@ def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
         game, message = "leduc_poker", f"{folder.path} holds a run of kuhn_poker, not of leduc_poker"
     done = tacit("train", "rebel", game, "--run", str(folder.path), "--resume", "--set", "epochs=2")
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"tacit: {message}\n")
+
+
+def test_a_run_that_goes_on_keeps_its_seed_and_settings(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "kuhn", REBEL)
+    train(open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "1", "seed": "7"})), folder)
+    for arguments, message in (
+        (("--seed", "0"), "holds a run with seed 7, not 0: leave out --seed to go on"),
+        (("--set", "hidden=9"), "holds a run with other settings (hidden=32 and not 9): only epochs can be changed"),
+        (("--seeds", "2"), "holds a single run: choose another folder"),
+    ):
+        done = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume", *arguments)
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"tacit: {folder.path} {message}")
+    done = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume", "--seed", "7", "--json")
+    assert (done.returncode, json.loads(done.stdout)["epoch"]) == (0, 1)
+    assert "all 1 epochs are done: add --set epochs=N for more" in done.stderr
+
+
+def test_what_cannot_be_written_gets_one_line_that_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "metrics.jsonl")
+
+    monkeypatch.setattr(RunFolder, "add_epoch", full)
+    run = tmp_path / "kuhn"
+    done = tacit("train", "rebel", "kuhn_poker", "--run", str(run), "--preset", "smoke")
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("tacit: cannot write metrics.jsonl: No space left on device; go on from the start")
+    assert last.endswith(f"train rebel kuhn_poker --run {run} --resume")

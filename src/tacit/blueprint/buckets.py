@@ -7,6 +7,7 @@ centres in the features of `features.py`, and what was seen on earlier streets i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -35,9 +36,14 @@ from tacit.errors import TacitError
 from tacit.games.betting import BOARD_CARDS, FLOP, PREFLOP, RIVER, TURN
 from tacit.games.holdem import Holdem
 from tacit.threads import run_together
+from tacit.training.preparing import say_preparing
 
 ALL = "all"
 """In place of a number of buckets: no abstraction."""
+STREET_NAMES = ("flop", "turn", "river")
+"""The streets that have boards."""
+PARTS = 50
+"""Parts of the boards of a street after which progress is told."""
 KINDS = 169
 """Buckets before the flop."""
 MAX_BUCKETS = 2**16
@@ -137,6 +143,7 @@ def find_abstraction(
         if count == ALL or street < game.rules.first_street:
             centres.append(None)
             continue
+        say_preparing(f"finding {count} buckets of hands on the {STREET_NAMES[street - FLOP]}")
         generator = np.random.default_rng([seed, street])
         boards = plain.boards(street).boards
         chosen = boards[generator.permutation(len(boards))[: SAMPLE[street]]]
@@ -165,12 +172,22 @@ def bucket_tables(abstraction: CardAbstraction, threads: int) -> BucketTables:
         if centres is None:
             found[place].ravel()[:] = np.arange(found[place].size)
         some = np.zeros((0, GROUPS), np.float32) if centres is None else centres
-        if street == RIVER:
-            run_together(threads, _fill_river, boards, some, feature_tables(), found[place], bins)
-        elif centres is not None:
-            run_together(threads, _fill_early, boards, some, river.row, river.rename, renamed, bins, found[place])
+        for part in _parts(len(boards), STREET_NAMES[place]):
+            if street == RIVER:
+                run_together(threads, _fill_river, boards[part], some, feature_tables(), found[place][part], bins[part])
+            elif centres is not None:
+                lookups = river.row, river.rename, renamed, bins
+                run_together(threads, _fill_early, boards[part], some, *lookups, found[place][part])
     row, rename = (tuple(getattr(street, name) for street in streets) for name in ("row", "rename"))
     return BucketTables(row, rename, tuple(found), renamed, np.asarray(CELLS))  # type: ignore[arg-type]
+
+
+def _parts(num_boards: int, street: str) -> Iterator[slice]:
+    """Yields the boards of a street in parts, and says before each how far the work is."""
+    size = max(1, -(-num_boards // PARTS))
+    for start in range(0, num_boards, size):
+        say_preparing(f"putting the hands of {num_boards:,} boards of the {street} into buckets", start / num_boards)
+        yield slice(start, start + size)
 
 
 _NO_BOARDS = BoardRows(np.empty(0, np.int32), np.empty(0, np.uint8), np.empty((0, 5), np.int64))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from tacit.blueprint.buckets import ALL, MAX_BUCKETS
 from tacit.blueprint.menus import parse_streets
-from tacit.errors import TacitError
+from tacit.training.ranges import Count, CountOrZero, Number, Seed, Text
 from tacit.training.settings import Settings
+
+Buckets = Annotated[int | str, Number(int, 1, MAX_BUCKETS, word=ALL)]
+StreetSizes = Annotated[str, Text("sizes in pots for all streets or for each of four, like 0.5|1/1/1/1|allin", parse_streets)]
 
 
 @dataclass(frozen=True)
@@ -17,53 +19,40 @@ class BlueprintConfig(Settings):
     """A run; the defaults are for two cores and some twenty minutes.
 
     Attributes:
-      flop: buckets of hands on the flop; `all` makes one for each hand on each board, for endgames. So do the next two.
-      turn: buckets on the turn.
-      river: buckets on the river.
-      bets: sizes of the first bet or raise of a street, in pots, like `0.5|1|allin`; streets are separated by `/`. Of those
+      flop: Buckets of hands on the flop; `all` makes one for each hand on each board, for endgames.
+      turn: Buckets of hands on the turn, likewise.
+      river: Buckets of hands on the river, likewise.
+      bets: Sizes of the first bet or raise of a street, in pots, like `0.5|1|allin`; streets are separated by `/`. Of those
         that the game offers, the nearest are taken. In limit games there is nothing to choose.
-      raises: sizes of later raises, likewise.
-      max_raises: bets and raises of a street after which nothing but all-in is left to raise.
-      threads: how many compute together; 0 takes all cores.
-      epoch_iterations: iterations an epoch. Those of epoch t count t times as much as those of the first.
-      deals: of an evaluation, each played in both seats against every bot.
-      epochs: length of the run.
-      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
-      seed: of everything random.
+      raises: Sizes of later raises, written like `bets`.
+      max_raises: Bets and raises of a street after which nothing but all-in is left to raise.
+      threads: How many threads compute together; 0 takes all cores.
+      epoch_iterations: Iterations in an epoch. Those of epoch t count t times as much as those of the first.
+      deals: Deals of an evaluation, each played in both seats against every bot.
+      epochs: The length of the run.
+      evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
+      seed: The seed of everything random.
     """
 
     system: ClassVar[str] = "blueprint"
-    words: ClassVar[Mapping[str, str]] = {"flop": ALL, "turn": ALL, "river": ALL}
 
-    flop: int | str = 200
-    turn: int | str = 200
-    river: int | str = 200
-    bets: str = "0.75|1.5|allin/0.5|1|allin/0.5|1|allin/0.5|1|allin"
-    raises: str = "1|allin"
-    max_raises: int = 3
-    threads: int = 0
-    epoch_iterations: int = 1_000_000
-    deals: int = 50_000
-    epochs: int = 150
-    evaluate_every: int = 10
-    seed: int = 0
+    flop: Buckets = 200
+    turn: Buckets = 200
+    river: Buckets = 200
+    bets: StreetSizes = "0.75|1.5|allin/0.5|1|allin/0.5|1|allin/0.5|1|allin"
+    raises: StreetSizes = "1|allin"
+    max_raises: Count = 3
+    threads: CountOrZero = 0
+    epoch_iterations: Count = 1_000_000
+    deals: Annotated[int, Number(int, 2)] = 50_000
+    epochs: Count = 150
+    evaluate_every: CountOrZero = 10
+    seed: Seed = 0
 
     @property
     def buckets(self) -> tuple[int | str, int | str, int | str]:
         """Buckets on the flop, the turn and the river."""
         return self.flop, self.turn, self.river
-
-    def __post_init__(self) -> None:
-        for key in self.words:
-            buckets = getattr(self, key)
-            if buckets != ALL and not (isinstance(buckets, int) and 1 <= buckets <= MAX_BUCKETS):
-                raise TacitError(f"{key} must be from 1 to {MAX_BUCKETS} buckets or {ALL}, not {buckets}")
-        parse_streets(self.bets)
-        parse_streets(self.raises)
-        self.require_at_least(1, "max_raises", "epoch_iterations", "epochs")
-        self.require_at_least(2, "deals", reason="for an interval")
-        self.require_at_least(0, "threads", "evaluate_every")
-        self.require_seed()
 
 
 PRESETS = {

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tacit.blueprint.betting_tree import LANES, NO_ACTION, build_betting_tree
-from tacit.blueprint.buckets import bucket_tables, find_abstraction
+from tacit.blueprint.buckets import STREET_NAMES, bucket_tables, find_abstraction
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.deals import DealTables, deal_tables
 from tacit.blueprint.judge import BOTS, Judge
 from tacit.blueprint.mccfr import average_strategy, discount, run_iterations
 from tacit.blueprint.menus import cut_rules
-from tacit.blueprint.trained import STREET_NAMES, pack, quantise
+from tacit.blueprint.trained import pack, quantise
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.blueprint.betting_tree import BettingTree, build_betting_tree
-from tacit.blueprint.buckets import CardAbstraction
+from tacit.blueprint.buckets import STREET_NAMES, CardAbstraction
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.menus import cut_rules
 from tacit.errors import TacitError
@@ -21,7 +21,6 @@ from tacit.nets.checkpoint import load_tensors
 from tacit.training.folder import network_file
 from tacit.tree.public_tree import Floats
 
-STREET_NAMES = ("flop", "turn", "river")
 LEVELS = 255
 """Probabilities are kept as whole numbers out of this: each is right to 0.002."""
 KEPT_ROWS = 4_096

@@ -21,6 +21,7 @@ class BlueprintLook(Look):
     """MCCFR: win rates with 95 % intervals."""
 
     label, kind, unit = "blueprint", "sampled", "matches"
+    figure_name = "mbb/hand from pot-odds"
     columns = f"{'epoch':>7}{'seconds':>9}{'iterations':>15}{'always-call':>16}{'pot-odds':>16}"
 
     def intro(self, trainer: BlueprintTrainer) -> str:
@@ -40,6 +41,9 @@ class BlueprintLook(Look):
 
     def evaluated(self, now: Progress) -> bool:
         return now.pot_odds is not None
+
+    def figure(self, now: Progress) -> float:
+        return now.pot_odds or 0.0
 
     def row(self, now: Progress) -> str:
         found = ((getattr(now, bot), getattr(now, f"{bot}_half")) for bot in RATES)

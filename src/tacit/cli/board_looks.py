@@ -19,6 +19,7 @@ class BoardLook(Look):
     """Student of Games on boards."""
 
     label, kind, unit = "SoG", "sampled", "games"
+    figure_name = "score against search without a network"
     columns = f"{'epoch':>7}{'seconds':>9}{'games':>10}{'examples':>12}{'policy':>9}{'value':>8}{'score':>8}"
 
     def intro(self, trainer: BoardTrainer) -> str:
@@ -33,6 +34,9 @@ class BoardLook(Look):
 
     def evaluated(self, now: Progress) -> bool:
         return now.score is not None
+
+    def figure(self, now: Progress) -> float:
+        return now.score or 0.0
 
     def row(self, now: Progress) -> str:
         made = f"{now.epoch:>7}{now.seconds:>9.0f}{now.games:>10,}{now.examples:>12,}"

@@ -19,6 +19,7 @@ class HoldemLook(Look):
     """ReBeL at hold'em."""
 
     label, kind, unit = "ReBeL", "sampled", "searches"
+    figure_name = "error of values"
     columns = f"{'epoch':>7}{'seconds':>9}{'examples':>12}{'loss':>9}{'error':>9}{'of':>9}{'searches/s':>12}"
 
     def intro(self, trainer: HoldemTrainer) -> str:
@@ -31,6 +32,9 @@ class HoldemLook(Look):
 
     def evaluated(self, now: Progress) -> bool:
         return True
+
+    def figure(self, now: Progress) -> float:
+        return now.error
 
     def row(self, now: Progress) -> str:
         made = f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}"

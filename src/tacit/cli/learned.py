@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.cli.common import progress_monitor
 from tacit.cli.looks import RebelLook
-from tacit.cli.train import finish_run
+from tacit.cli.session import finish_run
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
+from tacit.cli.pace import Pace
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -35,10 +36,15 @@ def train_live(
       time_limit: stop after this many more seconds.
       on_epoch: called after every epoch of a run that is not evaluated, because others judge it; None evaluates it.
     """
+    from tacit.training.preparing import preparations_told
     from tacit.training.run import train
 
-    with progress_bar() as bars, StopRequest(bars.console.print) as stop, _events(folder, trainer.epoch) as events:
+    with ExitStack() as held:
+        bars = held.enter_context(progress_bar())
+        stop = held.enter_context(StopRequest(bars.console.print))
+        events = held.enter_context(_events(folder, trainer.epoch))
         display = _Display(bars, trainer, look, name)
+        held.enter_context(preparations_told(display.prepare))
 
         def show(now: M) -> None:
             display.epoch(now)
@@ -53,6 +59,7 @@ def train_live(
             time_limit=time_limit,
             on_epoch=show,
             on_search=display.search,
+            on_share=display.share,
             should_stop=lambda: stop.requested,
             judges=on_epoch is None,
         )
@@ -65,10 +72,13 @@ class _Display:
     def __init__(self, bars: Bars, trainer: Any, look: Look, name: str) -> None:
         self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
+        self._pace = Pace() if bars.disable else None
+        self._epochs, self._epoch = trainer.config.epochs, trainer.epoch
         self._searches = look.searches(trainer)
         empty: dict[str, Any] = {"rate": "", "note": ""}
         self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, unit="epochs", **empty)
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, unit=look.unit, **empty)
+        self._preparing = ""
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
@@ -79,9 +89,30 @@ class _Display:
         self._bars.update(self._evaluating, visible=False, completed=0)
         rate, loss = self._look.status(now, self._wide)
         self._bars.update(self._training, completed=now.epoch, rate=rate, note=f"{loss}{self._bound}")
+        self._epoch = now.epoch
+        self._say(f"epoch {now.epoch} of {self._epochs} done, {rate}, {loss}")
+
+    def prepare(self, what: str, share: float | None) -> None:
+        line = what if share is None else f"{what}, {share:.0%}"
+        self._bars.update(self._training, note=line, refresh=True)
+        if what != self._preparing:
+            self._preparing = what
+            self._bars.console.print(f"  {what}", soft_wrap=True)
+        else:
+            self._say(line)
+
+    def share(self, done: float) -> None:
+        self._bars.update(self._training, completed=self._epoch + done)
+        self._say(f"epoch {self._epoch + 1} of {self._epochs}, {done:.0%} of it done")
 
     def search(self, done: int) -> None:
         self._bars.update(self._evaluating, visible=True, completed=done, total=max(self._searches, done))
+        self._say(f"evaluating after epoch {self._epoch + 1}, {done:,} {self._look.unit}")
+
+    def _say(self, line: str) -> None:
+        """Prints a line where no bar can be drawn, less and less often."""
+        if self._pace is not None and self._pace.due():
+            self._bars.console.print(f"  {line} ({self._pace.seconds:.0f} s)", soft_wrap=True)
 
 
 def _events(folder: RunFolder[Any, Any], epoch: int) -> AbstractContextManager[EventWriter | None]:

@@ -28,11 +28,13 @@ class Look(ABC):
       kind: what its figures are: `exact`, `upper bound` or `sampled`.
       unit: what an evaluation counts while it runs: `searches` or `matches`.
       columns: the heading of the table of evaluated epochs.
+      figure_name: what several runs are compared by.
     """
 
     label: str
     kind: str
     unit = "searches"
+    figure_name = "exploitability"
     columns: str
 
     @abstractmethod
@@ -47,6 +49,10 @@ class Look(ABC):
     def evaluated(self, now: Any) -> bool:
         """Returns whether an epoch was evaluated."""
         return now.exploitability is not None
+
+    def figure(self, now: Any) -> float:
+        """Returns the figure by which runs are compared, of an evaluated epoch."""
+        return float(now.exploitability)
 
     @abstractmethod
     def row(self, now: Any) -> str:
@@ -161,6 +167,31 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
 
     system = DQN if name == "dqn" else nfsp_system(game)
     return system, LOOKS[system.name](name.upper())
+
+
+def variants(name: str) -> dict[str, System[Any, Any]]:
+    """Returns the kinds of a system of `SYSTEMS`, by what they are for: some games have settings of their own."""
+    if name == "rebel":
+        from tacit.rebel.holdem.system import REBEL_HOLDEM
+        from tacit.rebel.system import REBEL
+
+        return {"any game but hold'em": REBEL, "hold'em": REBEL_HOLDEM}
+    if name == "sog":
+        from tacit.sog.boards.system import SOG_BOARDS
+        from tacit.sog.system import SOG
+
+        return {"games with hidden information": SOG, "boards": SOG_BOARDS}
+    if name == "deepstack":
+        from tacit.sog.system import DEEPSTACK
+
+        return {"games with hidden information": DEEPSTACK}
+    if name == "blueprint":
+        from tacit.blueprint.system import BLUEPRINT
+
+        return {"hold'em": BLUEPRINT}
+    from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
+
+    return {"compiled games": DQN} if name == "dqn" else {"compiled games": NFSP, "limit hold'em": NFSP_LIMIT}
 
 
 def _find_sog(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:

@@ -90,6 +90,7 @@ class LimitLook(NfspLook):
     """NFSP on limit hold'em: win rates with 95 % intervals."""
 
     kind, unit, finished = "sampled", "matches", "hands"
+    figure_name = "mbb/hand from pot-odds"
     columns = f"{'epoch':>6}{'seconds':>8}" + "".join(f"{head:>13}" for head in COLUMNS.values())  # fits into 80
 
     def measured(self, config: Any) -> str:
@@ -104,6 +105,9 @@ class LimitLook(NfspLook):
 
     def evaluated(self, now: Any) -> bool:
         return now.pot_odds is not None
+
+    def figure(self, now: Any) -> float:
+        return now.pot_odds or 0.0
 
     def row(self, now: Any) -> str:
         found = ((getattr(now, match), getattr(now, f"{match}_half")) for match in COLUMNS)

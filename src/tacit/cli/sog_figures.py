@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import plain_table, print_lines, printer, progress_monitor
 from tacit.cli.looks import find_system
-from tacit.cli.train import finish_run
+from tacit.cli.session import finish_run
 
 if TYPE_CHECKING:
     from tacit.artifacts.base import Monitor

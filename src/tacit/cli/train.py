@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
-from collections.abc import Callable
-from datetime import datetime
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -14,8 +12,10 @@ import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, start
 from tacit.cli.looks import SYSTEMS, find_system
+from tacit.cli.pace import preparation_shown
+from tacit.cli.session import run_session
 from tacit.cli.solve_checks import parse_seconds
-from tacit.errors import StoppedError, TacitError
+from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,18 +28,34 @@ if TYPE_CHECKING:
 
 def train(
     system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn or blueprint.")],
-    game: Annotated[str, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")],
-    run: Annotated[Path, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")],
+    game: Annotated[str | None, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")
+    ] = None,
+    list_settings: Annotated[
+        bool, typer.Option("--settings", help="List all settings instead; with a game, with the values it would get.")
+    ] = False,
     preset: Annotated[str | None, typer.Option(help="cpu, gpu (not NFSP on trees), paper or smoke. [default: cpu]")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Change a setting of the preset: key=value.")] = None,
-    time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Change a setting of the preset: key=value. key=a,b,c makes a run for each value."),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=1_000, help="Runs with so many seeds, from --seed on, in folders of their own.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=1_024, help="Runs of --seeds or a sweep at once, in processes that share the cores.")
+    ] = 1,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h. With several runs: of each, in all its sessions.")
+    ] = None,
     start_from: Annotated[
         str | None,
         typer.Option(help="Hold'em: begin with what another run learnt: its folder, a network file, pretrained:NAME."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run or the runs in the folder.")] = False,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random. [default: 0]")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train an agent by self-play. A run can be killed at any moment and goes on with --resume.
@@ -64,40 +80,165 @@ def train(
 
       tacit train rebel no_limit_holdem --run runs/holdem --preset gpu --device cuda --start-from pretrained:no_limit_holdem
 
+      tacit train rebel --settings
+
+      tacit train rebel leduc_poker --settings --preset gpu --json
+
+      tacit train rebel kuhn_poker --run runs/seeds --preset smoke --seeds 5 --workers 2
+
+      tacit train rebel kuhn_poker --run runs/sweep --preset smoke --set hidden=16,32 --set learning_rate=0.001,0.003 --seeds 3
+
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
+    """
+    if system not in SYSTEMS:
+        raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
+    pairs = _read_pairs(settings or [])
+    if list_settings:
+        _list_settings(system, game, preset or "cpu", {} if seed is None else {"seed": str(seed)}, pairs, as_json)
+        return
+    if game is None or run is None:
+        missing = "game: tacit games lists them" if game is None else "folder for the run: --run DIR"
+        raise TacitError(f"name a {missing} (or add --settings to see what can be set)")
+    limit = None if time_limit is None else parse_seconds(time_limit)
+    request = TrainRequest(system, game, run, preset, pairs, seed, limit, resume, device)
+    if _wants_many(request, seeds):
+        if start_from is not None:
+            raise TacitError("--start-from is for a single run: leave out --seeds and lists of values")
+        _train_many(request, seeds, workers, as_json)
+    else:
+        if workers > 1:
+            raise TacitError("--workers is for several runs at once: add --seeds N or a list of values, --set key=a,b")
+        _train_one(request, start_from, as_json)
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """What the user asks for.
+
+    Attributes:
+      system: The system's name.
+      game: The game, as the user wrote it.
+      run: The folder.
+      preset: The preset, None where nothing is said.
+      pairs: The settings to change.
+      seed: The seed, None where nothing is said.
+      limit: Seconds after which to stop.
+      resume: Whether to go on.
+      device: `cpu` or `cuda`.
+    """
+
+    system: str
+    game: str
+    run: Path
+    preset: str | None
+    pairs: dict[str, str]
+    seed: int | None
+    limit: float | None
+    resume: bool
+    device: str
+
+
+def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> None:
+    """Trains a single run and prints what came of it."""
+    run, game = request.run, request.game
+    again = f"{program()} train {request.system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
+    with ExitStack() as held:
+        with preparation_shown(f"preparing {game}"):
+            folder, look, trainer, weights = _prepared(request, start_from, held)
+        if trainer.epoch >= trainer.config.epochs:
+            logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
+        elif trainer.epoch:
+            logger().print(f"going on after epoch {trainer.epoch}")
+        elif request.resume:
+            logger().print("no checkpoint yet: starting again")
+        if weights is not None:
+            trainer.start_from(weights)
+            logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
+        last = run_session(trainer, folder, look, request.system, request.device, again, request.limit)
+    report = _report(request.system, trainer, folder, look, last)
+    print_json(report) if as_json else _print(look, report, game, again)
+
+
+def _prepared(
+    request: TrainRequest, start_from: str | None, held: ExitStack
+) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None]:
+    """Returns a run's folder, its look, its trainer, and the networks that it is to begin with.
+
+    Nobody else trains there until `held` is closed.
+
+    Raises:
+      TacitError: the folder holds a run unless it is to go on, or it cannot be trained.
     """
     from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.training.folder import RunFolder
     from tacit.training.run import opened_run
 
-    if system not in SYSTEMS:
-        raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
-    limit = None if time_limit is None else parse_seconds(time_limit)
-    rules = load_game(game)
-    found, look = find_system(system, rules)
-    folder = RunFolder(run, found)
+    start(request.seed or 0)
+    run, resume = request.run, request.resume
+    rules = load_game(request.game)
+    system, look = find_system(request.system, rules)
+    folder = RunFolder(run, system)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
-    check_backend("torch", device)
-    start(seed)
-    pairs = dict(_split(setting) for setting in settings or [])
-    config, beginner = _configured(folder, resume, preset, pairs, seed), cast("Any", found.trainer)
-    weights = None if start_from is None else _weights(start_from, beginner, rules, config, resume)
-    again = f"{program()} train {system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
-    with opened_run(folder, rules, config, device) as trainer:
-        if trainer.epoch:
-            logger().print(f"going on after epoch {trainer.epoch}")
-        elif resume:
-            logger().print("no checkpoint yet: starting again")
-        if weights is not None:
-            beginner.start_from(trainer, weights)
-            logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
-        last = _session(trainer, folder, look, system, device, again, limit)
-    report = _report(system, trainer, folder, look, last)
-    print_json(report) if as_json else _print(look, report, game, again)
+    check_backend("torch", request.device)
+    config = _configured(folder, request)
+    weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
+    return folder, look, held.enter_context(opened_run(folder, rules, config, request.device)), weights
+
+
+def _wants_many(request: TrainRequest, seeds: int | None) -> bool:
+    """Returns whether several runs are asked for, now or by what the folder holds."""
+    from tacit.training.plan import read_plan, split_sweep
+
+    return seeds is not None or bool(split_sweep(request.pairs)[1]) or read_plan(request.run) is not None
+
+
+def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json: bool) -> None:
+    """Trains a run for each seed and combination of settings, and prints what came of all."""
+    from tacit.cli.many_runs import ManyRuns, show_many
+    from tacit.games import load_game
+    from tacit.kernels import check_backend
+    from tacit.training.plan import RunPlan, read_plan, split_sweep
+
+    plain, sweep = split_sweep(request.pairs)
+    if seeds is not None and "seed" in request.pairs:
+        raise TacitError("--seeds counts from --seed on: leave out --set seed")
+    known = read_plan(request.run)
+    if (request.run / "config.json").exists():
+        raise TacitError(f"{request.run} holds a single run: choose another folder")
+    if known is None and request.resume:
+        raise TacitError(f"{request.run} has no runs to go on with")
+    if known is not None and not request.resume:
+        raise TacitError(f"{request.run} holds several runs: add --resume, or choose another")
+    plan = RunPlan(
+        request.system, request.game, request.preset or "cpu", plain, sweep, seeds, request.seed or 0, request.limit
+    )  # fmt: skip
+    if known is not None:
+        unsaid = {"preset": request.preset, "seeds": seeds, "seed": request.seed}
+        plan = known.continued(request.run, plan, [key for key, value in unsaid.items() if value is None])
+    with preparation_shown(f"preparing {request.game}"):
+        start(request.seed or 0)
+        rules = load_game(request.game)
+        system, look = find_system(request.system, rules)
+        check_backend("torch", request.device)
+    runs = ManyRuns(plan, request.run, rules, system, look, request.device, workers, {})
+    show_many(runs.train(), as_json, runs.again())
+
+
+def _list_settings(
+    system: str, game: str | None, preset: str, seed: dict[str, str], pairs: dict[str, str], as_json: bool
+) -> None:
+    """Prints all settings of a system."""
+    from tacit.cli.settings_list import print_settings, settings_report
+    from tacit.games import load_game
+
+    if pairs and game is None:
+        raise TacitError("--settings shows what --set changes for a game: name one")
+    report = settings_report(system, None if game is None else load_game(game), preset, {**seed, **pairs})
+    print_json(report) if as_json else print_settings(report)
 
 
 def _report(system: str, trainer: Any, folder: RunFolder[Any, Any], look: Look, last: Any) -> dict[str, Any]:
@@ -136,101 +277,37 @@ def _weights(name: str, trainer: Any, game: AnyGame, config: Settings, resume: b
     return weights
 
 
-def _configured(folder: RunFolder[Any, Any], resume: bool, preset: str | None, settings: dict[str, str], seed: int) -> Settings:
-    """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said."""
+def _configured(folder: RunFolder[Any, Any], request: TrainRequest) -> Settings:
+    """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said.
+
+    Raises:
+      TacitError: there is no such preset or setting, or the run that goes on has another seed.
+    """
     from tacit.training.settings import find_preset
 
-    presets = folder.system.presets
-    if not resume:
-        fresh: Settings = find_preset(presets, preset or "cpu").with_settings({"seed": str(seed), **settings})
+    presets, pairs = folder.system.presets, request.pairs
+    if not request.resume:
+        fresh: Settings = find_preset(presets, request.preset or "cpu").with_settings({"seed": str(request.seed or 0), **pairs})
         return fresh
     known: Settings = folder.asked_for()[1]
-    base = known if preset is None else find_preset(presets, preset)
-    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
+    if request.seed is not None and request.seed != known.seed:
+        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {request.seed}: leave out --seed to go on")
+    base = known if request.preset is None else find_preset(presets, request.preset)
+    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **pairs})
 
 
-def finish_run(
-    folder: RunFolder[Any, Any],
-    game: str,
-    config: Any,
-    device: str,
-    look: Look,
-    title: str,
-    on_epoch: Callable[[Any], None] | None = None,
-) -> None:
-    """Trains a run with a title to its end before the user's eyes, from where it was stopped; a finished one is left alone.
-
-    With `on_epoch`, which is called after every epoch, the run is not evaluated: somebody else judges it.
+def _read_pairs(settings: list[str]) -> dict[str, str]:
+    """Returns settings by key.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      TacitError: one is not `key=value`, or a key is given twice.
     """
-    from tacit.training.run import opened_run
-
-    logger().print(f"{title}, kept in {folder.path}", soft_wrap=True)
-    with opened_run(folder, game, config, device) as trainer:
-        if trainer.epoch >= config.epochs:
-            logger().print(f"trained before, {trainer.epoch} epochs")
-        else:
-            _session(trainer, folder, look, "training", device, "the same command", on_epoch=on_epoch)
-
-
-def _session(
-    trainer: Any,
-    folder: RunFolder[Any, Any],
-    look: Look,
-    name: str,
-    device: str,
-    again: str,
-    limit: float | None = None,
-    on_epoch: Callable[[Any], None] | None = None,
-) -> Any:
-    """Returns the last progress of a run that is trained live, after drawing its learning curve.
-
-    Raises:
-      StoppedError: by Ctrl-C, with how to go on.
-    """
-    from tacit.cli.live import train_live
-
-    _note_session(folder, trainer.config.seed, device)
-    try:
-        last, stopped = train_live(trainer, folder, look, name, limit, on_epoch)
-    except KeyboardInterrupt:  # the second one: the epoch is not waited for
-        where = "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
-        raise StoppedError(f"at once; go on {where} with: {again}") from None
-    if stopped:
-        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
-    evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
-    if evaluated:
-        look.draw(evaluated, str(trainer.game), look.published(trainer), folder.curve)
-    return last
-
-
-def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
-    """Writes down what was called, when, and with which code."""
-    from tacit import __version__
-
-    commit = _commit()
-    facts = [f"version {__version__}", *([f"commit {commit}"] if commit else []), f"seed {seed}", f"device {device}"]
-    now = datetime.now().isoformat(timespec="seconds")
-    folder.add_command(f"{now}  tacit {shlex.join(sys.argv[1:])}  ({', '.join(facts)})")
-
-
-def _commit() -> str | None:
-    """Returns the commit of the source tree this program runs from, None where it is installed."""
-    root = Path(__file__).parents[3]
-    if not (root / ".git").exists():  # a repository further up is not ours
-        return None
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return found.stdout.strip() or None
-
-
-def _split(setting: str) -> tuple[str, str]:
-    key, equals, value = setting.partition("=")
-    if not equals:
-        raise TacitError(f"cannot read the setting {setting!r}: write key=value")
-    return key, value
+    pairs: dict[str, str] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise TacitError(f"cannot read the setting {setting!r}: write key=value")
+        if key in pairs:
+            raise TacitError(f"--set {key} is given twice: to sweep, write {key}={pairs[key]},{value}")
+        pairs[key] = value
+    return pairs

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from tacit.games import AnyGame
-from tacit.search.config import SearchConfig
+from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
+from tacit.training.ranges import Choice, Number
 from tacit.training.settings import Settings
-from tacit.tree.subgame import Depth
+from tacit.tree.subgame import ROUND, Depth
 
 ENCODERS = ("classes", "features")
+SearchDepth = Annotated[int | str, Number(int, 1, word=ROUND)]
+"""How the depth of searches is set."""
+Decomposition = Annotated[str, Choice(CFR_D, MODIFIED_CFR_AVE, reason=f"{CFR_AVE} needs exact values of leaves, not networks")]
+"""How the beliefs at which leaves are valued are set."""
 
 
 class NetworkSettings(Settings):

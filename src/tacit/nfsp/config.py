@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from tacit.errors import TacitError
+from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, Seed, Share, Text
 from tacit.training.settings import Settings
 
 DECAYING, APART = "decaying", "apart"
@@ -13,66 +14,74 @@ RESERVOIR, EXPONENTIAL, WINDOW = "reservoir", "exponential", "window"
 OPTIMIZERS = ("sgd", "momentum", "adam")
 
 
+def _units(hidden: str) -> list[int]:
+    """Returns the units of each hidden layer of a text like `256-128`.
+
+    Raises:
+      ValueError: it is none.
+    """
+    units = hidden.split("-")
+    if not all(part.isdecimal() and int(part) for part in units):
+        raise ValueError(hidden)
+    return [int(part) for part in units]
+
+
+Layers = Annotated[str, Text("units with dashes between them, like 256-128", _units)]
+
+
 @dataclass(frozen=True)
 class NfspConfig(Settings):
     """What every run sets; the defaults are the paper's for Leduc (section 4.1), but for what it leaves open: see `_PAPER`.
 
     Attributes:
-      hidden: units of the hidden layers, with dashes between them.
-      layers: how often these layers are repeated.
-      anticipation: how often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
-      exploration: how often a best response moves at random in the first round.
-      reward_unit: winnings that count as a reward of 1, in the unit of the game's payoffs; in limit hold'em, in big blinds.
-      games: games that advance one decision in a round.
-      updates: steps of descent in a round, for each network of each player.
-      batch_size: examples a step.
-      optimizer: `sgd`, `adam` or, in compiled games, `momentum`.
-      learning_rate: of the action values.
-      policy_learning_rate: of the average policy.
-      refit_every: steps after which the target network is refitted, in limit hold'em at the end of that round.
-      transitions: size of a player's memory for reinforcement learning, a circle.
-      behaviour: size of a player's memory for supervised learning.
-      least_probability: of keeping a new item in an exponentially averaged reservoir.
-      epoch_rounds: rounds an epoch.
-      epochs: length of the run.
-      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
-      seed: of everything random.
+      hidden: Units of the hidden layers, with dashes between them.
+      layers: How often the hidden layers are repeated.
+      anticipation: How often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
+      exploration: How often a best response moves at random in the first round.
+      reward_unit: Winnings that count as a reward of 1, in the unit of the game's payoffs; in limit hold'em, in big blinds.
+      games: Games that advance one decision in a round.
+      updates: Steps of descent in a round, for each network of each player.
+      batch_size: Examples in a step of descent, no more than either memory holds.
+      optimizer: The optimizer of the action values.
+      learning_rate: The learning rate of the action values.
+      policy_learning_rate: The learning rate of the average policy.
+      refit_every: Steps after which the target network is refitted, in limit hold'em at the end of that round.
+      transitions: The size of a player's memory for reinforcement learning, a circle; at least a batch.
+      behaviour: The size of a player's memory for supervised learning; at least a batch.
+      least_probability: The least probability of keeping a new item in an exponentially averaged reservoir.
+      epoch_rounds: Rounds in an epoch.
+      epochs: The length of the run.
+      evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
+      seed: The seed of everything random.
     """
 
-    hidden: str = "64"
-    layers: int = 1
-    anticipation: float = 0.1
-    exploration: float = 0.06
-    reward_unit: float = 1.0
-    games: int = 128
-    updates: int = 2
-    batch_size: int = 128
-    optimizer: str = "sgd"
-    learning_rate: float = 0.1
-    policy_learning_rate: float = 0.005
-    refit_every: int = 300
-    transitions: int = 200_000
-    behaviour: int = 2_000_000
-    least_probability: float = 0.25
-    epoch_rounds: int = 5_000
-    epochs: int = 200
-    evaluate_every: int = 5
-    seed: int = 0
+    hidden: Layers = "64"
+    layers: Count = 1
+    anticipation: Share = 0.1
+    exploration: Share = 0.06
+    reward_unit: Positive = 1.0
+    games: Count = 128
+    updates: Count = 2
+    batch_size: Count = 128
+    optimizer: Annotated[str, Choice(*OPTIMIZERS)] = "sgd"
+    learning_rate: Positive = 0.1
+    policy_learning_rate: Positive = 0.005
+    refit_every: Count = 300
+    transitions: Count = 200_000
+    behaviour: Count = 2_000_000
+    least_probability: Share = 0.25
+    epoch_rounds: Count = 5_000
+    epochs: Count = 200
+    evaluate_every: CountOrZero = 5
+    seed: Seed = 0
 
     def hidden_layers(self) -> list[int]:
         """Returns the units of each hidden layer."""
-        return [int(units) for units in self.hidden.split("-")] * self.layers
+        return _units(self.hidden) * self.layers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", str(self.hidden))  # one layer may be given as a number
-        if not all(units.isdecimal() and int(units) > 0 for units in self.hidden.split("-")):
-            raise TacitError(f"hidden is units with dashes between them, like 256-128, not {self.hidden!r}")
-        self.require_choice("optimizer", OPTIMIZERS)
-        self.require_at_least(1, "layers", "games", "updates", "batch_size", "refit_every", "epoch_rounds", "epochs")
-        self.require_at_least(0, "evaluate_every")
-        self.require_seed()
-        self.require_positive("reward_unit", "learning_rate", "policy_learning_rate")
-        self.require_shares("anticipation", "exploration", "least_probability")
+        super().__post_init__()
         self.require_at_least(self.batch_size, "transitions", "behaviour", reason="a batch")
 
 
@@ -81,41 +90,33 @@ class TabularConfig(NfspConfig):
     """A run on a compiled game.
 
     Attributes:
-      explores: `decaying`, the paper's way: exploration falls with the square root of rounds, and random moves are averaged and
-        learnt from like others. Or `apart`: it stays, the average gets the best response in place of a random move, and the
-        opponent learns nothing from the rest of that game. Two effects remain. What a best response does after its own random
-        move is averaged, so the average also weighs best responses at infostates that they would not reach. And opponents
-        learn less from games against best responses than `anticipation` says, since only those are cut short: with k
-        decisions of theirs before, (1 - exploration)^k of them are left.
-      exploration_decay: c in `exploration / (1 - c + c * sqrt(i))`, the `decaying` exploration of round i = 1, 2, ... It has
-        halved in round (1 + 1 / c)^2.
-      policy_optimizer: of the average policy; `optimizer` is of the action values alone.
-      slowdown: rounds after which both learning rates have fallen by the square root of two, of six after five times as
+      explores: How best responses explore. `decaying` is the paper's way: exploration falls with the square root of rounds, and
+        random moves are averaged and learnt from like others. `apart`: it stays, the average gets the best response in place of
+        a random move, and the opponent learns nothing from the rest of that game. Two effects remain. What a best response does
+        after its own random move is averaged, so the average also weighs best responses at infostates that they would not
+        reach. And opponents learn less from games against best responses than `anticipation` says, since only those are cut
+        short: with k decisions of theirs before, (1 - exploration)^k of them are left.
+      exploration_decay: The c in `exploration / (1 - c + c * sqrt(i))`, the `decaying` exploration of round i = 1, 2, ... It
+        has halved in round (1 + 1 / c)^2.
+      policy_optimizer: The optimizer of the average policy.
+      slowdown: Rounds after which both learning rates have fallen by the square root of two, of six after five times as
         many, and so on; 0 keeps them.
-      decay: share of the rounds at the end over which the average policy's learning rate falls to zero in a straight line.
-        (That of the action values must not: a best response that no longer learns would still be averaged.)
-      share: of all transitions so far, how many of the latest ones are learnt from, if the memory keeps them.
-      memory: kind of the memory for supervised learning: `reservoir`, `exponential` (an exponentially averaged one) or `window`
-        (the latest items).
+      decay: The share of the rounds at the end over which the average policy's learning rate falls to zero in a straight line.
+        That of the action values must not: a best response that no longer learns would still be averaged.
+      share: The share of all transitions so far, the latest ones, that are learnt from, if the memory keeps them.
+      memory: The kind of the memory for supervised learning: `reservoir`, `exponential` (an exponentially averaged one) or
+        `window` (the latest items).
     """
 
     system: ClassVar[str] = "nfsp"
 
-    explores: str = DECAYING
-    exploration_decay: float = 1.0
-    policy_optimizer: str = "sgd"
-    slowdown: int = 0
-    decay: float = 0.0
-    share: float = 1.0
-    memory: str = RESERVOIR
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.require_choice("policy_optimizer", OPTIMIZERS)
-        self.require_choice("explores", (DECAYING, APART))
-        self.require_choice("memory", (RESERVOIR, EXPONENTIAL, WINDOW))
-        self.require_at_least(0, "slowdown")
-        self.require_shares("exploration_decay", "decay", "share")
+    explores: Annotated[str, Choice(DECAYING, APART)] = DECAYING
+    exploration_decay: Share = 1.0
+    policy_optimizer: Annotated[str, Choice(*OPTIMIZERS)] = "sgd"
+    slowdown: CountOrZero = 0
+    decay: Share = 0.0
+    share: Share = 1.0
+    memory: Annotated[str, Choice(RESERVOIR, EXPONENTIAL, WINDOW)] = RESERVOIR
 
 
 @dataclass(frozen=True)
@@ -124,9 +125,9 @@ class DqnConfig(TabularConfig):
 
     system: ClassVar[str] = "dqn"
 
-    anticipation: float = 1.0
-    exploration: float = 0.12
-    transitions: int = 2_000_000
+    anticipation: Share = 1.0
+    exploration: Share = 0.12
+    transitions: Count = 2_000_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,30 +144,28 @@ class LimitConfig(NfspConfig):
     on the large pots of the first rounds.
 
     Attributes:
-      exploration_power: exploration falls with this power of the number of steps of descent.
-      deals: of an evaluation, each played in both seats against every bot.
+      exploration_power: Exploration falls with this power of the number of steps of descent.
+      deals: Deals of an evaluation, each played in both seats against every bot.
     """
 
     system: ClassVar[str] = "nfsp-limit"
 
-    hidden: str = "1024-512-1024-512"
-    exploration: float = 0.08
-    reward_unit: float = 10.0
-    games: int = 256
-    batch_size: int = 256
-    policy_learning_rate: float = 0.01
-    refit_every: int = 1_000
-    transitions: int = 600_000
-    behaviour: int = 30_000_000
-    epochs: int = 1_000
-    exploration_power: float = 0.25
-    deals: int = 25_000
+    hidden: Layers = "1024-512-1024-512"
+    exploration: Share = 0.08
+    reward_unit: Positive = 10.0
+    games: Count = 256
+    batch_size: Count = 256
+    optimizer: Annotated[str, Choice("sgd", "adam")] = "sgd"
+    policy_learning_rate: Positive = 0.01
+    refit_every: Count = 1_000
+    transitions: Count = 600_000
+    behaviour: Count = 30_000_000
+    epochs: Count = 1_000
+    exploration_power: Share = 0.25
+    deals: Annotated[int, Number(int, 2)] = 25_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_choice("optimizer", ("sgd", "adam"))
-        self.require_shares("exploration_power")
-        self.require_at_least(2, "deals", reason="for an interval")
         self.require_at_least(3 * self.games, "transitions", reason="for a round")
 
 

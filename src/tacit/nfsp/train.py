@@ -65,6 +65,7 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
         for first in range(0, rounds, CHUNK):
             self.play(self.epoch * rounds + first, min(CHUNK, rounds - first))
             loss, policy_loss = self._mean_losses()
+            self.on_share(min(1.0, (first + CHUNK) / rounds))
         self.epoch += 1
         took = clock() - start
         self.seconds += took

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from tacit.errors import TacitError
-from tacit.learning.settings import ENCODERS, NetworkSettings
-from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
+from tacit.learning.settings import ENCODERS, Decomposition, NetworkSettings, SearchDepth
+from tacit.search.config import CFR_D, SearchConfig
+from tacit.solvers.schedules import SCHEDULES
 from tacit.solvers.warm import WARM_ITERATIONS
+from tacit.training.ranges import Choice, Count, CountOrZero, Positive, Seed, Share
 from tacit.training.settings import find_preset
-from tacit.tree.subgame import ROUND
-
-BELIEFS = ("self-play", "random")
 
 
 @dataclass(frozen=True)
@@ -21,85 +19,75 @@ class RebelConfig(NetworkSettings):
     """A ReBeL run.
 
     Attributes:
-      solver: the search algorithm (see `SearchConfig`).
-      iterations: search iterations; each updates both players.
-      depth: actions a search looks ahead, or `round` for the rest of the betting round.
-      decomposition: where regret matching values leaves (see `SearchConfig`).
-      recycle: search iterations that use the same leaf values.
-      beliefs: where training states come from: `self-play`, or `random` beliefs for comparison.
-      games: games of self-play that advance in step.
-      exploration: how often the exploring player plays at random.
-      encoder: what networks see of a public state: its class, or `features` made of public observations (`nets/encoders.py`).
-      hidden: width of the network's hidden layers.
-      layers: their number.
-      learning_rate: of Adam at the start.
-      halve_every: epochs after which the learning rate is halved; 0 decays it by a cosine over the run instead.
-      batch_size: examples a training step.
-      ratio: examples trained on for each new one.
-      replay_size: examples kept.
-      epoch_examples: new examples an epoch.
-      epochs: length of the run.
-      warm_start_at: epoch after which searches start from a policy network, trained beside the value network; 0 has none.
-      drop_half_at: epoch after which the older half of the buffer, made with a poor network, is dropped; 0 never.
-      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
-      playthroughs: of an evaluation on the way.
-      seed: of everything random.
+      solver: The search algorithm; fictitious play (`fp`, `linear-fp`, `flop`, `xfp`) or one of the CFR family.
+      iterations: Search iterations; each updates both players.
+      depth: Actions a search looks ahead, or `round` for the rest of the betting round.
+      decomposition: The beliefs at which regret matching values leaves: those of the present strategies (`cfr-d`) or of their
+        averages (`modified-cfr-ave`).
+      recycle: Search iterations that use the same leaf values.
+      beliefs: Where training states come from: `self-play`, or `random` beliefs for comparison.
+      games: Games of self-play that advance in step; 0 fits them to the game.
+      exploration: How often the exploring player plays at random.
+      encoder: What networks see of a public state: its class (`classes`), or `features` made of public observations.
+      hidden: The width of the network's hidden layers.
+      layers: The number of hidden layers.
+      learning_rate: The learning rate of Adam at the start.
+      halve_every: Epochs after which the learning rate is halved; 0 decays it by a cosine over the run instead.
+      batch_size: Examples in a training step.
+      ratio: Examples trained on for each new one.
+      replay_size: Examples kept for training.
+      epoch_examples: New examples in an epoch; 0 fits them to the game.
+      epochs: The length of the run; 0 fits it to the game.
+      warm_start_at: The epoch after which searches start from a policy network, trained beside the value network; 0 has none.
+      drop_half_at: The epoch after which the older half of the buffer, made with a poor network, is dropped; 0 never drops it.
+      evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
+      playthroughs: Playthroughs of an evaluation on the way: more give a tighter bound; 0 fits them to the game.
+      seed: The seed of everything random.
     """
 
     system: ClassVar[str] = "rebel"
-    words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
+    fitted: ClassVar[tuple[str, ...]] = ("games", "epoch_examples", "epochs", "playthroughs")
     warm_starts: ClassVar[bool] = True
 
-    solver: str = "linear-cfr"
-    iterations: int = 512
-    depth: int | str = 2
-    decomposition: str = CFR_D
-    recycle: int = 1
-    beliefs: str = "self-play"
-    games: int = 256
-    exploration: float = 0.25
-    encoder: str = "classes"
-    hidden: int = 256
-    layers: int = 2
-    learning_rate: float = 3e-4
-    halve_every: int = 400
-    batch_size: int = 512
-    ratio: float = 4.0
-    replay_size: int = 2_000_000
-    epoch_examples: int = 6_400
-    epochs: int = 1_000
-    warm_start_at: int = 0
-    drop_half_at: int = 20
-    evaluate_every: int = 50
-    playthroughs: int = 64
-    seed: int = 0
+    solver: Annotated[str, Choice(*SCHEDULES)] = "linear-cfr"
+    iterations: Count = 512
+    depth: SearchDepth = 2
+    decomposition: Decomposition = CFR_D
+    recycle: Count = 1
+    beliefs: Annotated[str, Choice("self-play", "random")] = "self-play"
+    games: CountOrZero = 256
+    exploration: Share = 0.25
+    encoder: Annotated[str, Choice(*ENCODERS)] = "classes"
+    hidden: Count = 256
+    layers: Count = 2
+    learning_rate: Positive = 3e-4
+    halve_every: CountOrZero = 400
+    batch_size: Count = 512
+    ratio: Positive = 4.0
+    replay_size: Count = 2_000_000
+    epoch_examples: CountOrZero = 6_400
+    epochs: CountOrZero = 1_000
+    warm_start_at: CountOrZero = 0
+    drop_half_at: CountOrZero = 20
+    evaluate_every: CountOrZero = 50
+    playthroughs: CountOrZero = 64
+    seed: Seed = 0
 
     def search(self) -> SearchConfig:
         """Returns the part that concerns search."""
         return SearchConfig(self.solver, self.iterations, self.depth, self.decomposition, recycle=self.recycle)
 
     def __post_init__(self) -> None:
-        self.require_choice("beliefs", BELIEFS)
-        self.require_choice("encoder", ENCODERS)
-        self.require_at_least(
-            1, "games", "hidden", "layers", "batch_size", "replay_size", "epoch_examples", "epochs", "playthroughs"
-        )
-        self.require_at_least(0, "halve_every", "warm_start_at", "drop_half_at", "evaluate_every")
-        self.require_seed()
-        self.require_positive("learning_rate", "ratio")
-        self.require_shares("exploration")
-        if self.decomposition == CFR_AVE:
-            raise TacitError(f"{CFR_AVE} needs exact values of leaves, which networks are not: choose {MODIFIED_CFR_AVE}")
+        super().__post_init__()
         if self.warm_start_at and self.iterations <= WARM_ITERATIONS:
             raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: set iterations to more than that")
-        self.search()  # refuses what search does not know
 
 
 PRESETS: dict[str, RebelConfig] = {
     "paper": RebelConfig(),
     "cpu": RebelConfig(
-        solver="dcfr", iterations=128, games=512, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=8.0,
-        replay_size=300_000, epoch_examples=4_096, epochs=100, drop_half_at=0, evaluate_every=10, playthroughs=64,
+        solver="dcfr", iterations=128, games=0, hidden=128, learning_rate=2e-3, halve_every=0, batch_size=512, ratio=8.0,
+        replay_size=300_000, epoch_examples=0, epochs=0, drop_half_at=0, evaluate_every=10, playthroughs=0,
     ),
     "gpu": RebelConfig(
         solver="dcfr", iterations=256, games=32_768, learning_rate=3e-3, halve_every=0, batch_size=4_096, ratio=24.0,

@@ -25,6 +25,7 @@ from tacit.nets.forward import forward_pass
 from tacit.nets.value_net import PolicyNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
+from tacit.rebel.sizes import fit_sizes
 from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
 from tacit.search.playthroughs import max_searches, playthrough_quality
 from tacit.search.search import BatchSearch
@@ -78,6 +79,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
         self.search = BatchSearch(self.space, self._forward, config.search(), device)
+        self.config = config = fit_sizes(config, self.search)
         self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None
         if config.warm_start_at:
             decisions = self.search.decisions
@@ -102,6 +104,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         while made == 0 or (made < config.epoch_examples and clock() < ends):
             examples, result = self.selfplay.advance()
             made += len(examples.public_class)
+            self.on_share(min(1.0, made / config.epoch_examples))
             losses.append(self.values.learn(examples, rate, self._torch))
             self._forward.refresh()
             if self.policies is not None:

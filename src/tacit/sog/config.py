@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL
-from tacit.learning.settings import ENCODERS, NetworkSettings
-from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
-from tacit.solvers.schedules import RegretSchedule, plain_schedule
+from tacit.learning.settings import ENCODERS, Decomposition, NetworkSettings, SearchDepth
+from tacit.search.config import CFR_D, MODIFIED_CFR_AVE, SearchConfig
+from tacit.solvers.schedules import SCHEDULES, RegretSchedule
+from tacit.training.ranges import Choice, Count, CountOrZero, Positive, PositiveOrZero, Seed, Share
 from tacit.tree.subgame import ROUND, Depth
 
 SIMULTANEOUS, ALTERNATING = UPDATES = ("simultaneous", "alternating")
 NO_POLICIES, GAME_POLICIES, ALL_POLICIES = POLICIES = ("none", "games", "all")
+REGRET_MATCHING = tuple(name for name, schedule in SCHEDULES.items() if isinstance(schedule, RegretSchedule))
+"""The solvers that re-solving can use."""
 DEPTH_WITHOUT_ROUNDS = 2
 """Actions that searches look ahead in games without betting rounds."""
 
@@ -26,50 +27,50 @@ class QueryConfig(NetworkSettings):
     """What runs of Student of Games and DeepStack share: a search, and a network that learns from solved queries.
 
     Attributes:
-      solver: the search algorithm, one of the CFR family.
-      iterations: iterations of searches in games and of solved queries; each updates both players.
-      warm_up: the share of the iterations, from the start, whose strategies are left out of averages.
+      solver: The search algorithm, one of the CFR family.
+      iterations: Iterations of searches in games and of solved queries; each updates both players.
+      warm_up: The share of the iterations, from the start, whose strategies are left out of averages.
       updates: `simultaneous` as in the paper, or `alternating`, where player 1 answers player 0's new strategy.
-      decomposition: at which beliefs leaves are valued: of the present strategies (`cfr-d`, as in the paper), or of their
-        averages (`modified-cfr-ave`), which is several times less exploitable with as many iterations.
-      depth: actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
-      games: games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once.
-      encoder: what networks see of a public state: its class, or `features` (the game's own, else made of observations).
-      hidden: width of the network's hidden layers.
-      layers: their number.
-      learning_rate: of Adam at the start.
-      halve_every: training steps after which the learning rate is halved; 0 decays it by a cosine over the run instead.
-      batch_size: examples a training step.
-      ratio: examples trained on for each new one.
-      replay_size: examples kept.
-      cycle_queries: queries solved in a cycle of self-play, solving and training.
-      epochs: cycles of the run.
-      evaluate_every: cycles between evaluations; 0 evaluates at the end only.
-      seed: of everything random.
+      decomposition: The beliefs at which leaves are valued: those of the present strategies (`cfr-d`, as in the paper), or of
+        their averages (`modified-cfr-ave`), which is several times less exploitable with as many iterations.
+      depth: Actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
+      games: Games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once.
+      encoder: What networks see of a public state: its class (`classes`), or `features` (the game's own, else made of
+        observations).
+      hidden: The width of the network's hidden layers.
+      layers: The number of hidden layers.
+      learning_rate: The learning rate of Adam at the start.
+      halve_every: Training steps after which the learning rate is halved; 0 decays it by a cosine over the run instead.
+      batch_size: Examples in a training step.
+      ratio: Examples trained on for each new one.
+      replay_size: Examples kept for training.
+      cycle_queries: Queries solved in a cycle of self-play, solving and training.
+      epochs: The cycles of the run.
+      evaluate_every: Cycles between evaluations; 0 evaluates at the end only.
+      seed: The seed of everything random.
     """
 
-    words: ClassVar[Mapping[str, str]] = {"depth": ROUND}
     zero_sum: ClassVar[bool] = True
 
-    solver: str = "cfr+"
-    iterations: int = 200
-    warm_up: float = 0.5
-    updates: str = SIMULTANEOUS
-    decomposition: str = CFR_D
-    depth: int | str = ROUND
-    games: int = 256
-    encoder: str = "features"
-    hidden: int = 128
-    layers: int = 4
-    learning_rate: float = 1e-3
-    halve_every: int = 3_000
-    batch_size: int = 100
-    ratio: float = 4.0
-    replay_size: int = 15_000
-    cycle_queries: int = 5_000
-    epochs: int = 30
-    evaluate_every: int = 5
-    seed: int = 0
+    solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving matches regrets")] = "cfr+"
+    iterations: Count = 200
+    warm_up: Share = 0.5
+    updates: Annotated[str, Choice(*UPDATES)] = SIMULTANEOUS
+    decomposition: Decomposition = CFR_D
+    depth: SearchDepth = ROUND
+    games: Count = 256
+    encoder: Annotated[str, Choice(*ENCODERS)] = "features"
+    hidden: Count = 128
+    layers: Count = 4
+    learning_rate: Positive = 1e-3
+    halve_every: CountOrZero = 3_000
+    batch_size: Count = 100
+    ratio: Positive = 4.0
+    replay_size: Count = 15_000
+    cycle_queries: Count = 5_000
+    epochs: Count = 30
+    evaluate_every: CountOrZero = 5
+    seed: Seed = 0
 
     def search(self) -> SearchConfig:
         warm_up, alternating = int(self.warm_up * self.iterations), self.updates == ALTERNATING
@@ -81,18 +82,8 @@ class QueryConfig(NetworkSettings):
         return self.depth if self.depth != ROUND or _has_rounds(game) else DEPTH_WITHOUT_ROUNDS
 
     def __post_init__(self) -> None:
-        self.require_choice("encoder", ENCODERS)
-        self.require_choice("updates", UPDATES)
-        self.require_at_least(1, "games", "hidden", "layers", "batch_size", "replay_size", "cycle_queries", "epochs")
-        self.require_at_least(0, "halve_every", "evaluate_every")
-        self.require_seed()
-        self.require_positive("learning_rate", "ratio")
-        self.require_shares("warm_up")
-        if not isinstance(plain_schedule(self.solver), RegretSchedule):
-            raise TacitError(f"re-solving matches regrets: choose a solver of the CFR family, such as cfr+, not {self.solver}")
-        if self.decomposition == CFR_AVE:
-            raise TacitError(f"{CFR_AVE} needs exact values of leaves, which networks are not: choose {MODIFIED_CFR_AVE}")
-        self.search()  # refuses what search does not know
+        super().__post_init__()
+        self.search()  # refuses what search does not take together
 
 
 @dataclass(frozen=True)
@@ -100,29 +91,22 @@ class SogConfig(QueryConfig):
     """A run of Student of Games (Oscarsson et al., Table I), which asks the queries of its own self-play.
 
     Attributes:
-      mix: the share of uniform play in the moves of games.
-      queries_per_search: queries of a search in a game that are solved, on average.
-      recursive_queries: queries of a solved query that are solved in turn, on average.
-      inner_queries: queries of a search in a game at public states inside its tree, on average. Searches of fixed depth never
+      mix: The share of uniform play in the moves of games.
+      queries_per_search: Queries of a search in a game that are solved, on average.
+      recursive_queries: Queries of a solved query that are solved in turn, on average.
+      inner_queries: Queries of a search in a game at public states inside its tree, on average. Searches of fixed depth never
         ask them, growing trees do: with 0 these open whole searches of that depth at a time.
-      policies: what a policy network learns from, which gives growing trees their priors: the searches of `games`, of games
+      policies: What a policy network learns from, which gives growing trees their priors: the searches of `games`, of games
         and of solved queries (`all`), or nothing (`none`, there is no such network).
     """
 
     system: ClassVar[str] = "sog"
 
-    mix: float = 0.1
-    queries_per_search: float = 30.0
-    recursive_queries: float = 3.0
-    inner_queries: float = 0.0
-    policies: str = NO_POLICIES
-
-    def __post_init__(self) -> None:
-        self.require_positive("queries_per_search")
-        self.require_at_least(0, "recursive_queries", "inner_queries")
-        self.require_shares("mix")
-        self.require_choice("policies", POLICIES)
-        super().__post_init__()
+    mix: Share = 0.1
+    queries_per_search: Positive = 30.0
+    recursive_queries: PositiveOrZero = 3.0
+    inner_queries: PositiveOrZero = 0.0
+    policies: Annotated[str, Choice(*POLICIES)] = NO_POLICIES
 
 
 @dataclass(frozen=True)

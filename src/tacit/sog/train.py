@@ -139,6 +139,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
                 examples, found = solve_queries(self.search, self.buffer.take(size), recursive, self._numpy, learns)
                 parts.append(examples)
                 solved += size
+                self.on_share(solved / config.cycle_queries)
             self.buffer.add(found.queries)
             policies += found.policies
         if len(self.buffer) > config.cycle_queries:

@@ -30,6 +30,7 @@ from tacit import __version__
 from tacit.errors import TacitError
 from tacit.files import check_readable, json_text, write_whole
 from tacit.nets.checkpoint import PART, drop_parts, read_header, remove_tensors, save_tensors
+from tacit.training.plan import read_plan
 from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
 
@@ -43,12 +44,15 @@ def system_of(path: str | Path) -> str | None:
     """Returns the name of the system that trained what is in a run folder, a network file or `pretrained:NAME`, else None.
 
     Raises:
-      TacitError: the folder's configuration cannot be read, or no shipped network has that name.
+      TacitError: the folder holds several runs, its configuration cannot be read, or no shipped network has that name.
     """
     if str(path).startswith(PRETRAINED) or Path(path).is_file():
         header = read_header(network_file(path))
         return None if header is None else header.get("system")
-    config = Path(path) / "config.json"
+    config, plan = Path(path) / "config.json", read_plan(Path(path))
+    if plan is not None:
+        one, more = Path(path) / plan.runs()[0].name, len(plan.runs()) - 1
+        raise TacitError(f"{path} holds several runs: name one of them, such as {one} ({more} more)")
     return str(_read_config(config)["system"]) if config.exists() else None
 
 

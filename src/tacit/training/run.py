@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from tacit.errors import DivergedError, TacitError
 from tacit.files import check_writable
@@ -26,6 +27,7 @@ def train(
     time_limit: float | None = None,
     on_epoch: Callable[[M], None] = lambda _: None,
     on_search: Callable[[int], None] = lambda _: None,
+    on_share: Callable[[float], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
     judges: bool = True,
     clock: Callable[[], float] = time.perf_counter,
@@ -39,6 +41,7 @@ def train(
       time_limit: stop after this many more seconds; the run can go on later.
       on_epoch: called after every epoch.
       on_search: called during an evaluation with the number of searches done.
+      on_share: called during an epoch with the share of it that is done.
       should_stop: asked after every epoch whether to stop there.
       judges: whether the run is evaluated on the way and at its end.
       clock: the time in seconds.
@@ -62,6 +65,7 @@ def train(
         progress = history[-1] if history else trainer.at_rest()
         start = saved = clock()
         pause = CHECKPOINT_SECONDS
+        trainer.on_share = on_share
         trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
         ends = trainer.epoch >= config.epochs
         while not ends:
@@ -121,7 +125,8 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
     Args:
       folder: of the run.
       game: the game it is of, or its name.
-      config: its configuration; a run that goes on may differ in its length alone.
+      config: its configuration; a run that goes on may differ in its length alone, and zeros that stand for what suits the
+        game stand for what they did.
       device: `cpu` or `cuda`.
 
     Raises:
@@ -133,7 +138,7 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
         return load_trainer(folder, device, rules)
     trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before a folder is made: the game may not fit
     check_writable(folder.config)
-    folder.start(str(rules), config)
+    folder.start(str(rules), trainer.config)
     return trainer
 
 
@@ -161,9 +166,12 @@ def _require_same(folder: RunFolder[C, M], game: str, config: C) -> None:
     known_game, known = folder.asked_for()
     if known_game != game:
         raise TacitError(f"{folder.path} holds a run of {known_game}, not of {game}")
-    asked = config.as_dict()
-    differ = [name for name, value in known.as_dict().items() if name != "epochs" and asked[name] != value]
+    asked = {name: value for name, value in config.as_dict().items() if value or name not in config.fitted}
+    known_settings = known.as_dict()
+    differ = [key for key, value in known_settings.items() if key != "epochs" and asked.get(key, value) != value]
     if differ:
-        raise TacitError(f"{folder.path} holds a run with other settings ({', '.join(differ)}): only epochs can be changed")
-    if known.epochs != config.epochs:
-        folder.start(game, config)
+        told = ", ".join(f"{key}={known_settings[key]} and not {asked[key]}" for key in differ)
+        raise TacitError(f"{folder.path} holds a run with other settings ({told}): only epochs can be changed")
+    epochs = asked.get("epochs", known.epochs)
+    if epochs != known.epochs:
+        folder.start(game, replace(known, epochs=epochs))

@@ -1,29 +1,29 @@
-"""Settings by `key=value`, and presets by name."""
+"""Settings by `key=value`, presets by name, and what every setting means."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, fields, replace
-from typing import Any, ClassVar, Self, TypeVar
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from tacit.errors import TacitError
+from tacit.training.ranges import Allowed
 
 C = TypeVar("C")
 
-SWITCH = {"true": True, "false": False}
-"""How settings that are on or off are written."""
-
 
 class Settings:
-    """The configuration of a run. Subclass as a frozen dataclass whose fields have defaults and say their types by them.
+    """The configuration of a run. Subclass as a frozen dataclass whose fields are declared with what they may be (`ranges.py`).
 
-    What does not fit together is refused where it is made, in `__post_init__`.
+    `__post_init__` refuses values out of range; subclasses that extend it refuse what does not fit together. The text of a
+    field in the `Attributes:` of its class is what `tacit train SYSTEM --settings` shows of it: a sentence of its own.
 
     Attributes:
-      epochs: length of the run.
-      evaluate_every: epochs between evaluations; 0 evaluates at the end only.
-      seed: of everything random.
+      epochs: The length of the run.
+      evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
+      seed: The seed of everything random.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -33,60 +33,126 @@ class Settings:
 
     system: ClassVar[str]
     """What run folders and network files call what it configures."""
-    words: ClassVar[Mapping[str, str]] = {}
-    """For some fields, a word that is as good as a value: a whole number."""
+    fitted: ClassVar[tuple[str, ...]] = ()
+    """The settings whose 0 is replaced by what suits the game, when a trainer has prepared it."""
+
+    def __post_init__(self) -> None:
+        for key, allowed in allowed_values(type(self)).items():
+            if not allowed.fits(getattr(self, key)):
+                raise TacitError(allowed.refusal(key, getattr(self, key)))
 
     def with_settings(self, settings: Mapping[str, str]) -> Self:
         """Returns the configuration with `key=value` settings applied.
 
         Raises:
-          TacitError: a key is unknown, or a value cannot be read or makes no sense.
+          TacitError: a key is unknown, or a value cannot be read or is out of range.
         """
-        kinds = {f.name: int if f.name in self.words else type(getattr(self, f.name)) for f in fields(self)}
+        known = allowed_values(type(self))
         changes: dict[str, Any] = {}
         for key, value in settings.items():
-            if key not in kinds:
-                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(kinds)}")
-            if self.words.get(key) == value:
-                changes[key] = value
-                continue
+            if key not in known:
+                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(known)}")
             try:
-                changes[key] = SWITCH[value] if kinds[key] is bool else kinds[key](value)
-            except (KeyError, ValueError):
-                word = f" or {self.words[key]}" if key in self.words else ""
-                wanted = " or ".join(SWITCH) if kinds[key] is bool else kinds[key].__name__
-                raise TacitError(f"{key} takes {wanted}{word}, not {value!r}") from None
+                changes[key] = known[key].read(value)
+            except ValueError:
+                raise TacitError(known[key].refusal(key, value)) from None
         return replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the settings, ready for JSON."""
         return asdict(self)
 
-    def require_choice(self, key: str, known: Iterable[str]) -> None:
-        """Refuses a word that is none of those known."""
-        if getattr(self, key) not in known:
-            raise TacitError(f"unknown {key} {getattr(self, key)!r}: choose one of {', '.join(known)}")
+    def require_at_least(self, least: int, *keys: str, reason: str) -> None:
+        """Refuses numbers that are too small for another setting.
 
-    def require_at_least(self, least: float, *keys: str, reason: str = "") -> None:
-        """Refuses numbers that are too small."""
-        self._require(keys, lambda number: least <= number < math.inf, f"at least {least}{reason and f', {reason}'}")
-
-    def require_positive(self, *keys: str) -> None:
-        """Refuses numbers that are not above 0."""
-        self._require(keys, lambda number: 0.0 < number < math.inf, "positive")
-
-    def require_seed(self) -> None:
-        """Refuses a seed that not every generator takes."""
-        self._require(["seed"], lambda seed: 0 <= seed < 2**32, f"between 0 and {2**32 - 1}")
-
-    def require_shares(self, *keys: str) -> None:
-        """Refuses numbers that are no shares."""
-        self._require(keys, lambda share: 0.0 <= share <= 1.0, "between 0 and 1")
-
-    def _require(self, keys: Iterable[str], fits: Callable[[float], bool], what: str) -> None:
+        Raises:
+          TacitError: one is; the message has the reason.
+        """
         for key in keys:
-            if not fits(getattr(self, key)):
-                raise TacitError(f"{key} must be {what}, not {getattr(self, key)}")
+            if getattr(self, key) < least:
+                raise TacitError(f"{key} must be at least {least}, {reason}, not {getattr(self, key)}")
+
+
+@dataclass(frozen=True)
+class SettingFacts:
+    """What a user can know of a setting.
+
+    Attributes:
+      name: Its key.
+      meaning: What it does.
+      range: What it may be, in words.
+      default: Its value in the preset that is taken unless another is named.
+      value: Its value for the game that was named, None without one.
+      presets: Its value in every preset.
+    """
+
+    name: str
+    meaning: str
+    range: str
+    default: Any
+    value: Any
+    presets: dict[str, Any]
+
+
+def describe_settings(presets: Mapping[str, Settings], preset: str, effective: Settings | None = None) -> list[SettingFacts]:
+    """Returns the facts of every setting of a system.
+
+    Args:
+      presets: Its settings by name.
+      preset: The one that is meant unless another is named.
+      effective: The settings that a game would be trained with, if one was named.
+    """
+    base = find_preset(presets, preset)
+    meanings, allowed = setting_meanings(type(base)), allowed_values(type(base))
+    return [
+        SettingFacts(
+            field.name, meanings[field.name], allowed[field.name].listed, getattr(base, field.name),
+            None if effective is None else getattr(effective, field.name),
+            {name: getattr(config, field.name) for name, config in presets.items()},
+        )
+        for field in fields(base)
+    ]  # fmt: skip
+
+
+def allowed_values(config: type[Settings]) -> dict[str, Allowed]:
+    """Returns what each setting of a class may be, as its fields declare it.
+
+    Raises:
+      TypeError: a field declares nothing.
+    """
+    hints = get_type_hints(config, include_extras=True)
+    found: dict[str, Allowed] = {}
+    for field in fields(config):
+        declared = [part for part in getattr(hints[field.name], "__metadata__", ()) if isinstance(part, Allowed)]
+        if not declared:
+            raise TypeError(f"{config.__name__}.{field.name} does not declare what it may be (tacit/training/ranges.py)")
+        found[field.name] = declared[-1]
+    return found
+
+
+def setting_meanings(config: type[Settings]) -> dict[str, str]:
+    """Returns what each setting of a class means: its text in the `Attributes:` of the class, or of the one it comes from."""
+    meanings: dict[str, str] = {}
+    for kind in reversed(config.__mro__):
+        if issubclass(kind, Settings):
+            meanings |= _attributes(inspect.cleandoc(kind.__doc__ or ""))
+    return meanings
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Returns the entries of the `Attributes:` of a docstring, each as one line."""
+    _, _, section = text.partition("\nAttributes:\n")
+    entries: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            break
+        if (start := re.match(r"  (\w+): (.*)", line)) is not None:
+            name = start[1]
+            entries[name] = start[2]
+        elif line.strip():
+            entries[name] += f" {line.strip()}"
+    return entries
 
 
 def find_preset(presets: Mapping[str, C], name: str) -> C:

@@ -42,12 +42,14 @@ class Trainer(ABC, Generic[C, M]):
       epoch: finished epochs.
       seconds: time spent on training, over all sessions.
       finish_by: seconds of training after which the run ends, if that comes before the last epoch.
+      on_share: called now and then during an epoch with the share of it that is done.
     """
 
     def __init__(self, game: AnyGame, config: C) -> None:
         self.game, self.config = game, config
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None
+        self.on_share: Callable[[float], None] = lambda _: None
 
     def progress_share(self) -> float:
         """Returns the share of the run that is done, by epochs or by time, whichever is further."""
@@ -116,7 +118,8 @@ class System(Generic[C, M]):
       config: the class of its settings, which has its name.
       presets: settings by name; `cpu` is the default.
       metrics: the class of an epoch's metrics.
-      trainer: makes a new run from a game, settings and a device.
+      trainer: makes a new run from a game, settings and a device. Its settings have numbers in place of zeros that stand for
+        what suits the game.
     """
 
     config: type[C]

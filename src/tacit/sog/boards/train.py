@@ -80,6 +80,7 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
             if loss is not None:
                 losses.append(loss)
             steps += 1
+            self.on_share(steps / config.epoch_steps)
         self.epoch += 1
         means = torch.stack(losses).mean(0).tolist() if losses else [math.nan, math.nan]
         if losses and not math.isfinite(sum(means)):

@@ -1,0 +1,114 @@
+"""A session of training before the user's eyes: prepared, trained live, and written down."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.common import logger
+from tacit.cli.pace import preparation_shown
+from tacit.errors import DivergedError, StoppedError, TacitError
+
+if TYPE_CHECKING:
+    from tacit.cli.looks import Look
+    from tacit.training.folder import RunFolder
+
+
+def finish_run(
+    folder: RunFolder[Any, Any],
+    game: str,
+    config: Any,
+    device: str,
+    look: Look,
+    title: str,
+    on_epoch: Callable[[Any], None] | None = None,
+) -> None:
+    """Trains a run with a title to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+
+    With `on_epoch`, which is called after every epoch, the run is not evaluated: somebody else judges it.
+
+    Raises:
+      StoppedError: by Ctrl-C; everything is kept.
+    """
+    from tacit.training.run import opened_run
+
+    logger().print(f"{title}, kept in {folder.path}", soft_wrap=True)
+    with ExitStack() as held:
+        with preparation_shown(f"preparing {game}"):
+            trainer: Any = held.enter_context(opened_run(folder, game, config, device))
+        if trainer.epoch >= trainer.config.epochs:
+            logger().print(f"trained before, {trainer.epoch} epochs")
+        else:
+            run_session(trainer, folder, look, "training", device, "the same command", on_epoch=on_epoch)
+
+
+def run_session(
+    trainer: Any,
+    folder: RunFolder[Any, Any],
+    look: Look,
+    name: str,
+    device: str,
+    again: str,
+    limit: float | None = None,
+    on_epoch: Callable[[Any], None] | None = None,
+) -> Any:
+    """Returns the last progress of a run that is trained live, after drawing its learning curve.
+
+    Raises:
+      StoppedError: by Ctrl-C, with how to go on.
+      TacitError: the loss is no longer a number, or something could not be written; what is kept is said.
+    """
+    from tacit.cli.live import train_live
+
+    _note_session(folder, trainer.config.seed, device)
+    try:
+        last, stopped = train_live(trainer, folder, look, name, limit, on_epoch)
+    except KeyboardInterrupt:  # the second one: the epoch is not waited for
+        raise StoppedError(f"at once; go on {_where(folder)} with: {again}") from None
+    except OSError as error:
+        what = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
+        raise TacitError(f"{what}; go on {_where(folder)} with: {again}") from None
+    except DivergedError:  # going on would not help
+        raise
+    except TacitError as error:
+        raise TacitError(f"{error}; go on {_where(folder)} with: {again}") from None
+    if stopped:
+        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+    evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
+    if evaluated:
+        look.draw(evaluated, str(trainer.game), look.published(trainer), folder.curve)
+    return last
+
+
+def _where(folder: RunFolder[Any, Any]) -> str:
+    """Returns from where a run can go on."""
+    return "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
+
+
+def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
+    """Writes down what was called, when, and with which code."""
+    from tacit import __version__
+
+    commit = _commit()
+    facts = [f"version {__version__}", *([f"commit {commit}"] if commit else []), f"seed {seed}", f"device {device}"]
+    now = datetime.now().isoformat(timespec="seconds")
+    folder.add_command(f"{now}  tacit {shlex.join(sys.argv[1:])}  ({', '.join(facts)})")
+
+
+def _commit() -> str | None:
+    """Returns the commit of the source tree this program runs from, None where it is installed."""
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():  # a repository further up is not ours
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None

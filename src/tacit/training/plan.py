@@ -1,0 +1,158 @@
+"""Several runs in one folder: the seeds and the combinations of settings that were asked for, and what came of them.
+
+    plan.json                what was asked for
+    seed-0/ seed-1/ ...      a run for each seed, or
+    hidden=64,depth=2/       a folder for each combination of swept settings, with `seed-0/ ...` in it if there are seeds
+
+Every run is a folder of its own (`folder.py`), so all of it can be killed at any moment and goes on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import TacitError
+from tacit.files import check_readable, write_whole
+
+PLAN = "plan.json"
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a plan.
+
+    Attributes:
+      name: Its folder, inside that of the plan.
+      swept: What it has of the swept settings.
+      settings: All its settings that differ from the preset, its seed included.
+    """
+
+    name: str
+    swept: dict[str, str]
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What was asked for.
+
+    Attributes:
+      system: What trains: the name on the command line.
+      game: The game, as the user wrote it.
+      preset: The preset of all runs.
+      settings: What all of them change of it.
+      sweep: The values of every setting that is swept.
+      seeds: The seeds; None for one run of each combination without a folder of its own.
+      seed: The first seed.
+      time_limit: Seconds of training after which each run ends, over all its sessions; None for no limit.
+    """
+
+    system: str
+    game: str
+    preset: str
+    settings: dict[str, str]
+    sweep: dict[str, list[str]]
+    seeds: int | None
+    seed: int
+    time_limit: float | None = None
+
+    def runs(self) -> list[PlannedRun]:
+        """Returns all runs: combination after combination, each with all seeds.
+
+        Raises:
+          TacitError: two of them would have the same folder.
+        """
+        runs = []
+        for values in itertools.product(*self.sweep.values()):
+            swept = dict(zip(self.sweep, values, strict=True))
+            combination = _folder_name(swept)
+            for number in range(1 if self.seeds is None else self.seeds):
+                parts = [part for part in (combination, "" if self.seeds is None else f"seed-{self.seed + number}") if part]
+                runs.append(PlannedRun("/".join(parts), swept, {"seed": str(self.seed + number), **self.settings, **swept}))
+        names = [run.name for run in runs]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise TacitError(f"two runs would be kept in {twice}: give every swept value once")
+        return runs
+
+    def save(self, folder: Path) -> None:
+        """Writes the plan into its folder."""
+        write_whole(folder / PLAN, json.dumps(asdict(self), indent=1).encode())
+
+    def continued(self, folder: Path, asked: RunPlan, unsaid: Collection[str]) -> RunPlan:
+        """Returns the plan to go on with: only the number of epochs and the time limit may be new.
+
+        Args:
+          folder: where it is kept.
+          asked: what the user asks for now.
+          unsaid: attributes of it that the user did not give.
+
+        Raises:
+          TacitError: something else differs.
+        """
+        for key in ("system", "game", "preset", "seeds", "seed"):
+            known, given = getattr(self, key), getattr(asked, key)
+            if key not in unsaid and given != known:
+                told = f"without {key}" if known is None else f"with {key} {known}"
+                raise TacitError(f"{folder} holds runs {told}, not {given}: leave it as it is to go on")
+        settings = dict(asked.settings)
+        epochs = {"epochs": settings.pop("epochs")} if "epochs" in settings and "epochs" not in self.sweep else {}
+        kept: dict[str, Any] = {**self.settings, **self.sweep}
+        given_now: dict[str, Any] = {**settings, **asked.sweep}
+        for key, value in given_now.items():
+            if kept.get(key) != value:
+                known = "of the preset" if key not in kept else _in_words(kept[key])
+                raise TacitError(f"{folder} holds runs with {key} {known}, not {_in_words(value)}: only epochs can be changed")
+        limit = self.time_limit if asked.time_limit is None else asked.time_limit
+        return replace(self, settings={**self.settings, **epochs}, time_limit=limit)
+
+
+def read_plan(folder: Path) -> RunPlan | None:
+    """Returns the plan that is kept in a folder, None where there is none.
+
+    Raises:
+      TacitError: it cannot be read.
+    """
+    path = folder / PLAN
+    if not path.exists():
+        return None
+    check_readable(path)
+    try:
+        return RunPlan(**json.loads(path.read_bytes()))
+    except (ValueError, TypeError):
+        raise TacitError(f"{path} is damaged: the runs cannot go on") from None
+
+
+def split_sweep(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Returns settings that have one value, and those that list several: `key=a,b,c`. Commas in brackets separate nothing.
+
+    Raises:
+      TacitError: a list has an empty value, or one twice.
+    """
+    plain, sweep = dict[str, str](), dict[str, list[str]]()
+    for key, text in settings.items():
+        values = re.split(r",(?![^()]*\))", text)
+        if len(values) == 1:
+            plain[key] = text
+            continue
+        if not all(values):
+            raise TacitError(f"cannot read the values of {key} in {text!r}: write {key}=a,b,c")
+        if len(set(values)) < len(values):
+            raise TacitError(f"{key} has a value twice in {text!r}: give every value once")
+        sweep[key] = values
+    return plain, sweep
+
+
+def _folder_name(swept: dict[str, str]) -> str:
+    """Returns the folder of a combination: its settings, with a dash for what file systems do not take."""
+    return re.sub(r"[^\w.,=+()-]", "-", ",".join(f"{key}={value}" for key, value in swept.items()))
+
+
+def _in_words(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else ",".join(value)

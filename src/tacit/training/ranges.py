@@ -1,0 +1,161 @@
+"""What a setting may be, said once where it is declared: the check, the reading of `key=value` and the listing all use it.
+
+A field of a configuration is declared like `exploration: Share = 0.25`, or in full like
+`depth: Annotated[int | str, Number(int, 1, word="round")] = 2`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Annotated, Any
+
+from tacit.errors import TacitError
+
+
+class Allowed(ABC):
+    """The values that a setting may have; as a string, their range in words."""
+
+    @abstractmethod
+    def fits(self, value: Any) -> bool:
+        """Returns whether a value is allowed."""
+
+    @abstractmethod
+    def read(self, text: str) -> Any:
+        """Returns the value that a text stands for, in range or not.
+
+        Raises:
+          ValueError: it stands for none.
+        """
+
+    @property
+    def listed(self) -> str:
+        """What a list of settings says of the range."""
+        return str(self)
+
+    def refusal(self, key: str, value: Any) -> str:
+        """Returns the line that refuses a value, or a text that cannot be read."""
+        return f"{key} must be {self}, not {value!r}"
+
+
+class Number(Allowed):
+    """A number between bounds, both included unless `above` is given; or a word that is as good as one.
+
+    Args:
+      kind: `int` or `float`.
+      least: the lower bound.
+      most: the upper bound.
+      above: a lower bound that is not reached itself.
+      word: what can be written in place of a number.
+    """
+
+    def __init__(
+        self,
+        kind: type[int] | type[float],
+        least: float = -math.inf,
+        most: float = math.inf,
+        *,
+        above: float = -math.inf,
+        word: str | None = None,
+    ) -> None:
+        self.kind, self.least, self.most, self.above, self.word = kind, least, most, above, word
+
+    def fits(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
+            return self.word is not None and value == self.word
+        number = float(value)
+        return math.isfinite(number) and self.least <= number <= self.most and number > self.above
+
+    def read(self, text: str) -> Any:
+        return text if self.word is not None and text == self.word else self.kind(text)
+
+    @property
+    def listed(self) -> str:
+        return f"{'a whole number' if self.kind is int else 'a number'}, {self}"
+
+    def refusal(self, key: str, value: Any) -> str:
+        return f"{key} must be {self.listed if isinstance(value, str) else self}, not {value!r}"
+
+    def __str__(self) -> str:
+        if self.above > -math.inf:
+            bounds = "positive" if self.above == 0 else f"above {self.above:g}"
+        elif self.most < math.inf:
+            bounds = f"between {self._shown(self.least)} and {self._shown(self.most)}"
+        else:
+            bounds = f"at least {self._shown(self.least)}"
+        return bounds if self.word is None else f"{bounds}, or {self.word}"
+
+    def _shown(self, bound: float) -> str:
+        return str(int(bound)) if bound == int(bound) else str(bound)
+
+
+class Choice(Allowed):
+    """One of some words.
+
+    Args:
+      options: the words.
+      reason: why others of their kind are none.
+    """
+
+    def __init__(self, *options: str, reason: str = "") -> None:
+        self.options, self.reason = options, reason
+
+    def fits(self, value: Any) -> bool:
+        return value in self.options
+
+    def read(self, text: str) -> Any:
+        return text
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self.options)}{self.reason and f' ({self.reason})'}"
+
+
+class Switch(Allowed):
+    """On or off."""
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    def read(self, text: str) -> Any:
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+
+    def __str__(self) -> str:
+        return "true or false"
+
+
+class Text(Allowed):
+    """A text that something else reads.
+
+    Args:
+      form: what it looks like, in words.
+      check: raises a `TacitError` or a `ValueError` where a text is wrong.
+    """
+
+    def __init__(self, form: str, check: Callable[[str], object] = lambda _: None) -> None:
+        self.form, self.check = form, check
+
+    def fits(self, value: Any) -> bool:
+        try:
+            self.check(value)
+        except (TacitError, ValueError):
+            return False
+        return isinstance(value, str)
+
+    def read(self, text: str) -> Any:
+        return text
+
+    def __str__(self) -> str:
+        return self.form
+
+
+Count = Annotated[int, Number(int, 1)]
+CountOrZero = Annotated[int, Number(int, 0)]
+Share = Annotated[float, Number(float, 0, 1)]
+Positive = Annotated[float, Number(float, above=0)]
+PositiveOrZero = Annotated[float, Number(float, 0)]
+Flag = Annotated[bool, Switch()]
+Seed = Annotated[int, Number(int, 0, 2**32 - 1)]

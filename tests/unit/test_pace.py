@@ -1,0 +1,33 @@
+"""Lines of progress: the first after two seconds, then less and less often; what is prepared is told."""
+
+import time
+
+import pytest
+
+from tacit.cli import pace
+from tacit.cli.pace import Pace, preparation_shown
+from tacit.training.preparing import say_preparing
+
+
+def test_pauses_double(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 2.0)
+    now = [0.0]
+    lines = Pace(lambda: now[0])
+    due = []
+    for tenth in range(2_500):
+        now[0] = tenth / 10
+        if lines.due():
+            due.append(now[0])
+    assert due == [2.0, 6.0, 14.0, 30.0, 62.0, 122.0, 182.0, 242.0]
+
+
+def test_a_long_preparation_says_what_it_does(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.1)
+    with preparation_shown("preparing kuhn_poker"):
+        say_preparing("finding buckets", 0.25)
+        until = time.monotonic() + 10.0
+        while time.monotonic() < until and not (told := capsys.readouterr().err):
+            time.sleep(0.05)
+    assert told == "finding buckets, 25% (0 s) ...\n"
+    say_preparing("nobody listens")
+    assert capsys.readouterr().err == ""

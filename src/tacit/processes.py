@@ -12,11 +12,14 @@ from typing import TypeVar
 
 from tacit.errors import TacitError
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-"""What keeps a process to one thread."""
-
 K = TypeVar("K")
 R = TypeVar("R")
+
+
+def limit_threads(count: int) -> dict[str, str]:
+    """Returns the variables that keep a process to so many threads."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    return dict.fromkeys(names, str(count))
 
 
 def num_cores() -> int:
@@ -39,7 +42,7 @@ def run_jobs(jobs: Mapping[K, Callable[[], R]], workers: int) -> Iterator[tuple[
             yield key, job()
         return
     with (
-        environment(ONE_THREAD),
+        environment(limit_threads(1)),
         ProcessPoolExecutor(min(workers, len(jobs)), multiprocessing.get_context("spawn"), _start) as pool,
     ):
         pending = {pool.submit(job): key for key, job in jobs.items()}

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tacit.arena.match import Deal
 from tacit.errors import TacitError
-from tacit.processes import ONE_THREAD, environment
+from tacit.processes import environment, limit_threads
 
 PATIENCE = 1.0
 """Seconds after which it is checked that workers still live."""
@@ -51,7 +51,7 @@ def play_plan(plan: MatchPlan, num_deals: int, workers: int = 1) -> Iterator[Dea
         for worker in range(workers)
     ]
     try:
-        with environment(ONE_THREAD):
+        with environment(limit_threads(1)):
             for process in processes:
                 process.start()
         for number in range(num_deals):

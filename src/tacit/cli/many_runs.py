@@ -21,6 +21,7 @@ from tacit.cli.pace import preparation_shown
 from tacit.cli.session import run_session
 from tacit.errors import DivergedError, StoppedError, TacitError
 from tacit.files import check_writable
+from tacit.processes import limit_threads, num_cores
 
 if TYPE_CHECKING:
     from tacit.cli.looks import Look
@@ -139,9 +140,7 @@ class ManyRuns:
 
     def _in_processes(self, waiting: list[PlannedRun], total: int) -> None:
         """Trains runs in processes that share the cores. They stop with this one, whatever ends it."""
-        share = str(max(1, (os.cpu_count() or 1) // self.workers))
-        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-        environment = {**os.environ, **dict.fromkeys(names, share)}
+        environment = {**os.environ, **limit_threads(max(1, num_cores() // self.workers))}
         pending, working = list(waiting), dict[str, subprocess.Popen[bytes]]()
         empty: dict[str, Any] = {"rate": "", "note": ""}
         with progress_bar() as bars:

@@ -26,11 +26,11 @@ from tacit.games.betting import (
     BettingRules,
     LimitBetting,
     NoLimitBetting,
-    parse_menu,
 )
 from tacit.games.check import check_game
 from tacit.games.holdem import Holdem, HoldemState, LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.holdem_size import DECISION, count_betting
+from tacit.games.sizes import parse_menu
 from tacit.tree.compiler import compile_game
 from tests.referees import Limits, OpenSpiel, Pokerkit
 

@@ -98,11 +98,16 @@ class Holdem(Game[HoldemState]):
     range1: str = ""
 
     @cached_property
+    def written_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For both players `[1326]` the weight of every hand in their ranges, whatever cards lie."""
+        texts = (text.replace("|", ",") for text in (self.range0, self.range1))
+        first, second = (parse_range(text) if text else np.ones(NUM_HANDS) for text in texts)
+        return first, second
+
+    @cached_property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For both players `[1326]` the weight of every hand when the betting starts; 0 where the board blocks it."""
-        first, second = (
-            parse_range(text.replace("|", ",")) if text else np.ones(NUM_HANDS) for text in (self.range0, self.range1)
-        )
+        first, second = self.written_ranges
         for weights in (first, second):
             check_range(weights, self.known_board)
         possible = possible_hands(self.known_board)

@@ -163,9 +163,9 @@ def _top_share(item: str) -> NDArray[np.float64]:
         raise TacitError(f"cannot read {item!r}: write top and a share of all hands, above 0% and up to 100%, as top 20%")
     left, shares = float(match[1]) / 100 * NUM_HANDS, np.zeros(NUM_HANDS)
     for cell in preflop_order()[0]:
-        hands = cell == CELLS
-        shares[hands] = min(1.0, max(0.0, left / hands.sum()))
-        left -= float(hands.sum())
+        hands = np.flatnonzero(cell == CELLS)
+        shares[hands] = min(1.0, max(0.0, left / len(hands)))
+        left -= len(hands)
     return shares
 
 

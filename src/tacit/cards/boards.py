@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -71,20 +71,29 @@ def draw_boards(known: Cards, num_open: int, ranges: Ranges, most: int, seed: in
       TacitError: there is no board on which both can hold a hand of their ranges.
     """
     group, left = symmetries(known, ranges), [card for card in range(NUM_CARDS) if card not in known]
+    if comb(len(left), num_open) <= _LISTED:
+        rests = np.array(list(combinations(left, num_open)))
+        listed, counts = np.unique(_canonical(rests, group), axis=0, return_counts=True)
+        if len(listed) <= most:
+            boards = [
+                _weighted((*known, *rest), count, ranges) for rest, count in zip(listed.tolist(), counts.tolist(), strict=True)
+            ]
+            return _require([board for board in boards[::-1] if board is not None]), True
+    return _require(_sample(known, group, _draws(left, num_open, seed), ranges, most)), False
 
-    def canonical(rest: Cards) -> Cards:
-        return max(tuple(sorted(RENAMED_CARDS[number, list(rest)].tolist(), reverse=True)) for number in group)
 
-    listed = Counter(map(canonical, combinations(left, num_open))) if comb(len(left), num_open) <= _LISTED else None
-    complete = listed is not None and len(listed) <= most
-    if listed is not None and complete:
-        boards = [_weighted((*known, *rest), count, ranges) for rest, count in sorted(listed.items(), reverse=True)]
-        found = [board for board in boards if board is not None]
-    else:
-        found = _sample(known, canonical, _draws(left, num_open, seed), ranges, most)
-    if not found:
+def _require(boards: list[DrawnBoard]) -> list[DrawnBoard]:
+    if not boards:
         raise TacitError("no board leaves both players a hand of their ranges: widen the ranges")
-    return found, complete
+    return boards
+
+
+def _canonical(rests: NDArray[np.int64], group: Sequence[int]) -> NDArray[np.int64]:
+    """Returns `[N, K]` for sets of cards the one, in descending order, that stands for all that a group turns it into."""
+    renamed = -np.sort(-RENAMED_CARDS[list(group)][:, rests], axis=2)
+    codes = renamed @ NUM_CARDS ** np.arange(rests.shape[1])[::-1]
+    best: NDArray[np.int64] = np.take_along_axis(renamed, codes.argmax(axis=0)[None, :, None], axis=0)[0]
+    return best
 
 
 def _draws(left: list[int], num_open: int, seed: int) -> Iterator[Cards]:
@@ -97,14 +106,12 @@ def _draws(left: list[int], num_open: int, seed: int) -> Iterator[Cards]:
             yield rest
 
 
-def _sample(
-    known: Cards, canonical: Callable[[Cards], Cards], draws: Iterator[Cards], ranges: Ranges, most: int
-) -> list[DrawnBoard]:
+def _sample(known: Cards, group: Sequence[int], draws: Iterator[Cards], ranges: Ranges, most: int) -> list[DrawnBoard]:
     """Returns the first `most` draws that can come, those that differ in suits alone as one."""
     weighted: dict[Cards, DrawnBoard | None] = {}
     counts = Counter[Cards]()
     for rest in draws:
-        name = canonical(rest)
+        name = tuple(_canonical(np.array([rest]), group)[0].tolist())
         if name not in weighted:
             weighted[name] = _weighted((*known, *name), 1, ranges)
         counts[name] += weighted[name] is not None

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from tacit.errors import TacitError
-from tacit.games.sizes import ALL_IN, MAX_SIZES, Menu, Multiple, Sizes, all_sizes, raised_by, sizes_at
+from tacit.games.sizes import ALL_IN, MAX_SIZES, NUM_STREETS, Menu, Multiple, Sizes, all_sizes, raised_by, sizes_at
 
 FOLD, CALL = 0, 1
 """Any higher action is a raise to that number of chips."""
@@ -34,6 +34,8 @@ MAX_ACTIONS = MAX_SIZES + 2
 """Those of a menu, fold and call."""
 MAX_CHIPS = 2**31 - 1
 """Raises are actions, and these are kept as 32-bit integers."""
+_BET, _DONK, _RAISE = range(3)
+"""Occasions that have sizes of their own."""
 MAX_RAISES = (3, 4, 4, 4)
 """Raises on each street of limit betting."""
 
@@ -145,12 +147,18 @@ class BettingRules(ABC):
         if action == CALL:
             over = betting.acted or facing >= self.stack
             actor = 1 - player if not over else self._after_street(betting.street, facing)
-            return self._called(betting, actor)
+            memory = betting.begun, betting.aggressor
+            if over:  # nobody asks how this street began; a card asks who bet last
+                memory = 0, 1 - player if actor == DEAL and betting.num_raises and self.remembers else NOBODY
+            spent = facing, facing
+            return Betting(betting.street, actor, spent, betting.raise_size, betting.num_raises, True, NOBODY, *memory)
         if action < 2 or limits is None or not limits[0] <= action <= limits[1]:
             raise TacitError(self._refusal(betting, action, limits))
         spent = (action, spent[1]) if player == 0 else (spent[0], action)
-        raise_size, memory = max(betting.raise_size, action - facing), (betting.begun, betting.aggressor)
-        return Betting(betting.street, 1 - player, spent, raise_size, betting.num_raises + 1, True, NOBODY, *memory)
+        return Betting(
+            betting.street, 1 - player, spent, max(betting.raise_size, action - facing), betting.num_raises + 1, True, NOBODY,
+            betting.begun, betting.aggressor,
+        )  # fmt: skip
 
     def deal(self, betting: Betting) -> Betting:
         """Returns the start of the next street; only after `DEAL`."""
@@ -178,15 +186,6 @@ class BettingRules(ABC):
         """Returns the start of a street after the first."""
         memory = (NOBODY, begun, aggressor) if self.remembers else ()
         return Betting(street, 0, (begun, begun), self.raise_size(street), 0, False, *memory)
-
-    def _called(self, betting: Betting, actor: int) -> Betting:
-        """Returns the state after a check or call, with who is to act then."""
-        spent, begun, aggressor = (betting.facing, betting.facing), betting.begun, betting.aggressor
-        if actor == DEAL:
-            begun, aggressor = 0, 1 - betting.actor if self.remembers and betting.num_raises else NOBODY
-        elif actor == SHOWDOWN:
-            begun, aggressor = 0, NOBODY
-        return Betting(betting.street, actor, spent, betting.raise_size, betting.num_raises, True, NOBODY, begun, aggressor)
 
     def _after_street(self, street: int, facing: int) -> int:
         return SHOWDOWN if street == RIVER or facing >= self.stack else DEAL
@@ -244,25 +243,33 @@ class NoLimitBetting(BettingRules):
     def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
         if self.max_raises is not None and betting.num_raises >= self.max_raises:
             return (largest,)
-        facing, streets_left = betting.facing, RIVER + 1 - betting.street
-        totals = set()
-        for size in self._sizes(betting):
-            added = raised_by(size, facing, betting.begun, self.stack, streets_left)
+        facing, pot, totals = betting.facing, 2 * betting.facing, set()
+        leads_into = betting.aggressor == 1 and betting.actor == 0
+        for size in self._offers[betting.street][betting.actor][
+            _RAISE if betting.num_raises else _DONK if leads_into else _BET
+        ]:
+            if isinstance(size, float):
+                added = size * pot
+            else:
+                added = raised_by(size, facing, betting.begun, self.stack, RIVER + 1 - betting.street)
             # Sizes are compared before they are rounded: infinity is no integer.
-            total = largest if added >= largest - facing else max(facing + math.floor(added + 0.5), smallest)
-            totals.add(largest if largest - total <= self.allin_threshold * 2 * total else total)
+            totals.add(largest if added >= largest - facing else max(facing + math.floor(added + 0.5), smallest))
+        if self.allin_threshold:
+            totals = {largest if largest - total <= self.allin_threshold * 2 * total else total for total in totals}
         raises = sorted(totals)
         return tuple(self._merged(raises, facing) if self.merge_threshold else raises)
 
-    def _sizes(self, betting: Betting) -> Sizes:
-        """Returns what the menu offers whoever is to act."""
-        if betting.num_raises:
-            menu = self.later_raises
-        elif self.donks is not None and betting.actor == 0 and betting.aggressor == 1:
-            menu = self.donks
-        else:
-            menu = self.bets
-        return sizes_at(menu, betting.street, betting.actor)
+    @cached_property
+    def _offers(self) -> list[list[tuple[Sizes, Sizes, Sizes]]]:
+        """`[4][2][3]` what the menus offer on each street to each player: `_BET`, `_DONK` and `_RAISE`."""
+        donks = self.bets if self.donks is None else self.donks
+        menus = (self.bets, donks, self.later_raises)
+
+        def offered(street: int, player: int) -> tuple[Sizes, Sizes, Sizes]:
+            bet, donk, raised = (sizes_at(menu, street, player) for menu in menus)
+            return bet, donk, raised
+
+        return [[offered(street, player) for player in (0, 1)] for street in range(NUM_STREETS)]
 
     def _merged(self, raises: list[int], facing: int) -> list[int]:
         """Returns raises in ascending order without those too close to a larger one that is kept."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tacit.solvers.board_report import BoardPlay, OpenSpot
 
 DEFAULT_TARGET = "0.5%pot"
+RARELY = 0.0005
+"""The frequency from which on a table shows an action's EV."""
 
 
 def report(
@@ -200,4 +202,5 @@ def _evs(ev: Sequence[float], equity: float) -> tuple[str, str, str]:
 
 
 def _cell(frequency: float, ev: float) -> str:
-    return f"{100 * frequency:5.1f}  {'-' if math.isnan(ev) else f'{ev:,.0f}'}"
+    """Returns a frequency in % and an EV, which says nothing where the action is hardly ever taken."""
+    return f"{100 * frequency:5.1f}  {f'{ev:,.0f}' if frequency >= RARELY and not math.isnan(ev) else '-'}"

@@ -110,6 +110,11 @@ def test_all_boards_are_there_once_up_to_suits(board: str, ranges: tuple[str, st
     assert len(boards) == different - removed
     assert sum(one.count for one in boards) == math.comb(NUM_CARDS - len(known), num_open) - removed
     assert all(one.cards[: len(known)] == known for one in boards)
+    if ranges == ("random", "random"):
+        left = NUM_CARDS - len(known) - num_open
+        assert [one.weight for one in boards] == pytest.approx(
+            [one.count * math.comb(left, 2) * math.comb(left - 2, 2) for one in boards]
+        )
 
 
 def test_boards_are_as_likely_as_the_hands_they_leave() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import acpc, bench, doctor, evaluate, games, match, play, reproduce, slumbot, solve, train
+from tacit.cli import acpc, bench, doctor, equity, evaluate, games, match, play, report, reproduce, slumbot, solve, train
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -35,6 +35,8 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)
 app.command("play")(play.play)
+app.command("equity")(equity.equity)
+app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)

@@ -125,6 +125,8 @@ def _parse_arguments(game_class: type[AnyGame], arguments: str) -> dict[str, Any
     parsed: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in arguments.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key in game_class.refused_parameters:
+            raise TacitError(f"{game_class.name} takes no {key}: {game_class.refused_parameters[key]}")
         if not equals or key not in known:
             expected = ", ".join(known) or "none"
             raise TacitError(f"{game_class.name} has no parameter {key!r} (it takes: {expected})")

@@ -134,10 +134,10 @@ def _check_files(file: str, csv: Path | None, grid: Path | None) -> None:
 
 
 def _write_csv(views: StrategyViews, node: NodeView | None, path: Path) -> None:
-    from tacit.solvers.export import digits_of, text_file, write_csv
+    from tacit.solvers.export import text_file, write_csv
 
     with text_file(path) as file:
-        write_csv(views.decisions() if node is None else node, file, digits_of(views))
+        write_csv(views, file, None if node is None else [node])
 
 
 def _print_json(artifact: Artifact, views: StrategyViews, node: NodeView | None) -> None:

@@ -7,6 +7,7 @@ and counts from the start of the game: in hold'em, chips that are in the pot alr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -16,8 +17,11 @@ import numpy as np
 from tacit.kernels import make_passes
 from tacit.kernels.numba_rows import RowPasses
 from tacit.tree.base import Decision, Floats, Spot, Strategy
-from tacit.tree.node_view import NodeView
+from tacit.tree.node_view import NodeView, PlayerView
 from tacit.tree.public_tree import PublicTree
+
+_NONE = np.zeros(0)
+_NOBODY = PlayerView([], np.zeros(0, np.int64), _NONE, _NONE, _NONE, _NONE)
 
 
 class StrategyViews:
@@ -57,34 +61,36 @@ class StrategyViews:
         return replace(view, players=(players[0], players[1]))
 
     def __iter__(self) -> Iterator[NodeView]:
-        return (self.view(spot) for spot in self.strategy.tree.decision_spots)
-
-    def decisions(self) -> Iterator[Decision]:
-        """Yields what is played at all infostates that can occur: at those to which the own strategy comes.
-
-        Also for games in which the player to act is not public: there a private state has no weight among others.
-        """
         tree = self.strategy.tree
         if isinstance(tree, PublicTree) and tree.nodes is None:
             return self._by_infostate(tree)
+        return (self.view(spot) for spot in tree.decision_spots)
+
+    def decisions(self) -> Iterator[Decision]:
+        """Yields what is played at all infostates that can occur: at those to which the own strategy comes."""
         return (decision for view in self for decision in view)
 
-    def _by_infostate(self, tree: PublicTree) -> Iterator[Decision]:
-        """Yields the decisions of a game without public states."""
-        reach, value = np.zeros(tree.num_infostates), np.zeros(tree.num_infostates)
+    def _by_infostate(self, tree: PublicTree) -> Iterator[NodeView]:
+        """Yields the infostates of a game in which the player to act is not public, each as a view of its own.
+
+        There private states have no weights, and the opponent's are not told: no public state says what is possible together.
+        """
         passes, ones = RowPasses(tree), RowPasses(replace(tree, payoff=tree.payoff_chance))  # pays 1: values are likelihoods
         entries = passes.entries(self.strategy.probabilities)
         reaches = [passes.reach(player, entries) for player in (0, 1)]
         for player, sign in enumerate((1.0, -1.0)):
-            mine = np.flatnonzero(tree.infostate_player == player)
-            rows = tree.infostate_row[mine]
             for one in (passes, ones):
                 one.values(player, entries, reaches[1 - player])
-            reach[mine] = passes.rows_to_numpy(player, reaches[player])[rows]
-            value[mine] = _given(passes.row_values(player)[rows], sign * ones.row_values(player)[rows])
-        for infostate in np.flatnonzero(reach > 0).tolist():
-            decision = self.strategy.decision(infostate)
-            yield replace(decision, reach=float(reach[infostate]), infostate_value=float(value[infostate]))
+            own, faced = passes.rows_to_numpy(player, reaches[player]), sign * ones.row_values(player)
+            values = _given(passes.row_values(player), faced)
+            for infostate in np.flatnonzero(tree.infostate_player == player).tolist():
+                row = [int(tree.infostate_row[infostate])]
+                if own[row[0]] > 0:
+                    decision = self.strategy.decision(infostate)
+                    held = PlayerView([decision.private], np.array(row), own[row], faced[row], np.full(1, np.nan), values[row])
+                    players = (held, _NOBODY) if player == 0 else (_NOBODY, held)
+                    played = np.array([[*decision.probabilities.values()]])
+                    yield NodeView(str(tree.game), "", "", player, [*decision.probabilities], played, players, math.nan, [])
 
     @cached_property
     def _values(self) -> tuple[Callable[[int], Floats], Callable[[int], Floats]]:

@@ -10,12 +10,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.cards.deck import card_names, parse_cards
-from tacit.cards.hands import NUM_HANDS, hand_index, hand_name, meetings, possible_hands
+from tacit.cards.deck import NUM_CARDS, card_names, parse_cards
+from tacit.cards.hands import HANDS, NUM_HANDS, hand_index, hand_name, meetings, possible_hands
 from tacit.cards.run_outs import run_out_margins
 from tacit.errors import TacitError
 from tacit.tree.base import Decision, Floats, Spot, Strategy, who_acts
-from tacit.tree.hand_tree import START, HandTree
+from tacit.tree.hand_tree import FULL_BOARD, START, HandTree
 from tacit.tree.node_view import NodeView, PlayerView
 
 _NOTHING = 1e-12
@@ -62,7 +62,7 @@ class HandStrategy(Strategy):
         for player in (0, 1):
             kept = np.flatnonzero(ranges[player][hands] > 0)
             faced = met[player][kept]
-            lead = self._leads(block, kept, ranges[1 - player][hands])
+            lead = self._leads(block, ranges[1 - player][hands])[kept]
             equity = 0.5 + 0.5 * np.divide(lead, faced, out=np.full(len(kept), np.nan), where=faced > 0)
             weight = likely[player][kept] / probability if probability > 0 else np.full(len(kept), np.nan)
             names, reach = [hand_name(hand) for hand in hands[kept].tolist()], ranges[player][hands][kept]
@@ -80,16 +80,25 @@ class HandStrategy(Strategy):
             raise TacitError(f"{private!r} is no hand: write two cards, like AsKd")
         return super().__getitem__((player, line, hand_name(hand_index(*cards))))
 
-    def _leads(self, block: int, lanes: NDArray[np.int64], opponent_reach: Floats) -> Floats:
-        """Returns for some lanes of a block the reach of hands that they beat less that of hands that beat them.
+    def _leads(self, block: int, opponent_reach: Floats) -> Floats:
+        """Returns for a block's lanes the reach of hands that they beat less that of hands that beat them.
 
         It is the mean over all cards that can still come. Lanes are those of the block's own board, which may be renamed.
         """
-        board, hands = self.tree.blocks.board[block], self.tree.blocks.hands(block)
-        places = np.searchsorted(np.flatnonzero(possible_hands(board)), hands)
-        held = np.flatnonzero(opponent_reach > 0)
-        margins: Floats = run_out_margins(board)[np.ix_(places[lanes], places[held])]
-        return margins @ opponent_reach[held]
+        blocks = self.tree.blocks
+        board, hands = blocks.board[block], blocks.hands(block)
+        if len(board) < FULL_BOARD:
+            places = np.searchsorted(np.flatnonzero(possible_hands(board)), hands)
+            held = np.flatnonzero(opponent_reach > 0)
+            return np.asarray(run_out_margins(board)[np.ix_(places, places[held])] @ opponent_reach[held])
+        tie, cards = blocks.tie[blocks.lane_start[block] : blocks.lane_start[block + 1]], HANDS[hands]
+        below = np.zeros((len(hands) + 1, NUM_CARDS + 1))  # reach of the first lanes: of all hands, then of those with a card
+        below[1:, 0] = opponent_reach
+        np.put_along_axis(below[1:], cards + 1, opponent_reach[:, None], axis=1)
+        below = below.cumsum(axis=0)
+        weaker, beaten = below[tie], below[np.searchsorted(tie, tie, side="right")]
+        lead = weaker + beaten - below[-1]
+        return np.asarray(lead[:, 0] - np.take_along_axis(lead, cards + 1, axis=1).sum(axis=1))
 
     def decision(self, infostate: int) -> Decision:
         number = int(np.searchsorted(self._starts, infostate, side="right")) - 1

@@ -78,6 +78,11 @@ class PlayerView:
         known = self.weight > 0
         return float(self.weight[known] @ numbers[known]) if known.any() else float("nan")
 
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the private states ready for JSON, a list for each number."""
+        columns = {name: getattr(self, name) for name in ("reach", "weight", "infostate_value", "equity")}
+        return {"private": self.names, **{name: column.tolist() for name, column in columns.items() if column is not None}}
+
     def __repr__(self) -> str:
         return f"<range of {len(self)} private states: {', '.join(self.names[:4])}{', ...' if len(self) > 4 else ''}>"
 
@@ -162,13 +167,13 @@ class NodeView:
         raise TacitError(f"player {self.actor} does not hold {private!r} {at_line(self.line)}: it may hold {known}")
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the view ready for JSON."""
-        acting = [_without_none(vars(decision)) for decision in self]
+        """Returns the view ready for JSON: lists over the actor's private states, and the opponent's below `opponent`."""
+        head = {"game": self.game, "public": self.line, "board": self.board or None, "player": self.actor}
+        whole = {"probability": self.probability, "frequencies": self.frequencies.tolist(), "values": self.values}
         return _without_none(
             {
-                "game": self.game, "line": self.line, "board": self.board or None, "actor": self.actor, "actions": self.actions,
-                "probability": self.probability, "frequencies": self.frequencies.tolist(), "values": self.values,
-                "next_steps": self.next_steps, "strategy": acting, "opponent": list(_rows(self.players[1 - self.actor])),
+                **head, **whole, "actions": self.actions, "next_steps": self.next_steps, **self.acting.as_dict(),
+                "strategy": self.strategy.tolist(), "opponent": self.players[1 - self.actor].as_dict(),
             }
         )  # fmt: skip
 
@@ -196,16 +201,6 @@ class NodeView:
 
     def __repr__(self) -> str:
         return self.text(_ROWS)
-
-
-def _rows(view: PlayerView) -> Iterator[dict[str, Any]]:
-    """Yields a player's private states ready for JSON."""
-    columns = {"private": view.names, "reach": view.reach.tolist(), "weight": view.weight.tolist()}
-    for name, numbers in (("infostate_value", view.infostate_value), ("equity", view.equity)):
-        if numbers is not None:
-            columns[name] = numbers.tolist()
-    for row in zip(*columns.values(), strict=True):
-        yield dict(zip(columns, row, strict=True))
 
 
 def _without_none(data: dict[str, Any]) -> dict[str, Any]:

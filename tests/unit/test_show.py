@@ -74,6 +74,17 @@ def test_hands_of_holdem_have_values_and_equities(folder: Path) -> None:
     assert point["infostate_value"][0] == pytest.approx(float(rows[0]["infostate_value"]), rel=1e-4)
 
 
+def test_phantom_games_are_listed(folder: Path) -> None:
+    pytest.importorskip("pyspiel")
+    tacit.solve("openspiel:dark_hex(board_size=2)", iterations=2).save(folder / "hex.tacit")
+    shown = command("show", "hex.tacit", "--csv", "hex.csv", cwd=folder)
+    assert shown.returncode == 0
+    assert "no public states to show: --json or --csv FILE lists all infostates" in shown.stdout
+    assert len((folder / "hex.csv").read_text().splitlines()) > 100
+    refused = command("show", "hex.tacit", "--at", "x", cwd=folder)
+    assert "the player to act is not public" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

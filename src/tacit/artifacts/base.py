@@ -123,7 +123,9 @@ class Artifact(ABC):
 
     def strategy(self) -> Strategy:
         """Returns the table of probabilities it plays by; raises a `TacitError` where there is none."""
-        raise TacitError(f"{self.name} does not play by a table")
+        raise TacitError(
+            f"{self.name} does not play by a table: give a file of tacit solve --save, or a run that learns tables"
+        )
 
     def views(self) -> StrategyViews:
         """Returns the points of its game as its table plays them; raises a `TacitError` where there is no table."""

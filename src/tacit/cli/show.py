@@ -154,8 +154,12 @@ def _print(artifact: Artifact, views: StrategyViews, node: NodeView | None) -> N
     figures = artifact.figures()
     told = [f"{name} {figures[name]:.6g}" for name in ("value", "exploitability") if name in figures]
     print_lines(f"{artifact.name}: {artifact.game}{', '.join(['', *told])}", "")
-    spots = tree.decision_spots
-    if node is None and 1 < len(spots) <= MOST_STATES:
+    if node is None and getattr(tree, "nodes", tree) is None:
+        print_lines(
+            "The player to act is not public, so there are no public states to show: --json or --csv FILE lists all infostates."
+        )
+        return
+    if node is None and 1 < len(tree.decision_spots) <= MOST_STATES:
         for view in views:
             print_view(view)
             print_lines("")

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from tacit.cli import acpc, bench, doctor, equity, evaluate, games, match, play, report, reproduce, slumbot, solve, train
+from tacit.cli import acpc, bench, doctor, equity, evaluate, games, match, play, report, reproduce, show, slumbot, solve, train
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 app.command("games")(games.games)
 app.command("solve")(solve.solve)
+app.command("show")(show.show)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)

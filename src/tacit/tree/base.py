@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tacit.tree.held import Held
 
 Floats = NDArray[np.float64]
 
@@ -91,6 +94,11 @@ class Tree(Protocol):
     layout: ClassVar[str]
 
     @property
+    def held(self) -> Held:
+        """What is fixed and no longer decided."""
+        ...
+
+    @property
     def game(self) -> Any: ...
 
     @property
@@ -140,4 +148,24 @@ class Tree(Protocol):
 
     def label(self, spot: Spot) -> str:
         """Returns how a public state is reached, in words that `find` reads."""
+        ...
+
+    def hold(self, held: Held) -> Tree:
+        """Returns the tree in which the play of some infostates is fixed; its entries are those of this tree."""
+        ...
+
+    def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
+        """Returns each private state that the player who acts at a spot may be in, and the entry of each action, all by name.
+
+        Raises:
+          TacitError: nobody acts there.
+        """
+        ...
+
+    def private_states(self, text: str) -> dict[str, float]:
+        """Returns the private states that a text means, each with its weight: a name, or a range of hands."""
+        ...
+
+    def apart(self, spot: Spot, held: Held) -> Tree:
+        """Returns the tree in which what is held at a spot holds there alone: this one, or one without suits taken as equal."""
         ...

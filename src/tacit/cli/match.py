@@ -61,7 +61,7 @@ def match(
 
       tacit match leduc.tacit random --game leduc_poker --hands 10000 --json
 
-      tacit match first.tacit second.tacit --game leduc_poker --hands 2000 --aivat
+      tacit match leduc.tacit always-call --game leduc_poker --hands 2000 --aivat
 
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """

@@ -90,7 +90,7 @@ def solve(
 
       tacit solve "liars_dice(dice=1,faces=6)" --solver dcfr --target 1e-4 --plot curve.png
 
-      tacit solve openspiel:leduc_poker --solver pcfr+ --save leduc.tacit --export policy.openspiel.json
+      tacit solve leduc_poker --solver pcfr+ --save leduc.tacit --export policy.openspiel.json
 
       tacit solve leduc_poker --solver "xfp(step=0.01)" --iterations 5000 --plot curve.png
 
@@ -98,7 +98,7 @@ def solve(
 
       tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --grid g.png
 
-      tacit solve leduc_poker --lock "bet: fold=0.5,call=0.5" --lock ": bet: K; check: rest"
+      tacit solve leduc_poker --lock "bet: fold=0.5,call=0.5" --lock ": bet: Ks,Kh; check: rest"
     """
     from tacit.games import load_game
     from tacit.games.holdem import require_holdem

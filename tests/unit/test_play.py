@@ -150,8 +150,8 @@ def test_bets_go_by_what_is_put_in_on_the_street() -> None:
         told.append(sight.told[0])
     assert told == ["raise to 30", "call 20", "check", "bet 60", "raise to 220", "call 160", "bet 150", "raise to 750 (all-in)"]
     assert sight.chips is not None
-    expected = "pot 1,400; on the turn you have put in 150 and it 750; a call costs 600; you have 600 left, it 0"
-    assert sight.chips.situation(0) == expected
+    told = ["pot 1,400; on the turn you have put in 150 and it 750; a call costs 600", "you have 600 left, it 0"]
+    assert sight.chips.situation(0) == told
     assert [sight.chips.name(action) for action in sight.legal_actions] == ["fold", "call 600"]
 
 
@@ -167,9 +167,9 @@ def test_bets_go_by_what_is_put_in_on_the_street() -> None:
         ("c", CALL),
         ("check", CALL),
         ("f", "there is nothing to fold to: check"),
-        ("99", "99 is not allowed: bet from 100 to 19,900"),
-        ("r 19901", "19,901 is not allowed: bet from 100 to 19,900"),
-        ("bet", "how much? bet from 100 to 19,900"),
+        ("99", "99 is not allowed: bet between 100 and 19,900"),
+        ("r 19901", "19,901 is not allowed: bet between 100 and 19,900"),
+        ("bet", "how much? bet between 100 and 19,900"),
         ("hello", None),
         ("b -3", None),
         ("b 4.5", None),
@@ -222,9 +222,9 @@ def test_an_illegal_size_costs_nothing_and_a_legal_one_is_played() -> None:
     game = "no_limit_holdem(board=3s7hTdKs2c,pot=200,stack=3000)"
     result = play(game, "--agent", "always-call", "--seat", "0", "--games", "1", "--seed", "1", typed="50\nb 5000\nb 333\n")
     assert (result.returncode, result.stderr) == (0, "")
-    assert "pot 200; on the river you have put in 0 and it 0; you have 2,900 left, it 2,900\n" in result.stdout
+    assert "  pot 200; on the river you have put in 0 and it 0\n  you have 2,900 left, it 2,900\n" in result.stdout
     assert "  or any size from 100 to 2,900\n" in result.stdout
-    assert "  50 is not allowed: bet from 100 to 2,900\n" in result.stdout
-    assert "  5,000 is not allowed: bet from 100 to 2,900\n" in result.stdout
+    assert "  50 is not allowed: bet between 100 and 2,900\n" in result.stdout
+    assert "  5,000 is not allowed: bet between 100 and 2,900\n" in result.stdout
     assert "  it moves: call 333\n" in result.stdout
     assert re.search(r"you (win|lose) 433\n", result.stdout)

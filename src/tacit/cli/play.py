@@ -260,7 +260,8 @@ class _Person:
         chips, legal, names = self._now.chips, self._now.legal_actions, self._now.action_names
         if chips is None:
             return self._screen.ask(dict(zip(names, legal, strict=True)))
-        self._screen.say(f"  {chips.situation(self._player)}")
+        for line in chips.situation(self._player):
+            self._screen.say(f"  {line}")
         return self._screen.ask({chips.name(action): action for action in legal}, chips)
 
     def draw(self) -> None:

@@ -75,16 +75,17 @@ class Chips(NamedTuple):
         size = total - self.before[self.actor]
         return f"{self._verb}{size:,}{' (all-in)' if total == self.stack else ''}"
 
-    def situation(self, player: int) -> str:
-        """Returns the pot, what both have bet and left, and what a call costs, for a player."""
+    def situation(self, player: int) -> list[str]:
+        """Returns the pot, what both have bet and what a call costs, and what both have left, in lines for a player."""
         where = self.streets[self.street] if self.streets else f"in round {self.street + 1}"
         mine, theirs = self.bets[player], self.bets[1 - player]
         words = [f"pot {sum(self.spent):,}", f"{where} you have put in {mine:,} and it {theirs:,}"]
         if self.to_call:
             words.append(f"a call costs {self.to_call:,}")
+        lines = ["; ".join(words)]
         if self.stack is not None:
-            words.append(f"you have {self.stack - self.spent[player]:,} left, it {self.stack - self.spent[1 - player]:,}")
-        return "; ".join(words)
+            lines.append(f"you have {self.stack - self.spent[player]:,} left, it {self.stack - self.spent[1 - player]:,}")
+        return lines
 
     @property
     def free_sizes(self) -> tuple[int, int] | None:
@@ -114,13 +115,13 @@ class Chips(NamedTuple):
         if text in _ALL_IN or (text in _NO_SIZE and smallest == largest):
             size = largest
         elif found is None:
-            raise TacitError(f"how much? {self._verb}from {smallest:,} to {largest:,}")
+            raise TacitError(f"how much? {self._verb}between {smallest:,} and {largest:,}")
         else:
             size = int(found[1].replace(",", ""))
         if text in _ALL_IN and size + self.before[self.actor] != self.stack:
             raise TacitError(f"nobody can go all-in here: {self._verb}{size:,} at most")
         if not smallest <= size <= largest:
-            allowed = f"{smallest:,}" if smallest == largest else f"from {smallest:,} to {largest:,}"
+            allowed = f"{smallest:,}" if smallest == largest else f"between {smallest:,} and {largest:,}"
             raise TacitError(f"{size:,} is not allowed: {self._verb}{allowed}")
         return size + self.before[self.actor] if self.raise_action is None else self.raise_action
 

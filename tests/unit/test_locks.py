@@ -11,9 +11,10 @@ from scipy.sparse import coo_matrix, csr_matrix, hstack
 
 from tacit.errors import TacitError
 from tacit.games import load_game
+from tacit.kernels import make_passes
 from tacit.solvers import load_result, solve
 from tacit.solvers.locks import Lock, load_locks, lock_tree, parse_lock
-from tacit.tree.compiler import compile_game
+from tacit.tree.compiler import compile_for_solving, compile_game
 from tacit.tree.held import Held
 from tacit.tree.public_tree import NOT_ACTING, PublicTree
 from tests.command import tacit as command
@@ -165,13 +166,18 @@ def _by_hand(lock: Lock) -> Any:
     return lock.play
 
 
-def test_locks_that_tell_suits_apart_are_solved_without_taking_them_for_equal() -> None:
-    assert solve(TURN, iterations=1).strategy.tree.blocks.symmetries[0] != (0,)
-    locks = [Lock("", "bet to 300: AdAc; check: AsAd"), Lock("check / check / 2d", "check: AA")]
+@pytest.mark.parametrize(
+    ("lock", "on_rules"),
+    [
+        (Lock("", "bet to 300: AdAc; check: AsAc"), Lock("AhKhQh7c", "bet to 300: AdAc; check: AsAc")),
+        (Lock("check / check / 2d", "check: AA"), Lock("AhKhQh7c / check / check 2d", "check: AdAc,AsAd,AsAc")),
+    ],
+)
+def test_a_lock_that_tells_suits_apart_is_solved_without_taking_them_for_equal(lock: Lock, on_rules: Lock) -> None:
+    assert len(compile_for_solving(load_game(TURN)).blocks.symmetries[0]) > 1
     tree = compile_game(load_game(TURN))
-    on_rules = [Lock("AhKhQh7c", locks[0].play), Lock("AhKhQh7c / check / check 2d", "check: AdAc,AsAd,AsAc")]
-    exact = value_by_lp(tree, held_by(tree, on_rules))
-    result = solve(TURN, iterations=400, locks=locks)
+    exact = value_by_lp(tree, held_by(tree, [on_rules]))
+    result = solve(TURN, iterations=400, locks=[lock])
     assert result.strategy.tree.blocks.symmetries[0] == (0,)
     assert result.exploitability < 0.2
     assert result.value == pytest.approx(exact, abs=2 * result.nash_conv)
@@ -276,3 +282,14 @@ def test_a_file_that_has_no_locks_is_told_in_one_line(tmp_path: Path, content: s
     (tmp_path / "locks.json").write_text(content)
     with pytest.raises(TacitError, match=r"locks\.json"):
         load_locks(tmp_path / "locks.json")
+
+
+def test_what_is_locked_is_played_from_the_first_iteration_on() -> None:
+    tree, locked = lock_tree(compile_for_solving(load_game(RIVER)), [Lock("", "bet to 300: AA; check: KK")])
+    passes = make_passes(locked)
+    held = locked.held
+    assert passes.lean
+    np.testing.assert_array_equal(passes.to_numpy(passes.new_regrets())[held.entry], held.share)
+    np.testing.assert_array_equal(locked.uniform_strategy()[held.entry], held.share)
+    assert tree.uniform_strategy()[held.entry].max() < 1.0
+    assert len(held.entry) == 2 * 2  # two hands with two actions

@@ -262,7 +262,8 @@ def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
     rate = result.iterations / result.seconds if result.seconds else 0.0
     speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
     table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
-    beside = f"  (known: {known.value:.10g}, {known.source})" if known else ""
+    what = "without locks" if result.locks else "known"
+    beside = f"  ({what}: {known.value:.10g}, {known.source})" if known else ""
     table.add_row("value", f"{result.value:.10g} for the first player{beside}")
     units = "".join(f"{number:.3g} {name.replace('percent_of_', '% of the ')}, " for name, number in result.in_units.items())
     bound = "; nobody deviates where play is locked" if result.locks else ""

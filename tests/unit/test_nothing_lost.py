@@ -136,16 +136,18 @@ def test_what_is_too_wide_is_wrapped_and_never_cut(columns: str, monkeypatch: py
 
 def test_the_examples_of_every_help_are_commands_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "50")
-    groups: list[tuple[list[str], Any]] = [([], typer.main.get_command(app))]
+    commands: dict[tuple[str, ...], Any] = {}
+    groups: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
     for path, group in groups:
-        context = group.make_context("tacit", [], resilient_parsing=True)
         for name, command in group.commands.items():
+            commands[*path, name] = command
             if hasattr(command, "commands"):
-                groups.append(([*path, name], command))
-                continue
-            lines = re.findall(r"^    (tacit .*)$", tacit(*path, name, "--help").stdout, re.MULTILINE)
-            assert lines, name
-            for line in lines:
-                words = shlex.split(line)[1:]
-                assert words[: len(path) + 1] == [*path, name]
-                command.make_context(name, words[len(path) + 1 :], parent=context)  # raises where an option or a value is wrong
+                groups.append(((*path, name), command))
+    for path, command in commands.items():
+        lines = re.findall(r"^    (tacit .*)$", tacit(*path, "--help").stdout, re.MULTILINE)
+        assert lines or hasattr(command, "commands"), path
+        for line in lines:
+            words = tuple(shlex.split(line)[1:])
+            meant = words[:1] if words[:2] not in commands else words[:2]
+            # Raises where an option or a value is wrong.
+            commands[meant].make_context(meant[-1], list(words[len(meant) :]))

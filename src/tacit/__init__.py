@@ -20,6 +20,7 @@ __all__ = [
     "Artifact",
     "Evaluation",
     "Game",
+    "Lock",
     "SearchOptions",
     "SolveResult",
     "Strategy",
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
-    from tacit.solvers import SolveResult, load_result, solve
+    from tacit.solvers import Lock, SolveResult, load_result, solve
     from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
 
@@ -53,6 +54,7 @@ _HOMES = {
     "Artifact": "tacit.artifacts.base",
     "Evaluation": "tacit.artifacts.base",
     "Game": "tacit.games",
+    "Lock": "tacit.solvers",
     "SearchOptions": "tacit.agents.options",
     "SolveResult": "tacit.solvers",
     "Strategy": "tacit.tree.base",

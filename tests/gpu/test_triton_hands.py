@@ -16,6 +16,7 @@ from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.numba_hands import HandPasses
 from tacit.nets.hand_net import HandNetLeaves, HandValueNet
 from tacit.solvers.driver import DriverOptions
+from tacit.solvers.locks import Lock, lock_tree
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.compiler import compile_for_solving
@@ -58,6 +59,27 @@ def test_values_responses_and_regrets_are_those_of_the_cpu(games: tuple[str, ...
     for ours, theirs in ((learner.state()[name] for learner in learners) for name in ("regret", "average")):
         moved = np.abs(ours - theirs) > 1e-4 * max(np.abs(ours).max(), 1e-9)
         assert moved.mean() < 1e-3  # where two actions are worth the same, rounding decides
+
+
+@pytest.mark.parametrize("solver", ["dcfr", "pcfr+", "flop"])
+def test_locks_on_the_gpu_are_those_of_the_cpu(solver: str) -> None:
+    locks = [Lock("", "bet to 3000: TT+; check: rest"), Lock("check", {"AA,KK": {"check": 0.25, "bet to 3000": 0.75}})]
+    _, tree = lock_tree(tree_of(TURN), locks)
+    exact, gpu = HandPasses(tree, np.float64), make_passes(tree, "torch", "cuda")
+    strategy = tree.normalise(np.random.default_rng(0).random(tree.num_entries))
+    for player in (0, 1):
+        ours, theirs = (
+            passes.best_response(player, passes.reach(1 - player, passes.entries(strategy))) for passes in (exact, gpu)
+        )
+        np.testing.assert_allclose(theirs[0].cpu().numpy(), ours[0], rtol=0, atol=2e-6 * np.abs(ours[0]).max())
+        mine = tree.held.entry[tree.entry_player[tree.held.entry] == player]
+        np.testing.assert_allclose(gpu.to_numpy(theirs[1])[mine], tree.uniform_strategy()[mine], atol=1e-6)
+    learner = TabularDriver(gpu, find_schedule(solver))
+    for _ in range(300):
+        learner.step()
+    np.testing.assert_allclose(learner.current_strategy()[tree.held.entry], tree.held.share, atol=1e-6)
+    quality = evaluate(exact, tree.normalise(learner.average_strategy().astype(np.float64)))
+    assert quality.exploitability < (0.02 if solver == "flop" else 0.002) * 2_000
 
 
 @pytest.mark.parametrize(("solver", "share"), [("dcfr", 0.002), ("flop", 0.02)])

@@ -189,7 +189,7 @@ def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    assert process.returncode == 130, err
     assert json.loads(out)["interrupted"] is True
     assert f"what was reached is kept in {save}" in err.decode()
 

@@ -15,7 +15,8 @@ from tacit.cards.ranges import parse_range
 from tacit.errors import TacitError
 from tacit.evaluation import StrategyViews
 from tacit.games import CHANCE, TERMINAL
-from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, TURN, BettingRules, NoLimitBetting, parse_menu
+from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, TURN, BettingRules, NoLimitBetting
+from tacit.games.sizes import parse_menu
 from tacit.tree.base import Spot, Strategy
 from tacit.tree.compiler import compile_game
 from tacit.tree.hand_builder import build_hand_tree

@@ -11,8 +11,13 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from tacit.agents.table import Table
+from tacit.errors import TacitError
+from tacit.games import load_game
+from tacit.games.betting import CALL
 from tacit.solvers import solve
 from tests.command import tacit
 
@@ -33,7 +38,7 @@ def test_a_session_with_mistakes(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("kuhn_poker against kuhn.tacit; q stops\n\ngame 1 of 3: you are player 0\n")
     assert result.stdout.count("no move 'fly': type a number or one of the names, or q to stop") == 3
-    assert result.stdout.count("  1) call  2) raise\n") == 3
+    assert result.stdout.count("  1) check  2) bet 1\n") == 3
     payoffs = [
         float(f"{'-' if how == 'lose' else ''}{size}") for how, size in re.findall(r"you (win|lose) (\d)", result.stdout)
     ]
@@ -133,3 +138,93 @@ def test_ranges_are_told_in_the_usual_notation() -> None:
     assert result.returncode == 0, result.stderr
     assert "it believes you hold: AA  KQs\n" in result.stdout
     assert "it keeps no beliefs" not in result.stdout
+
+
+def test_bets_go_by_what_is_put_in_on_the_street() -> None:
+    table = Table(load_game("no_limit_holdem(stack=1000,small_blind=5,big_blind=10)"), np.random.default_rng(0))
+    told = []
+    for action in (30, CALL, CALL, 90, 250, CALL, 400, 1_000):  # chips over the whole hand
+        table.play(action)
+        sight = table.sights[0]
+        assert sight is not None
+        told.append(sight.told[0])
+    assert told == ["raise to 30", "call 20", "check", "bet 60", "raise to 220", "call 160", "bet 150", "raise to 750 (all-in)"]
+    assert sight.chips is not None
+    told = ["pot 1,400; on the turn you have put in 150 and it 750; a call costs 600", "you have 600 left, it 0"]
+    assert sight.chips.situation(0) == told
+    assert [sight.chips.name(action) for action in sight.legal_actions] == ["fold", "call 600"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("b 450", 550),
+        ("bet 450", 550),
+        ("raise to 450", 550),
+        ("450", 550),
+        ("1,000", 1_100),
+        ("all-in", 20_000),
+        ("c", CALL),
+        ("check", CALL),
+        ("f", "there is nothing to fold to: check"),
+        ("99", "99 is not allowed: bet between 100 and 19,900"),
+        ("r 19901", "19,901 is not allowed: bet between 100 and 19,900"),
+        ("bet", "how much? bet between 100 and 19,900"),
+        ("hello", None),
+        ("b -3", None),
+        ("b 4.5", None),
+    ],
+)
+def test_any_size_that_is_legal_can_be_typed(typed: str, said: int | str | None) -> None:
+    table = Table(load_game("no_limit_holdem(board=3s7hTd,pot=200)"), np.random.default_rng(0))
+    sight = table.sights[0]
+    assert sight is not None
+    assert sight.chips is not None
+    if isinstance(said, str):
+        with pytest.raises(TacitError, match=f"^{re.escape(said)}$"):
+            sight.chips.read(typed)
+    else:
+        assert sight.chips.read(typed) == said
+        if said is not None:
+            table.play(said)
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "typed", "said"),
+    [
+        ("limit_holdem", (2 * 10, 3 * 10, 4 * 10), "raise", "nobody may raise here: call 10 or fold"),
+        ("limit_holdem", (), "raise", 20),
+        ("limit_holdem", (), "check", "there is a bet: call 5 or fold"),
+        ("limit_holdem", (), "15", "15 is not allowed: raise to 20"),
+        ("limit_holdem", (), "all-in", "nobody can go all-in here: raise to 20 at most"),
+        ("leduc_poker", (), "b 2", 2),
+        ("leduc_poker", (2,), "r 4", 2),
+        ("leduc_poker", (2,), "r 5", "5 is not allowed: raise to 4"),
+        ("pot_limit_leduc", (2,), "all-in", 2),
+        ("tplo", (), "b 200", 2),
+    ],
+)
+def test_games_of_one_size_take_it_alone(game: str, moves: tuple[int, ...], typed: str, said: int | str) -> None:
+    table = Table(load_game(game), np.random.default_rng(0))
+    for move in moves:
+        table.play(move)
+    sight = table.sights[table.actor]
+    assert sight is not None
+    assert sight.chips is not None
+    if isinstance(said, str):
+        with pytest.raises(TacitError, match=f"^{re.escape(said)}$"):
+            sight.chips.read(typed)
+    else:
+        assert sight.chips.read(typed) == said
+
+
+def test_an_illegal_size_costs_nothing_and_a_legal_one_is_played() -> None:
+    game = "no_limit_holdem(board=3s7hTdKs2c,pot=200,stack=3000)"
+    result = play(game, "--agent", "always-call", "--seat", "0", "--games", "1", "--seed", "1", typed="50\nb 5000\nb 333\n")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "  pot 200; on the river you have put in 0 and it 0\n  you have 2,900 left, it 2,900\n" in result.stdout
+    assert "  or any size from 100 to 2,900\n" in result.stdout
+    assert "  50 is not allowed: bet between 100 and 2,900\n" in result.stdout
+    assert "  5,000 is not allowed: bet between 100 and 2,900\n" in result.stdout
+    assert "  it moves: call 333\n" in result.stdout
+    assert re.search(r"you (win|lose) 433\n", result.stdout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from tacit.agents.view import View
+from tacit.games.chips import Chips
 from tacit.tree.navigate import PlayerNavigator, PlayerPlace
 from tacit.tree.public_tree import NO_ACTION, Floats, PublicTree
 
@@ -20,6 +21,8 @@ class Sight(NamedTuple):
       legal_actions: what the player may do now; empty where it does not act.
       action_names: the same in words, all different.
       drawing: what everyone sees, drawn in lines of text, where the game can be drawn.
+      told: what everyone saw since the last sight, as people say it; in poker bets go by what is put in on this street.
+      chips: in poker those on the table, where somebody acts.
     """
 
     actor: int
@@ -29,6 +32,8 @@ class Sight(NamedTuple):
     legal_actions: tuple[int, ...]
     action_names: tuple[str, ...]
     drawing: str = ""
+    told: tuple[str, ...] = ()
+    chips: Chips | None = None
 
 
 class Agent(Protocol):

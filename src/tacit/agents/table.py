@@ -9,6 +9,7 @@ from tacit.agents.base import Agent, Sight
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.base import TERMINAL, InfostateGame
+from tacit.games.chips import Chips
 from tacit.tree.observations import Draws, draw_chance
 from tacit.tree.strategy import distinct_names
 
@@ -30,7 +31,8 @@ class Table:
         self._draws = draws
         self._own_action: list[int | None] = [None, None]
         self._last_name: list[tuple[str, bool] | None] = [None, None]
-        self._arrive(game.initial_state())
+        self._chips: Chips | None = None
+        self._arrive(game.initial_state(), "")
 
     def play(self, action: int) -> None:
         """Makes the actor's move.
@@ -41,16 +43,21 @@ class Table:
         if self.actor == TERMINAL or not self.game.is_legal(self._state, action):
             raise TacitError(f"{self.game}: {action!r} is not a legal action here")
         self._own_action[self.actor] = action
-        self._arrive(self.game.apply(self._state, action))
+        self._arrive(self.game.apply(self._state, action), "" if self._chips is None else self._chips.name(action))
 
     @property
     def returns(self) -> tuple[float, float]:
         """Both players' payoffs, once the game is over."""
         return self.game.returns(self._state)
 
-    def _arrive(self, state: Any) -> None:
+    def _arrive(self, state: Any, move: str) -> None:
+        """Goes on to the next decision; `move` is what led there as people say it, where they say it in their own way."""
         arrival = draw_chance(self.game, state, self._draws)
         self._state, self.actor = arrival.state, arrival.actor
+        self._told = (move, *arrival.public[1:]) if move else arrival.public
+        if self.actor != TERMINAL:
+            chips = self.game.chips(self._state)
+            self._chips = None if chips is None else chips.since(self._chips)
         first, second = (self._look(player, arrival.public, arrival.private[player]) for player in (0, 1))
         self.sights = first, second
 
@@ -65,7 +72,9 @@ class Table:
         action, self._own_action[player] = self._own_action[player], None
         legal = tuple(self.game.legal_actions(self._state)) if acting else ()
         names = distinct_names([self.game.action_name_at(self._state, move).strip() for move in legal], legal)
-        return Sight(self.actor, action, public, private, legal, tuple(names), self.game.drawing(self._state))
+        chips = None if self.actor == TERMINAL else self._chips
+        drawing = self.game.drawing(self._state)
+        return Sight(self.actor, action, public, private, legal, tuple(names), drawing, self._told, chips)
 
 
 def play_game(

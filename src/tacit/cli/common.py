@@ -84,10 +84,10 @@ def logger() -> Console:
 
 
 def plain_table(*headings: str) -> Table:
-    """Returns an empty table without lines, under bold headings."""
-    from rich.table import Table
+    """Returns an empty table without lines, under bold headings; what is too wide for it is wrapped and never cut."""
+    from rich.table import Column, Table
 
-    return Table(*headings, box=None, header_style="bold")
+    return Table(*(Column(heading, overflow="fold") for heading in headings), box=None, header_style="bold")
 
 
 def print_lines(*lines: str) -> None:

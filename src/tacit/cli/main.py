@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 
 import typer
@@ -18,11 +20,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 _STOPPED = 130
-"""Exit code after Ctrl-C, with which some versions of Typer return instead of raising."""
+"""Exit code of every command after Ctrl-C, with which some versions of Typer return instead of raising."""
 
 app = typer.Typer(
     name="tacit",
-    help="Reinforcement learning plus search in two-player games with hidden information.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -45,9 +46,25 @@ app.add_typer(acpc.acpc, name="acpc")
 app.command("slumbot")(slumbot.slumbot)
 
 
+def _keep_examples_whole(commands: typer.Typer) -> None:
+    """Has help show each example on a line of its own, however narrow the terminal, so that it can be pasted."""
+    for command in commands.registered_commands:
+        text = inspect.cleandoc(command.callback.__doc__ or "") if command.callback else ""
+        command.help = re.sub(r"\n\n(?= +tacit )", "\n\n\b\n", text)  # this mark tells click not to wrap a paragraph
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _keep_examples_whole(group.typer_instance)
+
+
+_keep_examples_whole(app)
+
+
 @app.callback()
 def _root() -> None:
-    """Reinforcement learning plus search in two-player games with hidden information."""
+    """Reinforcement learning plus search in two-player games with hidden information.
+
+    Exit codes: 0 when it is done, 2 after a mistake, which one line explains, and 130 after Ctrl-C.
+    """
 
 
 def main(arguments: list[str] | None = None) -> None:

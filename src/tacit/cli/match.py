@@ -20,12 +20,12 @@ from tacit.cli.common import (
     SearchTimeOption,
     SeedOption,
     WorkersOption,
-    logger,
     print_json,
     print_report,
     progress_monitor,
     start,
 )
+from tacit.errors import StoppedError
 
 if TYPE_CHECKING:
     from tacit.arena.match import Deal
@@ -61,7 +61,7 @@ def match(
 
       tacit match leduc.tacit random --game leduc_poker --hands 10000 --json
 
-      tacit match first.tacit second.tacit --game leduc_poker --hands 2000 --aivat
+      tacit match leduc.tacit always-call --game leduc_poker --hands 2000 --aivat
 
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """
@@ -99,8 +99,6 @@ def match(
                 show(each * tally.count, note=f"{rate}  mean {tally.mean:+.4g}")
         except KeyboardInterrupt:  # the deal in progress is lost, all others are kept
             interrupted = True
-    if interrupted:
-        logger().print("stopped early" + (f"; what was played is kept in {save}" if save else ""), soft_wrap=True)
     report: dict[str, Any] = {
         "game": str(rules), "agents": [first, second], "hands": each * tally.count, **figures(rules, tally),
         "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff", "kind": "sampled", "verdict": tally.verdict(each),
@@ -108,6 +106,8 @@ def match(
         "interrupted": interrupted, **({"without_aivat": figures(rules, raw)} if aivat else {}),
     }  # fmt: skip
     print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})
+    if interrupted:
+        raise StoppedError("by Ctrl-C" + (f"; what was played is kept in {save}" if save else ""))
 
 
 def _entries(deal: Deal) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ from tacit.cli.common import (
     progress_monitor,
     start,
 )
-from tacit.errors import TacitError
+from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.agents.table import Table
     from tacit.agents.view import View
     from tacit.games import AnyGame
+    from tacit.games.chips import Chips
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 WIDTH = 100
@@ -63,13 +64,17 @@ def play(
 ) -> None:
     """Play against an agent in the terminal. Choose moves by number or name; q stops.
 
+    In poker bets go by what is put in on the present street (b 450, raise 900, all-in); no-limit takes any size that is legal.
+
     Examples:
 
       tacit play "liars_dice(dice=1,faces=4)" --show-beliefs
 
       tacit play kuhn_poker --seat 0 --games 10
 
-      tacit play leduc_poker --agent leduc.tacit
+      tacit play leduc_poker --agent always-call
+
+      tacit play no_limit_holdem --agent always-call --seat 1
 
       tacit play openspiel:tic_tac_toe --agent random
     """
@@ -95,7 +100,7 @@ def play(
     searches = getattr(opponent, "safety", None)
     screen.say(f"{rules} against {opponent.name}{f' (search: {searches})' if searches else ''}; q stops")
     results: list[dict[str, Any]] = []
-    stopped = False
+    stopped = interrupted = False
     try:
         while games is None or len(results) < games:
             mine = int(seats.choice(SEATS[seat]))
@@ -104,9 +109,9 @@ def play(
             results.append({"seat": mine, "payoff": payoff})
             screen.say(f"score: {_score(results)}")
             if games is None and not asked:  # some seats never move: do not rush on for ever
-                screen.ask(["next game"])
-    except (_LeaveError, KeyboardInterrupt):
-        stopped = True
+                screen.ask({"next game": 0})
+    except (_LeaveError, KeyboardInterrupt) as left:
+        stopped, interrupted = True, isinstance(left, KeyboardInterrupt)
         screen.say(f"\ngoodbye; {_score(results)}")
     if as_json:
         total = sum(result["payoff"] for result in results)
@@ -115,6 +120,8 @@ def play(
             "total": total, "mean": total / len(results) if results else None, "stopped": stopped, "seed": seed,
         }  # fmt: skip
         print_json(report)
+    if interrupted:
+        raise StoppedError("by Ctrl-C")
 
 
 def _play_one(
@@ -158,24 +165,33 @@ class _Screen:
         self._stream.write(text + end)
         self._stream.flush()
 
-    def ask(self, names: list[str]) -> int:
-        """Returns which of the names was chosen; asks until one is."""
-        numbered = not any(name.strip().isdigit() for name in names)  # else a number could mean two things
-        choices = {_plain(name): i for i, name in enumerate(names)}
+    def ask(self, choices: dict[str, int], chips: Chips | None = None) -> int:
+        """Returns the action that was chosen, one of the named or in poker any that is allowed; asks until one is."""
+        numbered = not any(name.strip().isdigit() for name in choices)  # else a number could mean two things
+        actions = {_plain(name): action for name, action in choices.items()}
         if numbered:
-            choices |= {str(i + 1): i for i in range(len(names))}
-        for line in _lines([f"{i + 1}) {name}" if numbered else name for i, name in enumerate(names)]):
+            actions |= {str(i + 1): action for i, action in enumerate(choices.values())}
+        for line in _lines([f"{i + 1}) {name}" if numbered else name for i, name in enumerate(choices)]):
             self.say(f"  {line}")
+        if chips is not None and chips.free_sizes is not None:
+            self.say("  or any size from {:,} to {:,}".format(*chips.free_sizes))
         while True:
             self.say("your move: ", end="")
             line = sys.stdin.readline()
             if not sys.stdin.isatty():  # a terminal shows what is typed; a script's output should as well
                 self.say(line.rstrip("\n"))
             word = _plain(line)
-            if word in choices:
-                return choices[word]
+            if word in actions:
+                return actions[word]
             if not line or word in ("q", "quit", "exit"):
                 raise _LeaveError
+            try:
+                action = None if chips is None else chips.read(word)
+            except TacitError as error:
+                self.say(f"  {error}")
+                continue
+            if action is not None:
+                return action
             self.say(f"  no move {word!r}: type {'a number or ' if numbered else ''}one of the names, or q to stop")
 
 
@@ -192,13 +208,14 @@ class _Account:
         self.private: list[str] = []
         self.moves: list[str] = []
         self._choices: dict[int, str] = {}
+        self._chips: Chips | None = None
 
     def see(self, sight: Sight) -> None:
         """Takes in a sight of the seat."""
         if sight.action is not None:
-            self.moves.append(self._choices[sight.action])
+            self.moves.append(self._chips.name(sight.action) if self._chips else self._choices[sight.action])
         self.private = (list(sight.private) or self.private) if self.names_infostates else [*self.private, *sight.private]
-        self._choices = dict(zip(sight.legal_actions, sight.action_names, strict=True))
+        self._choices, self._chips = dict(zip(sight.legal_actions, sight.action_names, strict=True)), sight.chips
 
 
 class _Person:
@@ -221,8 +238,8 @@ class _Person:
 
     def observe(self, sight: Sight) -> None:
         if self._now is not None and self._now.actor == 1 - self._player:
-            self._screen.say(f"  it moves{': ' if sight.public else ''}{', '.join(sight.public)}")
-        self._public += sight.public
+            self._screen.say(f"  it moves{': ' if sight.told else ''}{', '.join(sight.told)}")
+        self._public += sight.told
         self._own.see(sight)
         self._now = sight
 
@@ -237,10 +254,15 @@ class _Person:
         if self._now.drawing:
             self.draw()
         elif self._public:
-            self._screen.say(f"  so far: {' '.join(self._public)}")
+            self._screen.say(f"  so far: {(', ' if self._now.chips else ' ').join(self._public)}")
         if self._own.moves and not self._now.drawing:
             self._screen.say(f"  your moves: {', '.join(self._own.moves)}")
-        return self._now.legal_actions[self._screen.ask(list(self._now.action_names))]
+        chips, legal, names = self._now.chips, self._now.legal_actions, self._now.action_names
+        if chips is None:
+            return self._screen.ask(dict(zip(names, legal, strict=True)))
+        for line in chips.situation(self._player):
+            self._screen.say(f"  {line}")
+        return self._screen.ask({chips.name(action): action for action in legal}, chips)
 
     def draw(self) -> None:
         """Shows what everyone sees, where it can be drawn."""

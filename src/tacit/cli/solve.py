@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import solve_checks as checks
-from tacit.cli.common import JsonOption, SeedOption, logger, plain_table, print_json, printer, progress_monitor, start
+from tacit.cli.common import JsonOption, logger, plain_table, print_json, printer, progress_monitor, start
 from tacit.cli.show import draw_view, print_view
-from tacit.errors import TacitError
+from tacit.errors import StoppedError, TacitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +31,19 @@ AUTOSAVE_SHARE = 0.05
 def solve(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
     solver: Annotated[
-        str,
-        typer.Option(help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05)."),
-    ] = "dcfr",
+        str | None,
+        typer.Option(
+            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05). "
+            "[default: dcfr, or that of --resume]"
+        ),
+    ] = None,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Fix the play at a public state and solve around it: 'LINE: ACTION=SHARE,...', 'LINE: ACTION: RANGE; ACTION: "
+            "rest', or a file LOCKS.json. Can be given several times."
+        ),
+    ] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations; each updates both players. [default: 1000]")] = None,
     target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
@@ -55,7 +65,9 @@ def solve(
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     bits: Annotated[int | None, typer.Option(help="Hold'em on the cpu: 16 for half the memory, rounded. [default: 32]")] = None,
     save: Annotated[Path | None, typer.Option(help="Keep the solve in this file (also on the way, and when stopped).")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Continue the solve in this file.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Continue the solve in this file, with its solver, locks and seed.")
+    ] = None,
     export: Annotated[Path | None, typer.Option(help="Write the strategy: .json, .csv or .openspiel.json.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the convergence curve as a picture (.png, .svg or .pdf).")] = None,
     show: Annotated[int, typer.Option(min=0, help="Print the strategy at this many infostates.")] = 0,
@@ -64,9 +76,14 @@ def solve(
     at: Annotated[str | None, typer.Option(help="Show the strategy at this point, like 'check / bet to 2000'.")] = None,
     grid: Annotated[Path | None, typer.Option(help="Hold'em: write the grid of hands there as a picture.")] = None,
     as_json: JsonOption = False,
-    seed: SeedOption = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**32 - 1, help="Seed of noisy responses; nothing else is random. [0, or that of --resume]"),
+    ] = None,
 ) -> None:
     """Solve a game in tables and report its value and exact exploitability.
+
+    Ctrl-C ends it after an iteration: what was reached is printed and saved, and the exit code is 130.
 
     Examples:
 
@@ -74,21 +91,23 @@ def solve(
 
       tacit solve "liars_dice(dice=1,faces=6)" --solver dcfr --target 1e-4 --plot curve.png
 
-      tacit solve openspiel:leduc_poker --solver pcfr+ --save leduc.tacit --export policy.openspiel.json
+      tacit solve leduc_poker --solver pcfr+ --save leduc.tacit --export policy.openspiel.json
 
       tacit solve leduc_poker --solver "xfp(step=0.01)" --iterations 5000 --plot curve.png
 
       tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
 
       tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --grid g.png
+
+      tacit solve leduc_poker --lock "bet: fold=0.5,call=0.5" --lock ": bet: Ks,Kh; check: rest"
     """
     from tacit.games import load_game
     from tacit.games.holdem import require_holdem
     from tacit.search.config import CFR_D, SearchConfig
 
-    start(seed)
+    start(seed or 0)
     rules = checks.with_ranges(load_game(game), range0, range1)
-    files = checks.check_files(rules, resume, save=save, export=export, plot=plot, grid=grid)
+    checks.check_files(rules, resume, save=save, export=export, plot=plot, grid=grid)
     if grid is not None:
         require_holdem(rules, "--grid")
     if solver == "lp":
@@ -98,20 +117,25 @@ def solve(
         goal = None if target is None else checks.parse_target(target, rules)
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
-            rules, save, resume, at, solver=solver, iterations=iterations, target=goal,
+            rules, save, resume, at, solver=solver, locks=checks.parse_locks(lock), iterations=iterations, target=goal,
             time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, bits=bits, seed=seed,
         )  # fmt: skip
     else:
-        whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit}
+        whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit, "lock": lock}
         _refuse_for_search(whole, {"backend": backend, "bits": bits}, {"at": at, "grid": grid})
         length = SEARCH_ITERATIONS if iterations is None else iterations
         ways = decomposition or CFR_D, not simultaneous, recycle or 1
-        result = _search(rules, SearchConfig(solver, length, _parse_depth(depth), *ways), leaf or "oracle", device, seed)
-    _write(result, save, export, plot, grid, at)
+        config = SearchConfig(solver or "dcfr", length, _parse_depth(depth), *ways)
+        result = _search(rules, config, leaf or "oracle", device, seed or 0)
+    written, problems = _write(result, save, export, plot, grid, at)
     if as_json:
         print_json(result.summary() if at is None else {**result.summary(), "node": result.show(at).as_dict()})
     else:
-        _print(result, show, at, files)
+        _print(result, show, at, written)
+    if problems:
+        raise TacitError("; ".join(problems))
+    if result.interrupted:
+        raise StoppedError("by Ctrl-C" + (f"; what was reached is kept in {save}" if save else ""))
 
 
 def _refuse_for_search(whole: dict[str, Any], computing: dict[str, Any], shown: dict[str, Any]) -> None:
@@ -133,13 +157,16 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
     from tacit.solvers import solve as run
     from tacit.tree.base import who_acts
 
-    what = f"{options['solver']} on {rules}"
+    saved = None if resume is None else load_result(resume, rules)
+    what = f"{options['solver'] or (saved.solver if saved else 'dcfr')} on {rules}"
     with progress_monitor() as monitor:
+        if saved is not None:
+            monitor.say(f"continuing {what} after {saved.iterations:,} iterations")
         monitor.step(what, 0, note="compiling the game")
         return run(
             rules,
             **options,
-            resume=None if resume is None else load_result(resume, rules),
+            resume=saved,
             on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
             on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
             on_check=_autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
@@ -181,7 +208,10 @@ def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, 
         show(point.iteration, note=f"{rate}exploitability {point.exploitability:.3g}")
         began = time.monotonic()
         if save is not None and began > next_save:
-            result().save(save)
+            try:
+                result().save(save)
+            except TacitError as error:  # nothing is lost yet: the end of the solve will find another place
+                logger().print(f"not saved on the way: {error}", soft_wrap=True)
             next_save = time.monotonic() + max(AUTOSAVE_SECONDS, (time.monotonic() - began) / AUTOSAVE_SHARE)
 
     return check
@@ -189,20 +219,25 @@ def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, 
 
 def _write(
     result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str | None
-) -> None:
-    """Writes a solve to the files that the user named."""
+) -> tuple[list[Path], list[str]]:
+    """Writes a solve to the files that the user named; returns those that were written, and what went wrong with others."""
     from tacit.solvers.export import export as write
 
-    if result.interrupted:
-        logger().print("stopped early" + (f"; what was reached is kept in {save}" if save else ""), soft_wrap=True)
-    if save is not None:
-        result.save(save)
-    if export is not None:
-        write(result, export)
-    if plot is not None:
-        result.plot(plot)
-    if grid is not None:
-        draw_view(result.strategy.at(at or ""), grid)
+    ways: dict[Path | None, Callable[[Path], object]] = {
+        save: result.save,
+        export: lambda path: write(result, path),
+        plot: result.plot,
+        grid: lambda path: draw_view(result.strategy.at(at or ""), path),
+    }
+    written, problems = [], []
+    for path, way in ways.items():
+        if path is not None:
+            try:
+                way(path)
+                written.append(path)
+            except (TacitError, OSError) as error:
+                problems.append(f"{error}{'; ' + checks.keep_elsewhere(result, path) if path == save else ''}")
+    return written, problems
 
 
 def _print(result: SolveResult, show: int, at: str | None, files: list[Path]) -> None:
@@ -211,15 +246,21 @@ def _print(result: SolveResult, show: int, at: str | None, files: list[Path]) ->
     console, tree = printer(), result.strategy.tree
     known = tree.game.known_value()
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     table.add_row("game", result.game)
     table.add_row("size", f"{tree.num_nodes:,} public states, {tree.num_infostates:,} infostates")
     rate = result.iterations / result.seconds if result.seconds else 0.0
     speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
     table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
-    beside = f"  (known: {known.value:.10g}, {known.source})" if known else ""
+    what = "without locks" if result.locks else "known"
+    beside = f"  ({what}: {known.value:.10g}, {known.source})" if known else ""
     table.add_row("value", f"{result.value:.10g} for the first player{beside}")
     units = "".join(f"{number:.3g} {name.replace('percent_of_', '% of the ')}, " for name, number in result.in_units.items())
-    table.add_row("exploitability", f"{result.exploitability:.4g}  ({units}exact; NashConv {result.nash_conv:.4g})")
+    bound = "; nobody deviates where play is locked" if result.locks else ""
+    table.add_row("exploitability", f"{result.exploitability:.4g}  ({units}exact; NashConv {result.nash_conv:.4g}{bound})")
+    for lock in result.locks:
+        table.add_row("locked", str(lock))
     for path in files:
         table.add_row("written", str(path))
     console.print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,15 @@ from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
+    from tacit.solvers import Lock, SolveResult
 
 
-def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> list[Path]:
-    """Returns the files that will be written.
+def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> None:
+    """Refuses files that cannot be written later, or hold what should not be lost.
 
     Raises:
-      TacitError: one cannot be written in its format, would be written twice, or would replace the solve that is continued.
+      TacitError: one cannot be written in its format, would be written twice, or would replace the solve that is continued,
+        a solve of another game, or a file of another kind.
     """
     from tacit.files import check_writable
     from tacit.plots import SUFFIXES as PICTURES
@@ -37,7 +40,43 @@ def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> 
             raise TacitError(f"cannot write {path}: the name must end in {', '.join(PICTURES)}")
     if "export" in files:
         check_export(rules, files["export"])
-    return list(files.values())
+    if "save" in files and files["save"].exists() and (resume is None or files["save"].resolve() != resume.resolve()):
+        _check_replaceable(files["save"], str(rules))
+
+
+def _check_replaceable(path: Path, game: str) -> None:
+    """Refuses to write a solve over anything but another solve of the same game."""
+    from tacit.solvers.result import saved_game
+
+    there = saved_game(path)
+    if there != game and path.stat().st_size:
+        what = "is not a saved solve" if there is None else f"holds a solve of {there}"
+        raise TacitError(f"{path} {what}: it is not overwritten, choose another name for --save or remove it")
+
+
+def keep_elsewhere(result: SolveResult, path: Path) -> str:
+    """Returns where a solve is kept that could not be written to its file, after writing it there."""
+    for folder in (tempfile.gettempdir(), Path.home(), Path.cwd()):
+        try:
+            place = Path(tempfile.mkdtemp(prefix="tacit-", dir=folder)) / path.name
+            result.save(place)
+        except (TacitError, OSError):
+            continue
+        return f"the solve is kept in {place}"
+    return "the solve could not be kept anywhere else"
+
+
+def parse_locks(texts: list[str] | None) -> list[Lock] | None:
+    """Returns the locks of `--lock`: written out, or in files of JSON; None without any.
+
+    Raises:
+      TacitError: one cannot be read.
+    """
+    from tacit.solvers.locks import load_locks, parse_lock
+
+    if not texts:
+        return None
+    return [lock for text in texts for lock in (load_locks(text) if text.endswith(".json") else [parse_lock(text)])]
 
 
 def refuse(why: str, **options: Any) -> None:

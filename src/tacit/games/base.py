@@ -18,6 +18,7 @@ from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.games.boards import Boards, Planes
+    from tacit.games.chips import Chips
 
 CHANCE = -1
 """Actor of a state where nature moves."""
@@ -137,6 +138,14 @@ class Game(ABC, Generic[State]):
     def action_name_at(self, state: State, action: int) -> str:
         """Returns a legal action of `state` in words, where the state helps to say it; the actor's private part must not."""
         return self.action_name_for(self.actor(state), action)
+
+    def chips(self, state: State) -> Chips | None:
+        """Returns the chips at a decision of a game of poker, for people to see; None in other games.
+
+        Whoever gives chips folds and calls by `betting.FOLD` and `CALL`, and lets everyone see every action.
+        """
+        del state
+        return None
 
     def drawing(self, state: State) -> str:
         """Returns what everyone sees, drawn in lines of text, such as a board; empty where there is nothing to draw."""

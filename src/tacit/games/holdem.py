@@ -38,6 +38,7 @@ from tacit.games.betting import (
     LimitBetting,
     NoLimitBetting,
 )
+from tacit.games.chips import STREETS, Chips
 from tacit.games.holdem_size import holdem_size
 from tacit.games.menus import menus_in_words, preset_parameters, read_menus
 
@@ -186,6 +187,11 @@ class Holdem(Game[HoldemState]):
             return "check"
         opens = action > CALL and betting.street > PREFLOP and not betting.num_raises
         return f"bet to {action}" if opens else self.action_name(action)
+
+    def chips(self, state: HoldemState) -> Chips:
+        betting, rules = state.betting, self.rules
+        limited = rules.stack if not rules.fixed_raises else None  # in limit games nobody runs out of chips
+        return Chips(betting.street, STREETS, betting.actor, betting.spent, limited, rules.all_raises(betting), None)
 
     def size(self) -> GameSize | None:
         if self._deals_hands:  # how many histories the ranges leave is not in closed form

@@ -10,6 +10,7 @@ from math import comb, perm
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
+from tacit.games.chips import Chips
 
 FOLD, CALL, RAISE = range(3)
 """Checking is calling nothing; betting is raising nothing."""
@@ -180,6 +181,14 @@ class SmallPoker(Game[PokerState]):
 
     def action_name(self, action: int) -> str:
         return ("fold", "call", "raise")[action]
+
+    def chips(self, state: PokerState) -> Chips:
+        first, second = self.contributions(state)
+        street, actor = len(state.streets) - 1, self.actor(state)
+        total = self.raise_to(street, state.streets[-1].count(RAISE), (first, second)[1 - actor])
+        limits = None if total is None else (total, total)
+        stack = getattr(self, "stack", None)  # where the betting has no other limit
+        return Chips(street, (), actor, (first, second), stack, limits, RAISE)
 
     def size(self) -> GameSize:
         """Returns the exact size: public states are betting and boards, and on a board as many hands are possible as on any."""

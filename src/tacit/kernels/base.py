@@ -112,6 +112,10 @@ class Passes(ABC, Generic[Array]):
     def zeros(self) -> Array:
         """Returns entries of zeros."""
 
+    def new_regrets(self) -> Array:
+        """Returns regrets before the first update; where play is fixed and read from regrets, they say what is played."""
+        return self.zeros()
+
     @abstractmethod
     def uniform(self) -> Array:
         """Returns the uniform strategy."""

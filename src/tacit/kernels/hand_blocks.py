@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.compiled import compiled, inner
-from tacit.kernels.base import MATCH, RESPOND
+from tacit.kernels.base import FOLLOW, MATCH, RESPOND
 from tacit.kernels.card_removal import LANES, fold_values, showdown_values, turn
 from tacit.kernels.simd import (
     gather_at,
@@ -132,7 +132,7 @@ def enter(block, player, places, tree, root_reach, weights, reach, average, step
     """
     here, before = places
     (parent, node_start, root_start), nodes, _, _, rows, lanes = tree
-    _, actor, num_actions, first_child, child, node_entry, _ = nodes
+    _, actor, num_actions, first_child, child, node_entry, _, _ = nodes
     node_row, row_parent, first_row, num_begins = rows[player]
     lane_start, above = lanes[player][0], lanes[player][2]
     first, size = lane_start[block], lane_start[block + 1] - lane_start[block]
@@ -333,6 +333,24 @@ def _match_packed(actions, stride, at, node, entry, children, rows, values, regr
     _pack(average, scales[1], node, entry, spare[1], actions * stride, largest(top_average), one)
 
 
+@inner()
+def _hold(mode, size, stride, actions, at, entry, children, values, shares, start, played):  # type: ignore[no-untyped-def]
+    """Puts fixed play back after a decision, and the value of following it where the others responded.
+
+    Where regrets were matched, values are those of what was played, which was fixed before.
+    """
+    for h in range(size):
+        if shares[start + h] >= 0:
+            if mode == RESPOND:
+                value = values[children[0] + h] * shares[start + h]
+                for a in range(1, actions):
+                    value += values[children[a] + h] * shares[start + a * stride + h]
+                values[at + h] = value
+            if played is not None:
+                for a in range(actions):
+                    played[entry + a * stride + h] = shares[start + a * stride + h]
+
+
 @inner(error_model="numpy")
 def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, scales, spare, step):  # type: ignore[no-untyped-def]
     """Lets the values of a board's ends and of what follows it flow up to its beginnings.
@@ -355,7 +373,7 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
     """
     row_at, value_at = places
     (_, node_start, _), nodes, _, _, rows, lanes = tree
-    kind, actor, num_actions, first_child, child, node_entry, _ = nodes
+    kind, actor, num_actions, first_child, child, node_entry, _, (held_start, held) = nodes
     node_row, _, first_row, _ = rows[player]
     lane_start = lanes[player][0]
     one = step[-1]
@@ -397,6 +415,12 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
                     )
         else:
             _follow(stride, actions, at, entry, below, values, weights, one)
+        if held_start[node] >= 0 and actor[node] == player and mode != FOLLOW:
+            if strategy is None:  # noqa: SIM108 (numba makes no code for the other case)
+                played = regret
+            else:
+                played = strategy
+            _hold(mode, size, stride, actions, at, entry, below, values, held, held_start[node], played)
 
 
 @inner()

@@ -152,7 +152,7 @@ def tables_of(layout: HandLayout, dtype: type) -> tuple[Any, ...]:
     """Returns what the kernels know of a tree.
 
     boards: the board before each, the first node of each, and where the root reaches of first boards start, for both players;
-    nodes: kind, actor, actions and children of each, where its entries start, and where those of boards do;
+    nodes: kind, actor, actions and children of each, where its entries start, and where those of boards do; what is fixed;
     ends: where the terminal nodes of each board start, how many of them are folds, the nodes, and the amounts at stake;
     begins: where the beginnings of each board start, their nodes, and the nodes where a card was dealt before;
     rows: for both players the row of each node, the row above each row, the first row of each board, and rows it inherits;
@@ -170,7 +170,16 @@ def tables_of(layout: HandLayout, dtype: type) -> tuple[Any, ...]:
     root_start = [np.cumsum(np.where(roots, lanes[p].width, 0)) - np.where(roots, lanes[p].width, 0) for p in (0, 1)]
     return (
         (blocks.parent, blocks.node_start, (root_start[0], root_start[1])),
-        (tree.kind, tree.actor, tree.num_actions, tree.first_child, tree.child, layout.node_entry, layout.block_entry),
+        (
+            tree.kind,
+            tree.actor,
+            tree.num_actions,
+            tree.first_child,
+            tree.child,
+            layout.node_entry,
+            layout.block_entry,
+            _held_shares(layout, dtype),
+        ),
         (np.concatenate([[0], np.cumsum(counts)]), folds, order, tree.amount.astype(dtype)),
         (np.concatenate([[0], np.cumsum(begins)]), first, tree.parent[first]),
         tuple((tree.reach_row[p], tree.row_parent[p], layout.first_row[p], layout.num_begins) for p in (0, 1)),
@@ -179,3 +188,24 @@ def tables_of(layout: HandLayout, dtype: type) -> tuple[Any, ...]:
             for part in lanes
         ),
     )
+
+
+def _held_shares(layout: HandLayout, dtype: type) -> tuple[Array, Array]:
+    """Returns `[N]` where the fixed shares of each node start, -1 where it has none, and these shares.
+
+    The shares of a node lie like its entries; those of hands that decide for themselves are -1.
+    """
+    tree = layout.tree
+    number = np.searchsorted(tree.entry_offset, tree.held.entry, side="right") - 1
+    node, lane = tree.entry_node[number], tree.held.entry - tree.entry_offset[number]
+    start, shares, used = np.full(len(tree), -1, np.int64), [np.zeros(0)], 0
+    for at in np.unique(node).tolist():
+        player, block, here = int(tree.actor[at]), int(tree.block[at]), node == at
+        spread = np.full((tree.num_actions[at], tree.blocks.width(block)), -1.0)
+        spread[number[here] - tree.first_entry[at], lane[here]] = tree.held.share[here]
+        places = layout.places(player, block)
+        own = np.full((len(spread), layout.lanes[player].stride[block]), -1.0)
+        own[:, : len(places)] = spread[:, places]
+        shares.append(own.ravel())
+        start[at], used = used, used + own.size
+    return start, np.concatenate(shares).astype(dtype)

@@ -165,6 +165,10 @@ class HandPasses(HandTreePasses[Array]):
             return Packed(np.zeros(self._layout.num_entries, np.int16), np.zeros(len(self.tree), np.float32))
         return np.zeros(self._layout.num_entries, self.dtype)
 
+    def new_regrets(self) -> Any:
+        held = self.tree.held
+        return self.entries(held.put(np.zeros(self.tree.num_entries))) if len(held.entry) else self.zeros()
+
     def rows_to_numpy(self, player: int, rows: Array) -> Floats:
         tree, layout, block = self.tree, self._layout, self.tree.row_block[player]
         lanes, within = layout.lanes[player], np.arange(len(block)) - layout.first_row[player][block]

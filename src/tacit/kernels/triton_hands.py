@@ -120,13 +120,14 @@ def _deal_kernel(  # type: ignore[no-untyped-def]
 @triton.jit  # type: ignore[untyped-decorator]
 def _up_kernel(  # type: ignore[no-untyped-def]
     first_piece, player, width, decision_start, value, actor, num_actions, entry, first_edge, edge_value, edge_row,
-    values, strategy, regret, average, own_reach, steps, counter,
-    MODE: tl.constexpr, RESPOND: tl.constexpr, MATCH: tl.constexpr, BONUS: tl.constexpr, ACTIONS: tl.constexpr,
-    LANES: tl.constexpr,
+    values, strategy, regret, average, own_reach, held, steps, counter,
+    MODE: tl.constexpr, RESPOND: tl.constexpr, MATCH: tl.constexpr, BONUS: tl.constexpr, HELD: tl.constexpr,
+    ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
     """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player.
 
-    With `BONUS`, `regret` holds what is added to values where a response compares them.
+    With `BONUS`, `regret` holds what is added to values where a response compares them. With `HELD`, `held` has the fixed
+    shares of entries, below 0 where a hand decides.
     """
     piece = first_piece + tl.program_id(0)
     hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
@@ -148,9 +149,12 @@ def _up_kernel(  # type: ignore[no-untyped-def]
             if MODE == RESPOND:
                 ranked = found + tl.load(regret + entries, mask=both, other=0.0) if BONUS else found
                 _, chosen = tl.max(tl.where(real[:, None], ranked, float("-inf")), 0, return_indices=True)
-                picked = action[:, None] == chosen[None, :]
-                result = tl.sum(tl.where(picked, found, 0.0), 0)
-                tl.store(strategy + entries, picked.to(tl.float32), mask=both)
+                picked = (action[:, None] == chosen[None, :]).to(tl.float32)
+                if HELD:
+                    fixed = tl.load(held + entries, mask=both, other=-1.0)
+                    picked = tl.where(fixed >= 0.0, fixed, picked)
+                result = tl.sum(tl.where(picked > 0.0, picked * found, 0.0), 0)
+                tl.store(strategy + entries, picked, mask=both)
             else:
                 result = tl.sum(found * tl.load(strategy + entries, mask=both, other=0.0), 0)
             if MODE == MATCH:
@@ -164,7 +168,11 @@ def _up_kernel(  # type: ignore[no-untyped-def]
                 wish = tl.maximum(new + prediction * instant, 0.0)
                 total = tl.sum(wish, 0)[None, :]
                 even = tl.full([ACTIONS, LANES], 1.0, tl.float32) / actions
-                tl.store(strategy + entries, tl.where(total > 0.0, wish / tl.where(total > 0.0, total, 1.0), even), mask=both)
+                following = tl.where(total > 0.0, wish / tl.where(total > 0.0, total, 1.0), even)
+                if HELD:
+                    fixed = tl.load(held + entries, mask=both, other=-1.0)
+                    following = tl.where(fixed >= 0.0, fixed, following)
+                tl.store(strategy + entries, following, mask=both)
         tl.store(values + tl.load(value + decision) + hand, result, mask=inside)
 
 
@@ -194,6 +202,7 @@ class TritonHandPasses(HandTreePasses[Tensor]):
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
         self._values = torch.zeros(int(self._value_offset[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
         self._none = torch.zeros(0, device=device)
+        self._held = self._to_device(tree.held.put(np.full(tree.num_entries, -1.0))) if len(tree.held.entry) else self._none
         self._run_outs = DeviceRunOuts(tree, self._value_offset, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:
@@ -254,9 +263,9 @@ class TritonHandPasses(HandTreePasses[Tensor]):
                 )  # fmt: skip
             _up_kernel[last - first, triton.cdiv(self._widest, LANES)](
                 first, player, t["width"], t["decision_start"], t["value"], t["actor"], t["num_actions"], t["entry"],
-                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, clock.table, clock.counter,
-                MODE=mode, RESPOND=RESPOND, MATCH=MATCH, BONUS=len(arrays[1]) > 0, ACTIONS=self._actions,
-                LANES=LANES,
+                t["first_edge"], t["edge_value"], t["edge_row"][player], values, *arrays, own_reach, self._held, clock.table,
+                clock.counter, MODE=mode, RESPOND=RESPOND, MATCH=MATCH, BONUS=len(arrays[1]) > 0, HELD=len(self._held) > 0,
+                ACTIONS=self._actions, LANES=LANES,
             )  # fmt: skip
 
     def move(self, rows: Tensor, other: Tensor, weight: Any) -> None:

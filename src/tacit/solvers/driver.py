@@ -79,7 +79,7 @@ class Driver:
         options = self.options
         self.passes, self.clock = passes, Clock(self.schedule, passes.device if passes.capturable else "cpu")
         self._sample_iterations: Any = None
-        self.average, self.regret = passes.zeros(), passes.zeros()
+        self.average, self.regret = passes.zeros(), passes.new_regrets()
         self.valuation: Valuation | None = None
         if options.evaluator is not None and passes.leaf_states is not None:
             decomposition = AVERAGES if self.responds else options.decomposition

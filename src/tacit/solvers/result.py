@@ -19,6 +19,7 @@ from tacit.files import check_readable, write_whole
 from tacit.games import AnyGame, load_game
 from tacit.kernels import make_passes
 from tacit.plots import convergence_figure, save_figure
+from tacit.solvers.locks import Lock, lock_tree, read_locks
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.node_view import Belief, NodeView
@@ -35,6 +36,8 @@ _METADATA = {
     "curve": list,
     "backend": str,
     "device": str,
+    "locks": list,
+    "seed": int,
 }
 """What is kept beside the arrays, and as what."""
 
@@ -65,6 +68,8 @@ class SolveResult:
       backend: what computed it, and
       device: where.
       interrupted: whether the user stopped it early.
+      locks: the strategies that were fixed; no best response of `quality` deviates there.
+      seed: of noisy responses.
     """
 
     strategy: Strategy
@@ -78,6 +83,8 @@ class SolveResult:
     backend: str
     device: str
     interrupted: bool = False
+    locks: tuple[Lock, ...] = ()
+    seed: int = 0
 
     @property
     def game(self) -> str:
@@ -130,15 +137,18 @@ class SolveResult:
         return self.strategy.at(at).beliefs
 
     def best_response(self, player: int) -> BestResponse:
-        """Returns a player's best response to the other's strategy, and what it is worth; exact.
+        """Returns a player's best response to the other's strategy, and what it is worth; exact. It keeps to the locks.
 
         Raises:
           TacitError: there is no such player.
         """
         if player not in (0, 1):
             raise TacitError(f"players are 0 and 1: there is no player {player}")
-        passes = make_passes(self.strategy.tree).exact()
-        return best_response(passes, self.views.strategy.probabilities, player)
+        _, locked = lock_tree(self.strategy.tree, self.locks)
+        response = best_response(make_passes(locked).exact(), self.views.strategy.probabilities, player)
+        mine = locked.entry_player[locked.held.entry] == player
+        response.strategy.probabilities[locked.held.entry[mine]] = locked.held.share[mine]
+        return response
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Returns the convergence curve as a matplotlib figure, and writes it to a file where one is given.
@@ -176,11 +186,13 @@ class SolveResult:
             "backend": self.backend,
             "device": self.device,
             "interrupted": self.interrupted,
+            "locks": [asdict(lock) for lock in self.locks],
         }
 
     def save(self, path: str | Path) -> None:
         """Writes the solve to a file that `load_result` reads and `solve(resume=...)` continues."""
         metadata = {"format": FORMAT, **{key: getattr(self, key) for key in _METADATA}, "quality": asdict(self.quality)}
+        metadata["locks"] = [asdict(lock) for lock in self.locks]
         tensors = {"probabilities": self.strategy.probabilities, **{f"state.{key}": array for key, array in self.state.items()}}
         write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
 
@@ -200,7 +212,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     check_readable(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
-            metadata = json.loads((file.metadata() or {})["tacit"])
+            metadata = {"locks": [], "seed": 0, **json.loads((file.metadata() or {})["tacit"])}  # older files have none
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         if metadata["format"] != FORMAT:
             raise TacitError(f"{path} is of format {metadata['format']}, this version reads {FORMAT}")
@@ -214,7 +226,8 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         game = load_game(metadata["game"]) if game is None else game
     except TacitError as error:
         raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None
-    tree = compile_for_solving(game)
+    locks = tuple(read_locks(metadata["locks"], str(path)))
+    tree, _ = lock_tree(compile_for_solving(game), locks)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
         raise TacitError(f"{path} does not fit {metadata['game']}: this version has other infostates there, solve it again")
     strategy = tree.strategy(tensors.pop("probabilities"))
@@ -222,6 +235,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
     facts = {key: metadata[key] for key in _METADATA if key != "game"}
     facts["quality"] = Quality(metadata["quality"]["value"], tuple(metadata["quality"]["best_response_values"]))
+    facts["locks"] = locks
     facts["curve"] = [Point(*point) for point in metadata["curve"]]
     state = {name.removeprefix("state."): array for name, array in tensors.items()}
     return SolveResult(strategy=strategy, state=state, **facts)
@@ -234,6 +248,14 @@ def is_saved_solve(path: str | Path) -> bool:
             return str(json.loads((file.metadata() or {})["tacit"])["format"]).startswith(FORMAT.rstrip("0123456789"))
     except (SafetensorError, KeyError, TypeError, ValueError, OSError):
         return False
+
+
+def saved_game(path: str | Path) -> str | None:
+    """Returns the name of the game that a file has a solve of; None for other files."""
+    if not is_saved_solve(path):
+        return None
+    with safe_open(str(path), framework="numpy") as file:
+        return str(json.loads(file.metadata()["tacit"]).get("game"))
 
 
 def _check_metadata(metadata: dict[str, Any]) -> None:

@@ -6,16 +6,17 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate, evaluate_exactly, evaluate_weights
 from tacit.games import AnyGame, load_game
 from tacit.kernels import AnyTreePasses, check_backend, make_passes
 from tacit.solvers.driver import DriverOptions
+from tacit.solvers.locks import Lock, lock_tree
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
 from tacit.solvers.schedules import AnySchedule, RegretSchedule, find_schedule
@@ -34,7 +35,8 @@ Watch = Callable[[Point, Callable[[], SolveResult]], None]
 def solve(
     game: AnyGame | str,
     *,
-    solver: str = "dcfr",
+    solver: str | None = None,
+    locks: Iterable[Lock] | None = None,
     iterations: int | None = None,
     target: float | None = None,
     time_limit: float | None = None,
@@ -42,7 +44,7 @@ def solve(
     backend: str = "numba",
     device: str = "cpu",
     bits: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     resume: SolveResult | None = None,
     on_compile: Progress = lambda _: None,
     on_tree: Callable[[Any], object] = lambda _: None,
@@ -54,7 +56,10 @@ def solve(
 
     Args:
       game: a game or its name.
-      solver: one of `SCHEDULES`, `lp` for an exact solution, or fictitious play with parameters, `xfp(step=0.1,noise=0.05)`.
+      solver: one of `SCHEDULES`, `lp` for an exact solution, or fictitious play with parameters, `xfp(step=0.1,noise=0.05)`;
+        `dcfr`, or that of `resume`, if it is not given.
+      locks: strategies that are fixed at public states; the rest is solved around them. Best responses, and so the
+        exploitability that is reported, may deviate everywhere but there. Without them, those of `resume`.
       iterations: iterations in all, those of `resume` included; each updates both players. 1,000 if nothing else stops it.
       target: stop once the exploitability is at most this.
       time_limit: stop after so many seconds of this call.
@@ -62,8 +67,8 @@ def solve(
       backend: `numba` or `torch`.
       device: where torch computes.
       bits: 16 solves hold'em in half the memory, with regrets and averages rounded; for `cfr`, `cfr+`, `linear-cfr`, `dcfr`.
-      seed: of noisy responses; nothing else is random.
-      resume: a saved solve of the same game and solver to continue; with the same seed, it goes on as if never stopped.
+      seed: of noisy responses; nothing else is random. 0, or that of `resume`, if it is not given.
+      resume: a saved solve of the same game to continue, with its solver, locks and seed; it goes on as if never stopped.
       on_compile: called with the number of histories walked while the tree is made.
       on_tree: called with the tree before the first iteration; what it raises ends the solve.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
@@ -74,27 +79,29 @@ def solve(
       TacitError: something asked for does not exist or does not fit together.
     """
     game = load_game(game) if isinstance(game, str) else game
-    _check_limits(solver, iterations, target, time_limit)
-    schedule = None if solver == "lp" else find_schedule(solver)
-    _check_bits(bits, solver, schedule)
+    task = _Task.of(resume, solver, simultaneous, seed, locks)
+    _check_limits(task.solver, iterations, target, time_limit)
+    schedule = None if task.solver == "lp" else find_schedule(task.solver)
+    _check_bits(bits, task, schedule)
     check_backend(backend, device)
-    _check_resumable(resume, str(game), solver, simultaneous)
+    iterations = 1_000 if iterations is target is time_limit is None else iterations
+    _check_resumable(resume, str(game), task, iterations)
     tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
+    tree, locked = lock_tree(tree, task.locks)
     on_tree(tree)
-    passes = make_passes(tree, backend, device, bits)
+    passes = make_passes(locked, backend, device, bits)
     if schedule is None:
-        return _solve_exactly(tree, passes, clock)
+        return _solve_exactly(tree, passes, task, clock)
     schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
-    driver = TabularDriver(passes, schedule, DriverOptions(seed=seed))
+    driver = TabularDriver(passes, schedule, DriverOptions(seed=task.seed))
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
     curve, spent = ([], 0.0) if resume is None else (list(resume.curve), resume.seconds)
-    iterations = 1_000 if iterations is target is time_limit is None else iterations
     start = clock()
 
     def result() -> SolveResult:
         seconds = spent + clock() - start
-        return replace(_result_of(driver, solver, simultaneous, seconds, curve), interrupted=interrupted())
+        return replace(_result_of(driver, tree, task, seconds, curve), interrupted=interrupted())
 
     with _held_interrupt(keep_when_interrupted) as interrupted:
         check_at = driver.iteration + 1
@@ -113,6 +120,27 @@ def solve(
         return result()
 
 
+class _Task(NamedTuple):
+    """What makes a solve the one it is: it continues with the same."""
+
+    solver: str
+    simultaneous: bool
+    seed: int
+    locks: tuple[Lock, ...]
+
+    @classmethod
+    def of(
+        cls, saved: SolveResult | None, solver: str | None, simultaneous: bool, seed: int | None, locks: Iterable[Lock] | None
+    ) -> _Task:
+        """Returns what was asked for, and what a saved solve says where nothing was."""
+        return cls(
+            solver=solver or (saved.solver if saved is not None else "dcfr"),
+            simultaneous=simultaneous,
+            seed=seed if seed is not None else saved.seed if saved is not None else 0,
+            locks=tuple(locks) if locks is not None else saved.locks if saved is not None else (),
+        )
+
+
 def _judge(driver: TabularDriver, target: float | None, done: bool) -> tuple[float, bool]:
     """Returns the exploitability of an average strategy, and whether the solve ends with it: then it is told in float64."""
     passes = driver.passes
@@ -127,13 +155,13 @@ def _judge(driver: TabularDriver, target: float | None, done: bool) -> tuple[flo
     return found, done or (target is not None and found <= target)
 
 
-def _result_of(driver: TabularDriver, solver: str, simultaneous: bool, seconds: float, curve: list[Point]) -> SolveResult:
-    """Returns what a driver has reached."""
+def _result_of(driver: TabularDriver, tree: Tree, task: _Task, seconds: float, curve: list[Point]) -> SolveResult:
+    """Returns what a driver has reached, as a strategy of a tree without locks."""
     passes, strategy = driver.passes, driver.average_strategy()
     return SolveResult(
-        strategy=passes.tree.strategy(strategy),
-        solver=solver,
-        simultaneous=simultaneous,
+        strategy=tree.strategy(strategy),
+        solver=task.solver,
+        simultaneous=task.simultaneous,
         iterations=driver.iteration,
         quality=evaluate_exactly(passes, strategy),
         seconds=seconds,
@@ -141,6 +169,8 @@ def _result_of(driver: TabularDriver, solver: str, simultaneous: bool, seconds: 
         state=driver.state(),
         backend=passes.backend,
         device=passes.device,
+        locks=task.locks,
+        seed=task.seed,
     )
 
 
@@ -152,22 +182,32 @@ def _check_limits(solver: str, iterations: int | None, target: float | None, tim
             raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
 
 
-def _check_bits(bits: int | None, solver: str, schedule: AnySchedule | None) -> None:
-    lean = isinstance(schedule, RegretSchedule) and not schedule.step(1).prediction
-    if bits is not None and bits < FULL_BITS and not lean:
-        raise TacitError(f"{solver} keeps more than regrets and averages: 16 bits are for cfr, cfr+, linear-cfr and dcfr")
+def _check_bits(bits: int | None, task: _Task, schedule: AnySchedule | None) -> None:
+    if bits is None or bits >= FULL_BITS:
+        return
+    if not isinstance(schedule, RegretSchedule) or schedule.step(1).prediction:
+        raise TacitError(f"{task.solver} keeps more than regrets and averages: 16 bits are for cfr, cfr+, linear-cfr and dcfr")
+    if task.locks:
+        raise TacitError("locks need regrets of 32 bits: leave out the 16 bits")
 
 
-def _check_resumable(saved: SolveResult | None, game: str, solver: str, simultaneous: bool) -> None:
+def _check_resumable(saved: SolveResult | None, game: str, task: _Task, iterations: int | None) -> None:
     if saved is None:
         return
-    if (saved.game, saved.solver) != (game, solver):
+    if (saved.game, saved.solver) != (game, task.solver):
         raise TacitError(f"the saved solve is {saved.solver} on {saved.game}: continue it with the same game and solver")
-    if saved.simultaneous != simultaneous:
+    if saved.simultaneous != task.simultaneous:
         how, flag = ("at once", "with") if saved.simultaneous else ("in turn", "without")
         raise TacitError(f"the saved solve updates the players {how}: continue it {flag} simultaneous updates")
-    if solver == "lp":
+    if task.solver == "lp":
         raise TacitError("the saved solve is exact: there is nothing to continue")
+    if saved.seed != task.seed:
+        raise TacitError(f"the saved solve has the seed {saved.seed}, not {task.seed}: leave out the seed, or solve anew")
+    if saved.locks != task.locks:
+        told = "; ".join(map(str, saved.locks)) or "none"
+        raise TacitError(f"the saved solve has other locks ({told}): leave them out to continue with those, or solve anew")
+    if iterations is not None and iterations <= saved.iterations:
+        raise TacitError(f"the saved solve has {saved.iterations:,} iterations already: ask for more than that in all")
 
 
 @contextmanager
@@ -189,10 +229,12 @@ def _held_interrupt(hold: bool) -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _solve_exactly(tree: Tree, passes: AnyTreePasses, clock: Callable[[], float]) -> SolveResult:
+def _solve_exactly(tree: Tree, passes: AnyTreePasses, task: _Task, clock: Callable[[], float]) -> SolveResult:
     start = clock()
-    strategy, _ = solve_lp(tree)
+    strategy, _ = solve_lp(passes.tree)
     quality = evaluate(passes, strategy)
     seconds = clock() - start
     curve = [Point(0, seconds, quality.exploitability)]
-    return SolveResult(tree.strategy(strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu")
+    return SolveResult(
+        tree.strategy(strategy), "lp", False, 0, quality, seconds, curve, {}, "scipy", "cpu", locks=task.locks, seed=task.seed
+    )

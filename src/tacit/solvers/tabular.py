@@ -44,7 +44,9 @@ class TabularDriver(Driver):
     def restore(self, state: dict[str, Floats], iteration: int) -> None:
         """Continues after `iteration` from a saved state."""
         self.clock.go_to(iteration)
-        self.average, self.regret = (self.passes.entries(state[name]) for name in ("average", "regret"))
+        held = self.passes.tree.held
+        regret = held.put(state["regret"].copy()) if len(held.entry) else state["regret"]  # other passes may keep others there
+        self.average, self.regret = self.passes.entries(state["average"]), self.passes.entries(regret)
         if self.lean:
             return
         strategy = state["strategy"] if "strategy" in state else self._matched(state["regret"])

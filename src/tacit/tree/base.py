@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
+    from tacit.tree.held import Held
     from tacit.tree.node_view import NodeView
 
 Floats = NDArray[np.float64]
@@ -136,6 +137,11 @@ class Tree(Protocol):
     layout: ClassVar[str]
 
     @property
+    def held(self) -> Held:
+        """What is fixed and no longer decided."""
+        ...
+
+    @property
     def game(self) -> Any: ...
 
     @property
@@ -198,6 +204,26 @@ class Tree(Protocol):
     @property
     def decision_spots(self) -> Sequence[Spot]:
         """Where somebody acts, parents before children."""
+        ...
+
+    def hold(self, held: Held) -> Tree:
+        """Returns the tree in which the play of some infostates is fixed; its entries are those of this tree."""
+        ...
+
+    def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
+        """Returns each private state that the player who acts at a spot may be in, and the entry of each action, all by name.
+
+        Raises:
+          TacitError: nobody acts there.
+        """
+        ...
+
+    def private_states(self, text: str) -> dict[str, float]:
+        """Returns the private states that a text means, each with its weight: a name, or a range of hands."""
+        ...
+
+    def apart(self, spot: Spot, held: Held) -> Tree:
+        """Returns the tree in which what is held at a spot holds there alone: this one, or one without suits taken as equal."""
         ...
 
 

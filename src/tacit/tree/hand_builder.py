@@ -115,24 +115,30 @@ def build_hand_tree(
     )
 
 
-def build_endgame(game: Any) -> HandTree:
+def build_endgame(game: Any, group: tuple[int, ...] | None = None) -> HandTree:
     """Returns the tree of a game of hold'em from its known board to the end.
+
+    Args:
+      game: with a board.
+      group: permutations of suits up to which boards are kept (`build_hand_tree`).
 
     Raises:
       TacitError: it does not fit into memory.
     """
-    needed, limit = endgame_bytes(game), memory_limit()
+    needed, limit = endgame_bytes(game, group), memory_limit()
     if needed is None:
         memory_budget(game, direct=False)  # refuses: no hold'em fits from the deal on
     elif needed > limit:
         room = f"needs about {readable_bytes(needed)} and {readable_bytes(limit)} can be used"
         raise TacitError(f"{game} {room}: offer fewer bets, narrow the ranges, or start with more cards on the board")
-    return build_hand_tree(game, game.rules, game.known_board, game.ranges)
+    return build_hand_tree(game, game.rules, game.known_board, game.ranges, group=group)
 
 
-def endgame_bytes(game: Any) -> int | None:
+def endgame_bytes(game: Any, group: tuple[int, ...] | None = None) -> int | None:
     """Returns the memory that solving a game of hold'em takes, None where no cards lie yet."""
-    return num_hand_entries(game.rules, game.known_board, game.ranges) * BYTES_PER_NUMBER if game.known_board else None
+    if not game.known_board:
+        return None
+    return num_hand_entries(game.rules, game.known_board, game.ranges, group=group) * BYTES_PER_NUMBER
 
 
 def num_hand_entries(
@@ -142,9 +148,10 @@ def num_hand_entries(
     start: Betting | None = None,
     depth: Depth = None,
     extra: Extra = NOTHING_EXTRA,
+    group: tuple[int, ...] | None = None,
 ) -> int:
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
-    group = symmetries(board, ranges)
+    group = symmetries(board, ranges) if group is None else group
     held, boards, lanes = held_hands(board, ranges[0] + ranges[1], group), [(board, group)], []
     entries = _entries_by_street(rules, extra, start or rules.start(), depth == ROUND, {})
     for street in range(len(entries)):

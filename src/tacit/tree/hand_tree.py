@@ -14,7 +14,7 @@ the game with its real cards: whoever follows a hand needs to know no more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,14 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS, card_name
-from tacit.cards.hands import HANDS
+from tacit.cards.hands import HANDS, NUM_HANDS, hand_name
+from tacit.cards.ranges import parse_range
 from tacit.cards.strength import hand_strengths
 from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS
 from tacit.errors import TacitError
 from tacit.games.betting import CALL, FOLD, Betting
 from tacit.tree import base
-from tacit.tree.base import Floats
+from tacit.tree.base import Floats, who_acts
 from tacit.tree.hand_shares import take_shares
+from tacit.tree.held import NOTHING_HELD, Held
 
 if TYPE_CHECKING:
     from tacit.tree.hand_strategy import HandStrategy
@@ -128,6 +130,7 @@ class HandTree:
       leaf_betting: the betting at each `LEAF`, in order of nodes.
       own: for both players `[lanes]` which hands of all boards' lanes it may hold.
       pair_weight: `[K]` the chance of the cards that came to each block, over the weight of all pairs of hands at the root.
+      held: what is fixed and no longer decided (`hold`).
     """
 
     layout: ClassVar[str] = "hands"
@@ -155,6 +158,7 @@ class HandTree:
     leaf_betting: list[Betting]
     own: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     pair_weight: Floats
+    held: Held = NOTHING_HELD
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -319,7 +323,7 @@ class HandTree:
 
     def uniform_strategy(self) -> Floats:
         """Returns the strategy that plays every action as often as any other."""
-        return np.repeat(1.0 / self.num_actions[self.entry_node], np.diff(self.entry_offset))
+        return self.held.put(np.repeat(1.0 / self.num_actions[self.entry_node], np.diff(self.entry_offset)))
 
     def normalise(self, weights: Floats) -> Floats:
         """Returns weights of actions as probabilities for every hand; uniform where they are all zero.
@@ -337,7 +341,62 @@ class HandTree:
                 part[:] = part[:, lanes[:, chosen]].mean(axis=1)[:, orbit]  # one sum for all of an orbit: equal to the last bit
         nodes = self.decisions
         take_shares(strategy, self.entry_offset[self.first_entry[nodes]], self.num_actions[nodes], widths[self.block[nodes]])
-        return strategy
+        return self.held.put(strategy)
+
+    def hold(self, held: Held) -> HandTree:
+        """Returns the tree in which some play is fixed; passes over it put that back wherever they come by."""
+        return replace(self, held=held)
+
+    def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
+        """Returns each hand that the player who acts at a spot may hold, and the entries of its actions, all by name.
+
+        Raises:
+          TacitError: nobody acts there.
+        """
+        block = int(self.block[spot.node])
+        own = self.own[who_acts(self, spot)][self.blocks.lane_start[block] : self.blocks.lane_start[block + 1]]
+        entries, names, hands = self._entries_at(spot.node), self.action_names(spot.node), self.hands(spot)
+        return [
+            (hand_name(int(hands[lane])), dict(zip(names, entries[:, lane].tolist(), strict=True)))
+            for lane in np.flatnonzero(own).tolist()
+        ]
+
+    def _entries_at(self, node: int) -> NDArray[np.int64]:
+        """Returns `[A, H]` the numbers of a decision's entries."""
+        first, count = int(self.first_entry[node]), int(self.num_actions[node])
+        return np.arange(self.entry_offset[first], self.entry_offset[first + count]).reshape(count, -1)
+
+    def private_states(self, text: str) -> dict[str, float]:
+        """Returns the hands of a range with their weights.
+
+        Raises:
+          TacitError: it is no range.
+        """
+        weights = parse_range(text)
+        return {hand_name(hand): float(weights[hand]) for hand in np.flatnonzero(weights).tolist()}
+
+    def apart(self, spot: Spot, held: Held) -> HandTree:
+        """Returns the tree in which what is held at a spot holds there alone.
+
+        Symmetries of suits go that turn the cards on the way to the spot into others, or its hands into hands with other play.
+
+        Raises:
+          TacitError: the tree without them does not fit into memory.
+        """
+        from tacit.tree.hand_builder import build_endgame
+
+        entries = self._entries_at(spot.node)
+        spread = np.full((len(entries), NUM_HANDS), -1.0)  # no probability: these hands decide
+        action, lane = np.divmod(held.entry - entries[0, 0], entries.shape[1])
+        spread[action, self.hands(spot)[lane]] = held.share
+        cards = [what for actor, what in self.path(spot) if actor < 0]
+        kept = tuple(
+            number
+            for number in self.blocks.symmetries[0]
+            if all(RENAMED_CARDS[number, card] == card for card in cards)
+            and np.array_equal(spread[:, RENAMED_HANDS[number]], spread)
+        )
+        return self if kept == self.blocks.symmetries[0] else build_endgame(self.game, kept)
 
 
 def lanes_of(board: tuple[int, ...], above: NDArray[np.int16]) -> tuple[NDArray[np.int16], NDArray[np.int16]]:

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import Game, InfostateGame
 from tacit.tree import base
-from tacit.tree.base import Spot
+from tacit.tree.base import Spot, who_acts
+from tacit.tree.held import NOTHING_HELD, Held, hold_rows
 
 if TYPE_CHECKING:
     from tacit.tree.strategy import RowStrategy
@@ -200,6 +201,7 @@ class PublicTree:
       payoff: `[Z]` player 0's return times the chance of the pair.
       payoff_chance: `[Z]` that chance.
       nodes: the public states, or None where the player to act is not public.
+      held: what is fixed and no longer decided (`hold`).
     """
 
     layout: ClassVar[str] = "rows"
@@ -214,6 +216,7 @@ class PublicTree:
     payoff: Floats
     payoff_chance: Floats
     nodes: Nodes | None
+    held: Held = NOTHING_HELD
 
     @property
     def num_infostates(self) -> int:
@@ -268,12 +271,51 @@ class PublicTree:
     def uniform_strategy(self) -> Floats:
         """Returns `[E]`: every legal action equally often."""
         num_actions = np.diff(self.entry_start)
-        return np.repeat(1.0 / num_actions, num_actions)
+        return self.held.put(np.repeat(1.0 / num_actions, num_actions))
 
     def normalise(self, weights: Floats) -> Floats:
         """Returns `[E]` weights scaled to sum to 1 at each infostate; uniform where they are all zero."""
         totals = np.repeat(np.add.reduceat(weights, self.entry_start[:-1]), np.diff(self.entry_start))
-        return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), self.uniform_strategy())
+        return self.held.put(np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), self.uniform_strategy()))
+
+    def hold(self, held: Held) -> PublicTree:
+        """Returns the tree in which some play is fixed."""
+        return hold_rows(self, held)
+
+    def apart(self, spot: Spot, held: Held) -> PublicTree:
+        """Returns this tree: every public state has a node of its own."""
+        del spot, held
+        return self
+
+    def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
+        """Returns each private state of the player who acts at a spot, and the entries of its actions, all by name.
+
+        An action goes by its name, and also by what everyone sees of it where that is always the same.
+
+        Raises:
+          TacitError: nobody acts there.
+        """
+        from tacit.tree.public_lines import SILENT
+        from tacit.tree.strategy import action_names
+
+        nodes, player = self.require_nodes(), who_acts(self, spot)
+        seen: dict[int, set[str]] = {}
+        for below in nodes.children(np.array([spot.node])).tolist():
+            rows = slice(nodes.row_start[player][below], nodes.row_start[player][below + 1])
+            for entry in set(self.rows[player].entry[rows].tolist()):
+                seen.setdefault(entry, set()).add(self.steps[below])
+        found = []
+        for row in range(nodes.row_start[player][spot.node], nodes.row_start[player][spot.node + 1]):
+            infostate = int(self.rows[player].infostate[row])
+            entries = range(self.entry_start[infostate], self.entry_start[infostate + 1])
+            names = action_names(self.game, player, [int(self.entry_action[entry]) for entry in entries])
+            public = {step: entry for entry in entries for step in seen[entry] - {SILENT} if len(seen[entry]) == 1}
+            found.append((self.private_label(player, row), public | dict(zip(names, entries, strict=True))))
+        return found
+
+    def private_states(self, text: str) -> dict[str, float]:
+        """Returns the private states that a text means, each with its weight: here they are names with commas between."""
+        return {name.strip(): 1.0 for name in text.split(",")}
 
     def row_path(self, player: int, row: int) -> list[int]:
         """Returns the rows from the root down to `row`."""

@@ -14,7 +14,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions, option_name
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, recall_game
 
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
@@ -183,12 +183,22 @@ def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
         raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")
 
 
-def trained_game(name: str, trained_on: str, given: AnyGame | None) -> AnyGame:
-    """Returns the game something was trained on; raises a `TacitError` if the user named another, or it is not found."""
+def trained_game(name: str, trained_on: str, given: AnyGame | None, source: str | None = None) -> AnyGame:
+    """Returns the game something was trained on.
+
+    Args:
+      name: what the user called it.
+      trained_on: its game.
+      given: the game that the user named.
+      source: where the game is found, if it is in a file of one's own (`game_source`).
+
+    Raises:
+      TacitError: the user named another game, or it is not found.
+    """
     if given is not None and str(given) != trained_on:
         raise TacitError(f"{name} was trained on {trained_on}, not on {given}")
     try:
-        return given or load_game(trained_on)
+        return given or recall_game(trained_on, source, name)
     except TacitError as error:
         hint = "for a game of your own add --game FILE.py:CLASS"
         raise TacitError(f"{name} was trained on {trained_on}: {error}; {hint}") from None

@@ -53,7 +53,7 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = self.load(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+        super().__init__(name, trained_game(name, self._trained.game, game, self._trained.source), monitor)
 
     @abstractmethod
     def load(self, name: str) -> Trained[S]:

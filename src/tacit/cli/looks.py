@@ -76,7 +76,7 @@ class Look(ABC):
 
     @abstractmethod
     def lines(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of a report; `asked` in it is the game as the user wrote it."""
+        """Returns what people read of a report."""
 
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
         """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
@@ -140,8 +140,7 @@ class RebelLook(Look):
                 played = f"95 % interval {low:.4f} to {high:.4f}, {report['playthroughs']} games in each seat"
                 found = f"at least {report['exploitability']:.4f} (sampled: {played})"
             lines.append(f"exploitability {found}{beside}")
-        own = f" --game {shlex.quote(report['asked'])}" if ".py:" in report["asked"] else ""  # its name does not find it
-        return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])}{own} --playthroughs 256"]
+        return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])} --playthroughs 256"]
 
 
 def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:

@@ -254,7 +254,7 @@ def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
     """Prints it for people; `game` is as they wrote it."""
     quoted = shlex.quote(report["run"])
     print_lines(
-        *look.lines({**report, "asked": game}),
+        *look.lines(report),
         *([] if report["finished"] else [f"go on: {again}"]),
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",

@@ -15,7 +15,7 @@ from safetensors.numpy import save
 from tacit.errors import TacitError
 from tacit.evaluation import Quality
 from tacit.files import check_readable, write_whole
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, game_source, recall_game
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import compile_for_solving
 from tacit.tree.public_tree import Floats
@@ -122,6 +122,7 @@ class SolveResult:
     def save(self, path: str | Path) -> None:
         """Writes the solve to a file that `load_result` reads and `solve(resume=...)` continues."""
         metadata = {"format": FORMAT, **{key: getattr(self, key) for key in _METADATA}, "quality": asdict(self.quality)}
+        metadata["source"] = game_source(self.strategy.tree.game)
         tensors = {"probabilities": self.strategy.probabilities, **{f"state.{key}": array for key, array in self.state.items()}}
         write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
 
@@ -131,7 +132,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
 
     Args:
       path: the file.
-      game: the game it is of; needed for a game in a file of one's own, which its name alone does not find.
+      game: the game it is of; needed for a game in a file of one's own that has gone.
 
     Raises:
       TacitError: the file is missing, cannot be read, is cut short, of another kind, or made for another version of the game.
@@ -152,7 +153,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     if game is not None and str(game) != metadata["game"]:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
     try:
-        game = load_game(metadata["game"]) if game is None else game
+        game = recall_game(metadata["game"], metadata.get("source"), path) if game is None else game
     except TacitError as error:
         raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None
     tree = compile_for_solving(game)

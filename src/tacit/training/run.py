@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from tacit.errors import DivergedError, TacitError
 from tacit.files import check_writable
-from tacit.games import AnyGame, load_game
-from tacit.nets.checkpoint import load_tensors, save_tensors
+from tacit.games import AnyGame, load_game, recall_game
+from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
 from tacit.training.folder import RunFolder
 from tacit.training.system import C, M, Trainer
 
@@ -97,7 +97,7 @@ def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | N
     Args:
       folder: of the run.
       device: `cpu` or `cuda`.
-      game: the game it is of; needed for one in a file of one's own, which its name alone does not find.
+      game: the game it is of; needed for one in a file of one's own that has gone.
 
     Raises:
       TacitError: there is no run, it is of another game, or its checkpoint is damaged or does not fit.
@@ -106,7 +106,7 @@ def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | N
     if game is not None and str(game) != name:
         raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
     try:
-        rules = load_game(name) if game is None else game
+        rules = recall_game(name, (read_header(folder.checkpoint) or {}).get("source"), folder.path) if game is None else game
     except TacitError as error:
         raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
     state = load_tensors(folder.checkpoint) if folder.checkpoint.exists() else None  # a damaged one is told before long work

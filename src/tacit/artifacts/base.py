@@ -27,7 +27,7 @@ ANYWHERE = ("seed",)
 """Options of `evaluate` that every metric takes: where nothing is random, any seed gives the same."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """One figure about an agent.
 
@@ -52,6 +52,11 @@ class Evaluation:
     interval: tuple[float, float] | None = None
     playthroughs: int | None = None
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        figure = f"{self.figure:.6g}" if isinstance(self.figure, float) else str(self.figure)
+        around = "" if self.interval is None else f" (95 % interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
+        return f"<Evaluation of {self.agent} on {self.game}: {self.metric} {figure}{around}, {self.kind}>"
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the result ready for JSON, the figure under the metric's name."""
@@ -86,6 +91,9 @@ class Artifact(ABC):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self.name, self.given, self.monitor = name, game, monitor or Monitor()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}{'' if self.given is None else f' on {self.given}'}>"
 
     @property
     def game(self) -> AnyGame:
@@ -124,6 +132,20 @@ class Artifact(ABC):
     def strategy(self) -> Strategy:
         """Returns the table of probabilities it plays by; raises a `TacitError` where there is none."""
         raise TacitError(f"{self.name} does not play by a table")
+
+    def openspiel_policy(self) -> Any:
+        """Returns what it plays as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators and agents.
+
+        Raises:
+          TacitError: it does not play by a table, or OpenSpiel does not have its game.
+        """
+        from tacit.solvers.openspiel import openspiel_policy
+        from tacit.tree.strategy import RowStrategy
+
+        strategy = self.strategy()
+        if not isinstance(strategy, RowStrategy):
+            raise TacitError(f"{self.game} is too large for a table of OpenSpiel")
+        return openspiel_policy(strategy)
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
         """Returns its value network, to value leaves of searches in a game; raises a `TacitError` where there is none."""

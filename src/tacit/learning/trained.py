@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame, recall_game
@@ -16,7 +16,7 @@ from tacit.learning.networks import make_policy_net, make_value_net
 from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.forward import forward_pass
-from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.nets.value_net import PolicyNet, PrivateValues
 from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.search import BatchSearch
 from tacit.solvers.warm import WARM_ITERATIONS
@@ -60,7 +60,7 @@ class Trained(Generic[S]):
         rules = recall_game(self.game, self.source, self.name) if game is None else game
         return game_space(rules, self.config.depth_in(rules))
 
-    def value_net(self, space: SearchSpace, device: str = "cpu") -> ValueNet:
+    def value_net(self, space: SearchSpace, device: str = "cpu") -> PrivateValues:
         """Returns the value network.
 
         Raises:
@@ -119,7 +119,7 @@ class Trained(Generic[S]):
         if str(game) != self.game:
             raise TacitError(f"{self.name} was trained on {self.game}, not on {game}")
 
-    def _fill(self, net: BeliefNet, weights: dict[str, Tensor]) -> None:
+    def _fill(self, net: nn.Module, weights: dict[str, Tensor]) -> None:
         try:
             net.load_state_dict(weights)
         except RuntimeError:
@@ -139,7 +139,7 @@ def read_trained(file: Path, name: str, kind: type[S]) -> Trained[S]:
     """
     tensors, header = load_tensors(file)
     try:
-        config, epoch = kind(**header["config"]), int(header["epoch"])
+        config, epoch = kind(**header["config"]).found_near(file), int(header["epoch"])
         return Trained(name, str(header["game"]), config, epoch, tensors, header.get("source"))
     except (KeyError, TypeError):
         raise TacitError(f"{name} is no network of this version") from None

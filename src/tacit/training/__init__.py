@@ -1,1 +1,10 @@
-"""What every system that trains shares: settings, the folder of a run, the loop that can be killed, TensorBoard events."""
+"""What every system that trains shares: settings, the folder of a run, the loop that can be killed, TensorBoard events.
+
+The names below are public: what a system of one's own needs.
+"""
+
+from tacit.training.folder import RunFolder
+from tacit.training.settings import Settings
+from tacit.training.system import Metrics, System, Trainer
+
+__all__ = ["Metrics", "RunFolder", "Settings", "System", "Trainer"]

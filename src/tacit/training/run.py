@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ from tacit.files import check_writable
 from tacit.games import AnyGame, load_game, recall_game
 from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
 from tacit.training.folder import RunFolder
+from tacit.training.settings import find_preset
 from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
@@ -89,6 +90,29 @@ def train(
                 saved = clock()
                 pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
         return progress
+
+
+def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, settings: Mapping[str, str], seed: int | None) -> C:
+    """Returns the configuration that a user asks for; a run that goes on keeps its own where nothing is said.
+
+    Args:
+      folder: of the run.
+      resume: whether the run in it goes on.
+      preset: the name of the settings to start from; None takes `cpu`, or those of the run.
+      settings: changes to them.
+      seed: of a new run, 0 where it is None; a run that goes on has its own.
+
+    Raises:
+      TacitError: there is no such preset or setting, no run, or one with another seed.
+    """
+    presets = folder.system.presets
+    if not resume:
+        return find_preset(presets, preset or "cpu").with_settings({"seed": str(seed or 0), **settings})
+    known = folder.asked_for()[1]
+    if seed is not None and seed != known.seed:
+        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {seed}: leave out --seed to go on")
+    base = known if preset is None else find_preset(presets, preset)
+    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
 def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None) -> Trainer[C, M]:

@@ -38,17 +38,23 @@ def require_spiel(game: AnyGame) -> OpenSpielGame:
 
 
 class SpielAgent:
-    """A bot of OpenSpiel. Its generator and its memory are its own; it is told nothing but when a game starts."""
+    """A bot of OpenSpiel for either seat. Its generator and its memory are its own; it is told nothing but when a game starts.
 
-    def __init__(self, bot: SpielBot, game: AnyGame, name: str) -> None:
+    Args:
+      bots: who plays seat 0 and seat 1: one bot that plays both, or one for each, as many of OpenSpiel's know their seat.
+      game: of OpenSpiel.
+      name: how results call it.
+    """
+
+    def __init__(self, bots: tuple[SpielBot, SpielBot], game: AnyGame, name: str) -> None:
         self.name = name
-        self._bot, self._game = bot, require_spiel(game)
+        self._bots, self._game = bots, require_spiel(game)
         self._player = 0
         self._sights: list[Sight] = []
 
     def start(self, player: int) -> None:
         self._player, self._sights = player, []
-        self._bot.restart()
+        self._bots[player].restart()
 
     def observe(self, sight: Sight) -> None:
         if sight.actor != TERMINAL:
@@ -60,7 +66,7 @@ class SpielAgent:
             raise TacitError(
                 f"{self._game} has no state that looks as player {self._player} sees it: {self._sights[-1].private}"
             )
-        return int(self._bot.step(state))
+        return int(self._bots[self._player].step(state))
 
     def view(self) -> None:
         return None

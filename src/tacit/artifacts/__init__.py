@@ -24,7 +24,7 @@ from tacit.tree.base import Strategy
 KINDS = ("bot", "own", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
 
-Openable = str | PathLike[str] | Artifact | SolveResult | Strategy | Agent | SpielPolicy | SpielBot
+Openable = str | PathLike[str] | Artifact | SolveResult | Strategy | Agent | SpielPolicy | SpielBot | tuple[SpielBot, SpielBot]
 """What can be opened: a name, or an object that plays."""
 
 
@@ -35,7 +35,7 @@ def open(name: Openable, game: AnyGame | str | None = None, monitor: Monitor | N
       name: a bot, `default` (the best at hand for a game), a file of `tacit solve --save`, a run folder, a network file or
         `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`; `FILE.py:CLASS(key=value,...)` for
         an agent of one's own. Or what `tacit.solve` or `tacit.train` returned, a strategy, an agent, or a policy or bot of
-        OpenSpiel.
+        OpenSpiel, or a pair of bots, one for each seat.
       game: the game, or its name; needed where the name alone does not tell it: for bots and agents.
       monitor: hears how far slow work is.
 

@@ -86,7 +86,7 @@ def artifact_of(made: Any, game: AnyGame | None, monitor: Monitor | None = None,
     """Returns an object that plays as an artifact.
 
     Args:
-      made: a `SolveResult`, a `Strategy`, an `Agent`, or a policy or bot of OpenSpiel.
+      made: a `SolveResult`, a `Strategy`, an `Agent`, or a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
       game: what it plays; solves and strategies know it.
       monitor: hears how far slow work is.
       name: how results call it; None takes what the object calls itself.
@@ -103,8 +103,9 @@ def artifact_of(made: Any, game: AnyGame | None, monitor: Monitor | None = None,
     called = name or str(getattr(made, "name", None) or type(made).__name__)
     if isinstance(made, SpielPolicy):
         return StrategyArtifact(called, lambda rules: spiel_strategy(made, rules), game, monitor)
-    if isinstance(made, SpielBot):
-        return AgentArtifact(called, lambda rules, _: SpielAgent(made, rules, called), game, monitor)
+    bots = (made, made) if isinstance(made, SpielBot) else made
+    if isinstance(bots, tuple) and [isinstance(bot, SpielBot) for bot in bots] == [True, True]:
+        return AgentArtifact(called, lambda rules, _: SpielAgent(bots, rules, called), game, monitor)
     if all(callable(getattr(made, method, None)) for method in ("start", "observe", "act")):
         return AgentArtifact(called, lambda _rules, _generator: NamedAgent(made, called), game, monitor)
     raise TacitError(

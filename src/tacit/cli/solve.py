@@ -40,7 +40,9 @@ def solve(
     ] = None,
     leaf: Annotated[
         str | None,
-        typer.Option(help="With --depth, what leaves are worth: oracle (default), solved, zero, random, a network, FILE.py:CLASS."),
+        typer.Option(
+            help="With --depth, what leaves are worth: oracle (default), solved, zero, random, a network, FILE.py:CLASS."
+        ),
     ] = None,
     decomposition: Annotated[
         str | None, typer.Option(help="With --depth, where leaves are valued: cfr-d (default), cfr-ave or modified-cfr-ave.")

@@ -216,7 +216,11 @@ def _make_way(folder: Path) -> None:
 def _parameters(maker: Callable[..., Any]) -> dict[str, Parameter]:
     """Returns the parameters of a class or a function that can be given by name."""
     kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    return {key: parameter for key, parameter in signature(maker).parameters.items() if parameter.kind in kinds}
+    try:
+        known = signature(maker).parameters
+    except ValueError:  # some builtins do not tell
+        return {}
+    return {key: parameter for key, parameter in known.items() if parameter.kind in kinds}
 
 
 def _parse_value(maker: Callable[..., Any], label: str, parameter: Parameter, value: str) -> Any:

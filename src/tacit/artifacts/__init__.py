@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def evaluate(
     game: AnyGame | str | None = None,
     *,
     monitor: Monitor | None = None,
-    **options: object,
+    **options: Any,
 ) -> Evaluation:
     """Returns how good something is: `open(name, game).evaluate(metric, ...)`.
 

@@ -98,7 +98,7 @@ def train(
     """
     rules = load_game(game) if isinstance(game, str) else game
     known = find_system(system, rules) if isinstance(system, str) else system
-    folder: RunFolder[Any, Any] = RunFolder(run, known)
+    folder: RunFolder[Any, Any] = RunFolder(Path(run), known)
     if folder.holds_run() != resume:
         wrong = "has no run to go on with" if resume else "holds a run: add resume=True, or choose another"
         raise TacitError(f"{folder.path} {wrong}")

@@ -19,20 +19,20 @@ from torch import Tensor, nn
 import tacit
 from tacit.games import AnyGame
 from tacit.search import BatchSearch, SearchConfig, SearchSpace, game_space, playthrough_quality
-from tacit.training import Metrics, Settings, System, Trainer
+from tacit.training import Count, CountOrZero, Metrics, Positive, Seed, Settings, System, Trainer
 
 
 @dataclass(frozen=True)
 class BeliefConfig(Settings):
-    """What can be set: `tacit.train(BELIEF_ITERATION, ..., width=32)`."""
+    """What can be set, and what it may be: `tacit.train(BELIEF_ITERATION, ..., width=32)`."""
 
     system: ClassVar[str] = "belief-iteration"
-    situations: int = 512
-    width: int = 32
-    learning_rate: float = 0.01
-    epochs: int = 12
-    evaluate_every: int = 0
-    seed: int = 0
+    situations: Count = 512
+    width: Count = 32
+    learning_rate: Positive = 0.01
+    epochs: Count = 12
+    evaluate_every: CountOrZero = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True)

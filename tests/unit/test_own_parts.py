@@ -163,8 +163,8 @@ def test_a_network_of_ones_own_is_trained_found_again_and_moves_along(tmp_path: 
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        ("nets.py", "unknown network 'nets.py': write mlp or FILE.py:CLASS"),
-        ("transformer", "unknown network 'transformer'"),
+        ("nets.py", "network must be mlp, or FILE.py:CLASS(key=value,...), not 'nets.py'"),
+        ("transformer", "not 'transformer'"),
         ("nets.py:Nothing", "defines no class called Nothing"),
         ("nets.py:Net(width=wide)", "Net: width takes int, not 'wide'"),
         ("nets.py:Net(depth=3)", "Net has no parameter 'depth' (it takes: width, outputs)"),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tacit.errors import TacitError
 
 
-def write_whole(path: str | Path, content: bytes) -> None:
-    """Writes a file under a temporary name, flushes it to the disk, then renames it: a kill leaves the old or the new one.
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Yields a file to write to that gets its name once all is written and on the disk: a kill leaves the old or the new one.
 
     Raises:
       TacitError: the place cannot be written.
@@ -23,7 +25,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -32,6 +34,16 @@ def write_whole(path: str | Path, content: bytes) -> None:
     finally:
         with suppress(OSError):  # nothing is left to remove once it is renamed
             temporary.unlink()
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Writes a file as `whole_file` does.
+
+    Raises:
+      TacitError: the place cannot be written.
+    """
+    with whole_file(path) as file:
+        file.write(content)
 
 
 def check_readable(path: str | Path) -> None:

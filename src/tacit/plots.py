@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import math
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.errors import TacitError
 from tacit.files import write_whole
-
-if TYPE_CHECKING:
-    from tacit.bench.growth import CostGrowth
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -22,23 +21,26 @@ Points = Sequence[tuple[float, float]]
 """Points of (seconds, figure)."""
 
 
-def convergence_plot(curves: Mapping[str, Curve], title: str, path: str | Path) -> None:
-    """Draws exploitability against iterations, log-log, a line per solver, into a file."""
-    convergence_panels({title: curves}, "", path)
-
-
 def convergence_panels(
     panels: Mapping[str, Mapping[str, Curve]],
     title: str,
     path: str | Path,
     counted: str = "iterations (both players updated)",
 ) -> None:
-    """Draws panels side by side into a file, each with a legend unless an earlier one shows the same lines.
+    """Draws the figure of `convergence_figure` into a file."""
+    save_figure(convergence_figure(panels, title, counted), path)
+
+
+def convergence_figure(
+    panels: Mapping[str, Mapping[str, Curve]], title: str, counted: str = "iterations (both players updated)"
+) -> Any:
+    """Returns exploitability against iterations, log-log, panels side by side, a line for each solver.
+
+    Each panel has a legend unless an earlier one shows the same lines.
 
     Args:
       panels: curves by name, for each panel.
       title: above all of them.
-      path: the file.
       counted: what the axis below counts.
     """
     pyplot = house_pyplot()
@@ -61,7 +63,8 @@ def convergence_panels(
     axes[0][0].set_ylabel("exploitability (exact)")
     if title:
         figure.suptitle(title)
-    save_figure(figure, path)
+    pyplot.close(figure)  # whoever has the figure draws it; pyplot need not keep it
+    return figure
 
 
 @dataclass(frozen=True)
@@ -207,48 +210,14 @@ def error_curves(errors: Mapping[str, Points], title: str, path: str | Path) -> 
     save_figure(figure, path)
 
 
-def growth_panels(growths: Sequence[CostGrowth], path: str | Path) -> None:
-    """Draws time and memory against each size, log-log, as multiples of those at the smallest size, into a file.
-
-    Points are measured, solid lines are fitted to them, and dashed lines have the expected slopes.
-    """
-    from matplotlib.ticker import LogLocator
-
-    pyplot = house_pyplot()
-    figure, axes = pyplot.subplots(2, 4, figsize=(12, 6))
-    for axis, growth in zip(axes.flat, growths, strict=False):
-        sizes = growth.seconds.sizes
-        # Where both grow alike, the squares surround the circles.
-        looks = {"color": "C0", "markersize": 4}, {"color": "C1", "markersize": 8, "markerfacecolor": "none"}
-        for name, trend, marker, look in zip(("time", "memory"), (growth.seconds, growth.num_bytes), "os", looks, strict=True):
-            relative = [cost / trend.costs[0] for cost in trend.costs]
-            axis.loglog(sizes, relative, marker, label=f"{name}, measured", **look)
-            if trend.line is not None:
-                slope, constant = trend.line
-                fitted = [math.exp(constant) * size**slope / trend.costs[0] for size in sizes]
-                expected = [(size / sizes[0]) ** trend.expected for size in sizes]
-                axis.loglog(sizes, fitted, color=look["color"], linewidth=1, label=f"{name}, fitted")
-                axis.loglog(sizes, expected, color=look["color"], linewidth=1, linestyle="--", label=f"{name}, expected")
-        axis.set_title(f"{growth.name}\ntime {growth.seconds.slopes}, memory {growth.num_bytes.slopes}", fontsize=9)
-        axis.set_xlabel(growth.counted)
-        axis.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=7)
-        axis.minorticks_off()
-        if axis.get_ylim()[1] < 10:
-            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-        axis.grid(True, alpha=0.3)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("times that of the smallest size")
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    for axis in axes.flat[len(growths) :]:
-        axis.axis("off")
-        axis.legend(handles, labels, loc="center", frameon=False)
-    figure.suptitle("How cost grows: fitted slopes, the expected ones in brackets")
-    save_figure(figure, path)
-
-
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Writes a matplotlib figure in the format of the file's ending, whole or not at all."""
+    """Writes a matplotlib figure in the format of the file's ending, whole or not at all.
+
+    Raises:
+      TacitError: the ending is none of `SUFFIXES`, or the place cannot be written.
+    """
+    if not Path(path).name.endswith(SUFFIXES):
+        raise TacitError(f"cannot write {path}: the name must end in {', '.join(SUFFIXES)}")
     content = io.BytesIO()
     figure.tight_layout()
     figure.savefig(content, format=Path(path).suffix.removeprefix("."), dpi=150)
@@ -256,10 +225,11 @@ def save_figure(figure: Any, path: str | Path) -> None:
 
 
 def house_pyplot() -> Any:
-    """Returns `matplotlib.pyplot` in the house style, drawing into files only."""
+    """Returns `matplotlib.pyplot` in the house style; it draws into files unless a notebook or program has set it up."""
     import matplotlib
 
-    matplotlib.use("Agg")
+    if "MPLBACKEND" not in os.environ and "matplotlib.pyplot" not in sys.modules:
+        matplotlib.use("Agg")
     from matplotlib import pyplot
 
     pyplot.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "font.size": 9})

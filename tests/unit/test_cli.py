@@ -240,7 +240,9 @@ def test_help_does_not_import_the_heavy_libraries() -> None:
     assert "solve" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["games", "solve", "train", "evaluate", "play", "doctor", "bench", "reproduce"])
+@pytest.mark.parametrize(
+    "command", ["games", "solve", "train", "evaluate", "play", "doctor", "bench", "reproduce", "equity", "report"]
+)
 def test_every_command_has_help_with_examples_json_and_seed(command: str) -> None:
     result = tacit(command, "--help")
     assert result.returncode == 0

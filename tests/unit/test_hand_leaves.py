@@ -17,7 +17,8 @@ from tacit.cards.suits import RENAMED_CARDS, RENAMED_HANDS
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.evaluation.exact import leaf_values
-from tacit.games.betting import ALL_IN, CALL, FLOP, FOLD, PREFLOP, TURN, Betting, NoLimitBetting, parse_menu
+from tacit.games.betting import ALL_IN, CALL, FLOP, FOLD, PREFLOP, TURN, Betting, NoLimitBetting
+from tacit.games.sizes import parse_menu
 from tacit.kernels.base import LeafEvaluator
 from tacit.kernels.numba_hands import HandPasses
 from tacit.leaves.check_down import CheckDownLeaves

@@ -13,7 +13,8 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import TERMINAL, Game
 from tacit.games.base import CHANCE
-from tacit.games.betting import DEAL, FLOP, FOLDED, RIVER, SHOWDOWN, TURN, Betting, BettingRules, NoLimitBetting, parse_menu
+from tacit.games.betting import DEAL, FLOP, FOLDED, RIVER, SHOWDOWN, TURN, Betting, BettingRules, NoLimitBetting
+from tacit.games.sizes import parse_menu
 from tacit.kernels import make_passes
 from tacit.kernels.card_removal import LANES, NUM_CARDS, fold_values, showdown_values
 from tacit.kernels.numba_hands import HandPasses

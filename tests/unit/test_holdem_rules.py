@@ -26,11 +26,11 @@ from tacit.games.betting import (
     BettingRules,
     LimitBetting,
     NoLimitBetting,
-    parse_menu,
 )
 from tacit.games.check import check_game
 from tacit.games.holdem import Holdem, HoldemState, LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.holdem_size import DECISION, count_betting
+from tacit.games.sizes import parse_menu
 from tacit.tree.compiler import compile_game
 from tests.referees import Limits, OpenSpiel, Pokerkit
 
@@ -315,7 +315,10 @@ def test_cards_are_dealt_only_between_streets() -> None:
         ("no_limit_holdem(small_blind=0)", "blinds must be 1 <= small_blind <= big_blind"),
         ("no_limit_holdem(small_blind=200)", "blinds must be 1 <= small_blind <= big_blind, not 200 and 100"),
         ("no_limit_holdem(bets=)", "bets is empty"),
-        ("no_limit_holdem(bets=half)", "'half' in 'half' is no bet: write sizes in pots and allin, like 0.5|1|allin"),
+        (
+            "no_limit_holdem(bets=half)",
+            "'half' in 'half' is no bet: write sizes in pots, 3x, geo, 2geo and allin, like 0.5|1|allin",
+        ),
         ("no_limit_holdem(bets=0.5||1)", "'' in '0.5||1' is no bet"),
         ("no_limit_holdem(bets=-1|allin)", "'-1' in '-1|allin' is no bet"),
         ("no_limit_holdem(bets=0)", "is no bet"),

@@ -1,9 +1,11 @@
 """Solvers against known values, published curves and each other; saving, continuing and exporting."""
 
+import csv
 import itertools
 import json
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
 from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 from tacit.solvers import SCHEDULES, load_result, solve
 from tacit.solvers.export import check_export, export
+from tacit.tree.compiler import compile_game
 
 # First player's values: Kuhn 1950, OpenSpiel's LP for Leduc, independent solvers for the rest.
 VALUES = {
@@ -259,20 +262,80 @@ def test_an_interrupted_experiment_prints_no_table() -> None:
         run_experiment(EXPERIMENTS["rebel-table2"], "smoke", lambda *_: _press_ctrl_c(None, None))
 
 
+def exported(path: Path) -> dict[str, dict[str, Any]]:
+    """The public states of a JSON export by their lines."""
+    return {told["public"]: told for told in json.loads(path.read_text())["public_states"]}
+
+
 def test_exports(tmp_path: Path) -> None:
-    result = solve("kuhn_poker", solver="lp")
+    result = solve("kuhn_poker", iterations=500)
     export(result, tmp_path / "kuhn.json")
-    data = json.loads((tmp_path / "kuhn.json").read_text())
-    assert data["value"] == pytest.approx(-1 / 18)
-    assert len(data["strategy"]) == 12
-    king = next(d for d in data["strategy"] if (d["player"], d["public"], d["private"]) == (1, "bet", "K"))
-    assert king["probabilities"] == {"fold": pytest.approx(0.0), "call": pytest.approx(1.0)}
+    text = (tmp_path / "kuhn.json").read_text()
+    assert json.loads(text)["value"] == result.value
+    assert len(text.splitlines()) == 6  # the figures, a line for each public state, and the end
+    told = exported(tmp_path / "kuhn.json")
+    assert list(told) == ["", "check", "bet", "check / bet"]
+    king = told["bet"]["private"].index("K")
+    assert (told["bet"]["player"], told["bet"]["actions"]) == (1, ["fold", "call"])
+    assert told["bet"]["strategy"][king] == pytest.approx([0.0, 1.0], abs=1e-3)
+    assert (told["bet"]["reach"][king], told["bet"]["infostate_value"][king]) == (1.0, pytest.approx(2.0, abs=1e-3))
+    for view in result.views:
+        assert told[view.line]["strategy"] == view.strategy.tolist()  # all digits
+        assert told[view.line]["weight"] == view.acting.weight.tolist()
+        assert "equity" not in told[view.line]
     export(result, tmp_path / "kuhn.csv")
-    rows = (tmp_path / "kuhn.csv").read_text().splitlines()
-    assert rows[0] == "player,public,private,action,probability"
-    assert len(rows) == 25
+    rows = list(csv.DictReader((tmp_path / "kuhn.csv").read_text().splitlines()))
+    numbers = ["probability", "reach", "weight", "infostate_value", "equity"]
+    assert list(rows[0]) == ["player", "public", "private", "action", *numbers]
+    assert len(rows) == 24
+    calls = next(row for row in rows if (row["public"], row["private"], row["action"]) == ("bet", "K", "call"))
+    assert float(calls["probability"]) == told["bet"]["strategy"][king][1]
+    assert (float(calls["weight"]), calls["equity"]) == (told["bet"]["weight"][king], "")
     with pytest.raises(TacitError, match=r"\.json, \.csv"):
         export(result, tmp_path / "kuhn.xml")
+
+
+def test_exports_of_names_with_commas_and_lines(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel")
+    result = solve("openspiel:dark_hex(board_size=2)", iterations=5)
+    export(result, tmp_path / "hex.csv")
+    export(result, tmp_path / "hex.json")
+    rows = list(csv.DictReader((tmp_path / "hex.csv").open(newline="")))
+    told = json.loads((tmp_path / "hex.json").read_text())["public_states"]
+    assert rows[0]["action"] == "Action(id=0, player=0)"
+    assert rows[0]["private"] == told[0]["private"][0] == "..\n..\n0\n"
+    assert told[0]["infostate_value"] == [pytest.approx(result.value)]
+    assert told[0]["weight"] == [None]
+    assert len(rows) == sum(len(one["actions"]) for one in told)
+
+
+def test_exports_leave_out_what_cannot_occur(tmp_path: Path) -> None:
+    """Where player 0 never checks a king, it never holds one after a check; player 1 may still be bet into."""
+    tree = compile_game(load_game("kuhn_poker"))
+    weights = tree.uniform_strategy()
+    weights[tree.entry_start[2]] = 0.0
+    result = replace(solve("kuhn_poker", iterations=1), strategy=tree.strategy(tree.normalise(weights)))
+    export(result, tmp_path / "kuhn.json")
+    assert exported(tmp_path / "kuhn.json")["check / bet"]["private"] == ["J", "Q"]
+    weights[tree.entry_start[:3]], weights[tree.entry_start[:3] + 1] = 1.0, 0.0
+    result = replace(result, strategy=tree.strategy(tree.normalise(weights)))
+    export(result, tmp_path / "kuhn.json")
+    told = exported(tmp_path / "kuhn.json")
+    assert told["bet"]["infostate_value"] == [None] * 3  # nobody bets into player 1, who is prepared for it
+    assert told["bet"]["reach"] == [1.0] * 3
+    weights[tree.entry_start[:3]], weights[tree.entry_start[:3] + 1] = 0.0, 1.0
+    export(replace(result, strategy=tree.strategy(tree.normalise(weights))), tmp_path / "kuhn.json")
+    assert list(exported(tmp_path / "kuhn.json")) == ["", "check", "bet"]  # player 0 never checks
+
+
+def test_an_export_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = solve("kuhn_poker", iterations=1)
+    (tmp_path / "kuhn.csv").write_text("before")
+    monkeypatch.setattr("tacit.solvers.export._quoted", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export(result, tmp_path / "kuhn.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["kuhn.csv"]
+    assert (tmp_path / "kuhn.csv").read_text() == "before"
 
 
 def test_exports_that_cannot_succeed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,7 +355,7 @@ def test_pure_strategies_of_the_linear_program_are_equilibria_of_kuhn() -> None:
     bluff = strategy[0, "", "J"]["raise"]
     assert -1e-9 <= bluff <= 1 / 3 + 1e-9
     assert strategy[0, "", "K"]["raise"] == pytest.approx(3 * bluff, abs=1e-9)
-    assert strategy[0, "check bet", "Q"]["call"] == pytest.approx(bluff + 1 / 3)
+    assert strategy[0, "check / bet", "Q"]["call"] == pytest.approx(bluff + 1 / 3)
 
 
 @pytest.mark.parametrize(

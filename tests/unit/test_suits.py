@@ -14,9 +14,10 @@ from tacit.cards.deck import RANKS, SUITS
 from tacit.cards.suits import COMPOSED, IDENTITY, INVERSE, RENAMED_CARDS, RENAMED_HANDS, symmetries
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
-from tacit.games.betting import CALL, FLOP, TURN, NoLimitBetting, parse_menu
+from tacit.games.betting import CALL, FLOP, TURN, NoLimitBetting
 from tacit.games.holdem import Holdem
 from tacit.games.public_hand import PublicHand
+from tacit.games.sizes import parse_menu
 from tacit.kernels import make_passes
 from tacit.kernels.numba_hands import HandPasses
 from tacit.solvers import load_result

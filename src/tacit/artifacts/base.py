@@ -18,7 +18,7 @@ from tacit.games import AnyGame, recall_game
 
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
-    from tacit.evaluation import Quality
+    from tacit.evaluation import Quality, StrategyViews
     from tacit.kernels.base import LeafEvaluator
     from tacit.tree.base import Strategy
     from tacit.tree.search_space import SearchSpace
@@ -131,7 +131,19 @@ class Artifact(ABC):
 
     def strategy(self) -> Strategy:
         """Returns the table of probabilities it plays by; raises a `TacitError` where there is none."""
-        raise TacitError(f"{self.name} does not play by a table")
+        raise TacitError(
+            f"{self.name} does not play by a table: give a file of tacit solve --save, or a run that learns tables"
+        )
+
+    def views(self) -> StrategyViews:
+        """Returns the points of its game as its table plays them; raises a `TacitError` where there is no table."""
+        from tacit.evaluation import StrategyViews
+
+        return StrategyViews(self.strategy())
+
+    def figures(self) -> dict[str, Any]:
+        """Returns what is known about it without measuring, ready for JSON."""
+        return {"game": str(self.game), "agent": self.name}
 
     def openspiel_policy(self) -> Any:
         """Returns what it plays as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators and agents.

@@ -57,6 +57,9 @@ class SolveArtifact(TableArtifact):
     def strategy(self) -> Strategy:
         return self._result.strategy
 
+    def figures(self) -> dict[str, Any]:
+        return {**super().figures(), **self._result.summary()}
+
     @property
     def game(self) -> AnyGame:
         game: AnyGame = self.strategy().tree.game

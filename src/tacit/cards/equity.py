@@ -2,25 +2,87 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.deck import NUM_CARDS
 from tacit.cards.grid import CELLS
-from tacit.cards.hands import HANDS, NUM_HANDS, possible_hands
-from tacit.cards.run_outs import FULL_BOARD, hand_margins
+from tacit.cards.hands import HANDS, NUM_HANDS, meetings, possible_hands
+from tacit.cards.run_outs import FULL_BOARD, hand_margins, leads, run_out_margins
 from tacit.cards.strength import IMPOSSIBLE, hand_strengths
 from tacit.compiled import compiled
+from tacit.errors import TacitError
 
 SAMPLED_BOARDS = {0: 2_000, 3: 100}
 """Boards that stand for all of them in `random_hand_equities`, by the cards that lie already."""
 RAISING_EQUITY = 0.7
 """From here on the pot-odds bot bets and raises, one hand at a time or thousands at once."""
 
+_NOTHING = 1e-12
+"""The share of a range below which the weight of hands that one can meet is a rounding error."""
+
 Board = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RangeEquity:
+    """How a range fares against another one if the board is run out, exactly; ties count half.
+
+    Attributes:
+      equity: Player 0's share of the pot; the rest is player 1's.
+      hand_equity: For both players `[1326]` the share of each hand against the other range; NaN for hands that a player cannot
+        hold, or cannot hold while the other holds any of its own.
+      num_boards: Full boards that were counted for two hands.
+    """
+
+    equity: float
+    hand_equity: tuple[NDArray[np.float64], NDArray[np.float64]]
+    num_boards: int
+
+
+def range_equity(first: NDArray[np.float64], second: NDArray[np.float64], board: Board) -> RangeEquity:
+    """Returns how two ranges fare against each other; all boards are counted, before the flop in advance.
+
+    Args:
+      first: `[1326]` the weights of player 0's hands; those that the board excludes do not count.
+      second: likewise player 1's.
+      board: 0, 3, 4 or 5 cards.
+
+    Raises:
+      TacitError: no hand of one range can be held together with one of the other.
+    """
+    possible = possible_hands(board)
+    ranges = first * possible, second * possible
+    hand_equity, likely = [], []
+    for own, other in (ranges, ranges[::-1]):
+        met = meetings(other)
+        held = (own > 0) & (met > _NOTHING * other.sum())
+        share = np.divide(leads(board, other), met, out=np.full(NUM_HANDS, np.nan), where=held)
+        hand_equity.append(0.5 + 0.5 * share)
+        likely.append(np.where(held, own * met, 0.0))
+    if not likely[0].any():
+        raise TacitError("no hand of one range can be held together with one of the other: they share cards")
+    equity = float(likely[0] @ np.nan_to_num(hand_equity[0]) / likely[0].sum())
+    missing = FULL_BOARD - len(board)
+    return RangeEquity(equity, (hand_equity[0], hand_equity[1]), comb(NUM_CARDS - 4 - len(board), missing))
+
+
+@cache
+def preflop_order() -> tuple[tuple[int, ...], NDArray[np.float64]]:
+    """Returns the 169 cells of the grid from the best to the worst, and `[169]` the equity of each against a random hand.
+
+    Equities are exact: all boards and all opposing hands are counted. Cells of equal equity come in the order of the grid.
+    """
+    against_all = run_out_margins(()).sum(axis=1) / comb(NUM_CARDS - 2, 2)
+    counts = np.bincount(CELLS)
+    equity = 0.5 + 0.5 * np.bincount(CELLS, against_all) / counts
+    order = np.argsort(-np.round(equity, 12), kind="stable")
+    return tuple(order.tolist()), equity
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from tacit.cards.deck import NUM_CARDS, card_name
 HANDS: NDArray[np.int64] = np.array([(high, low) for high in range(NUM_CARDS) for low in range(high)])
 """`[1326, 2]` the cards of each hand, the higher one first."""
 NUM_HANDS = len(HANDS)
+_NAMES = tuple(card_name(high) + card_name(low) for high, low in HANDS.tolist())
 
 
 def hand_index(first: int, second: int) -> int:
@@ -22,7 +23,7 @@ def hand_index(first: int, second: int) -> int:
 
 def hand_name(hand: int) -> str:
     """Returns the cards of a hand: `AsKd`."""
-    return "".join(card_name(int(card)) for card in HANDS[hand])
+    return _NAMES[hand]
 
 
 def possible_hands(dead: Iterable[int]) -> NDArray[np.bool_]:

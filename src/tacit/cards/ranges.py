@@ -12,15 +12,18 @@ A range is a weight from 0 to 1 for each of the 1,326 hands. Items are separated
 | `TT-77`, `A9s-A6s` | from one to the other: pairs, or the lower card |
 | `76s-54s`, `J9o-86o` | both cards go down together: `76s, 65s, 54s` |
 | `random`, `any` | all hands |
+| `top 20%` | the best fifth of all hands by equity against a random hand before the flop, counted exactly |
 | `AKs:0.5` | any of these with a weight; without one it is 1 |
 
-Where items overlap, the last one counts: `random, 72o:0` is everything but 72o. Tools differ in two places: `T9s+` is as in
-postflop-solver, while PokerKit reads `T9s` alone; and in postflop-solver the first of overlapping items counts. What
-`write_range` writes has neither, so that both read it alike.
+Of `top 20%` the last kind of hand has the weight that makes it a fifth of the 1,326 hands. Where items overlap, the last one
+counts: `random, 72o:0` is everything but 72o. Tools differ in two places: `T9s+` is as in postflop-solver, while PokerKit
+reads `T9s` alone; and in postflop-solver the first of overlapping items counts. What `write_range` writes has neither, so that
+both read it alike.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -28,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.cards.deck import RANKS, SUITS, card_names, parse_cards
+from tacit.cards.equity import preflop_order
 from tacit.cards.grid import CELLS, SIZE
 from tacit.cards.hands import NUM_HANDS, hand_index, hand_name, possible_hands
 from tacit.errors import TacitError
@@ -35,7 +39,8 @@ from tacit.errors import TacitError
 DIGITS = 4
 """Decimals of a written weight."""
 _ALL_HANDS = ("random", "any")
-_HOW_TO_WRITE = "write AA, AKs, AKo, AK, AsKd, TT+, A9s-A6s or random, with commas between"
+_TOP = "top"
+_HOW_TO_WRITE = "write AA, AKs, AKo, AK, AsKd, TT+, A9s-A6s, top 20% or random, with commas between"
 
 
 class _Kind(NamedTuple):
@@ -79,7 +84,8 @@ def parse_range(text: str) -> NDArray[np.float64]:
     items = [item for item in "".join(text.split()).split(",") if item]
     for item in items:
         hands, colon, weight = item.partition(":")
-        weights[_hands_of(hands)] = _parse_weight(weight, item) if colon else 1.0
+        shares = _top_share(hands) if hands.lower().startswith(_TOP) or hands.endswith("%") else _hands_of(hands).astype(float)
+        weights = np.where(shares > 0, shares * (_parse_weight(weight, item) if colon else 1.0), weights)
     if not items:
         raise TacitError(f"the range is empty: {_HOW_TO_WRITE}")
     if not weights.any():
@@ -148,6 +154,19 @@ def _parse_weight(text: str, item: str) -> float:
 
 def _weight_text(weight: float) -> str:
     return "" if weight == 1 else f":{weight:.{DIGITS}f}".rstrip("0")
+
+
+def _top_share(item: str) -> NDArray[np.float64]:
+    """Returns `[1326]` 1 for the best hands of `top20%`, a weight for those of the last kind, 0 for the others."""
+    match = re.fullmatch(rf"{_TOP}(\d+\.?\d*|\.\d+)%", item.lower())
+    if match is None or not 0 < float(match[1]) <= 100:
+        raise TacitError(f"cannot read {item!r}: write top and a share of all hands, above 0% and up to 100%, as top 20%")
+    left, shares = float(match[1]) / 100 * NUM_HANDS, np.zeros(NUM_HANDS)
+    for cell in preflop_order()[0]:
+        hands = np.flatnonzero(cell == CELLS)
+        shares[hands] = min(1.0, max(0.0, left / len(hands)))
+        left -= len(hands)
+    return shares
 
 
 def _hands_of(item: str) -> NDArray[np.bool_]:

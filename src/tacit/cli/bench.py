@@ -145,8 +145,8 @@ def _blueprint(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
 def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:
     """Measures how cost grows, and draws it."""
     from tacit.bench import growth
+    from tacit.bench.growth_plot import growth_panels
     from tacit.files import check_writable
-    from tacit.plots import growth_panels
 
     picture = folder / "growth.png"
     check_writable(picture)

@@ -63,5 +63,5 @@ def _describe(game: Any) -> dict[str, Any]:
         "memory_bytes": cost.num_bytes,
         "known_value": None if known is None else known.value,
         "known_value_source": None if known is None else known.source,
-        "rules": " ".join((type(game).__doc__ or "").split()),
+        "rules": "\n\n".join(" ".join(part.split()) for part in (type(game).__doc__ or "").split("\n\n")).strip(),
     }

@@ -7,7 +7,23 @@ import sys
 
 import typer
 
-from tacit.cli import acpc, bench, check, doctor, evaluate, games, match, play, reproduce, slumbot, solve, train
+from tacit.cli import (
+    acpc,
+    bench,
+    check,
+    doctor,
+    equity,
+    evaluate,
+    games,
+    match,
+    play,
+    report,
+    reproduce,
+    show,
+    slumbot,
+    solve,
+    train,
+)  # fmt: skip
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -32,10 +48,13 @@ app = typer.Typer(
 app.command("games")(games.games)
 app.command("check")(check.check)
 app.command("solve")(solve.solve)
+app.command("show")(show.show)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)
 app.command("play")(play.play)
+app.command("equity")(equity.equity)
+app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)
 app.command("bench")(bench.bench)
 app.command("reproduce")(reproduce.reproduce)

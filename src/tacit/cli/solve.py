@@ -11,6 +11,7 @@ import typer
 
 from tacit.cli import solve_checks as checks
 from tacit.cli.common import JsonOption, SeedOption, logger, plain_table, print_json, printer, progress_monitor, start
+from tacit.cli.show import draw_view, print_view
 from tacit.errors import TacitError
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def solve(
     show: Annotated[int, typer.Option(min=0, help="Print the strategy at this many infostates.")] = 0,
     range0: Annotated[str | None, typer.Option(help="Hold'em with a board: player 0's hands, like AA,AKs,QJo:0.5.")] = None,
     range1: Annotated[str | None, typer.Option(help="Likewise player 1's.")] = None,
-    at: Annotated[str, typer.Option(help="Hold'em: where the grid of hands is shown, like 'check / bet to 2000'.")] = "",
-    grid: Annotated[Path | None, typer.Option(help="Hold'em: write that grid as a picture (.png, .svg or .pdf).")] = None,
+    at: Annotated[str | None, typer.Option(help="Show the strategy at this point, like 'check / bet to 2000'.")] = None,
+    grid: Annotated[Path | None, typer.Option(help="Hold'em: write the grid of hands there as a picture.")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -90,8 +91,8 @@ def solve(
     start(seed)
     rules = checks.with_ranges(load_game(game), range0, range1)
     files = checks.check_files(rules, resume, save=save, export=export, plot=plot, grid=grid)
-    if at or grid:
-        require_holdem(rules, "--at or --grid")
+    if grid is not None:
+        require_holdem(rules, "--grid")
     if solver == "lp":
         checks.refuse("cannot be used with --solver lp: it solves for both players in one go", simultaneous=simultaneous)
     if depth is None:
@@ -99,7 +100,7 @@ def solve(
         goal = None if target is None else checks.parse_target(target, rules)
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
-            rules, save, resume, at if at or grid else None, solver=solver, iterations=iterations, target=goal,
+            rules, save, resume, at, solver=solver, iterations=iterations, target=goal,
             time_limit=limit, simultaneous=simultaneous, backend=backend or "numba", device=device, bits=bits, seed=seed,
         )  # fmt: skip
     else:
@@ -113,7 +114,10 @@ def solve(
                 seed=seed, monitor=monitor,
             )  # fmt: skip
     _write(result, save, export, plot, grid, at)
-    print_json(result.summary()) if as_json else _print(result, show, at, files)
+    if as_json:
+        print_json(result.summary() if at is None else {**result.summary(), "node": result.show(at).as_dict()})
+    else:
+        _print(result, show, at, files)
 
 
 def _refuse_for_search(whole: dict[str, Any], computing: dict[str, Any], shown: dict[str, Any]) -> None:
@@ -133,6 +137,7 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
     """Returns a solve of the whole game by options of `tacit.solve`, shown and saved on the way; `at` has to exist in it."""
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
+    from tacit.tree.base import who_acts
 
     what = f"{options['solver']} on {rules}"
     with progress_monitor() as monitor:
@@ -142,7 +147,7 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
             **options,
             resume=None if resume is None else load_result(resume, rules),
             on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
-            on_tree=lambda tree: None if at is None else tree.who_acts(tree.find(at)),
+            on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
             on_check=_autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
@@ -164,11 +169,10 @@ def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, 
     return check
 
 
-def _write(result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str) -> None:
+def _write(
+    result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str | None
+) -> None:
     """Writes a solve to the files that the user named."""
-    from tacit.cards.deck import card_names
-    from tacit.grid_plots import draw_strategy_grid
-    from tacit.plots import convergence_plot
     from tacit.solvers.export import export as write
 
     if result.interrupted:
@@ -178,17 +182,13 @@ def _write(result: SolveResult, save: Path | None, export: Path | None, plot: Pa
     if export is not None:
         write(result, export)
     if plot is not None:
-        convergence_plot({result.solver: result.curve}, result.game, plot)
-    play = None if grid is None else result.strategy.play_at(at)
-    if grid is not None and play is not None:
-        where, shares, reach, names, board = play
-        draw_strategy_grid(grid, shares, reach, names, f"{where}, board {card_names(board)}", board)
+        result.plot(plot)
+    if grid is not None:
+        draw_view(result.strategy.at(at or ""), grid)
 
 
-def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
+def _print(result: SolveResult, show: int, at: str | None, files: list[Path]) -> None:
     from rich.table import Table
-
-    from tacit.cli.strategy_grid import strategy_text
 
     console, tree = printer(), result.strategy.tree
     known = tree.game.known_value()
@@ -205,10 +205,9 @@ def _print(result: SolveResult, show: int, at: str, files: list[Path]) -> None:
     for path in files:
         table.add_row("written", str(path))
     console.print(table)
-    play = result.strategy.play_at(at)
-    if play is not None:
-        console.print(f"\n{play.where}", soft_wrap=True)
-        console.print(strategy_text(play.shares, play.reach, play.action_names, play.board))
+    if at is not None or tree.layout == "hands":
+        console.print()
+        print_view(result.strategy.at(at or ""))
     if show:
         _print_strategy(console, result, show)
 

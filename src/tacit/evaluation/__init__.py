@@ -9,10 +9,12 @@ from tacit.evaluation.exact import (
     evaluate_weights,
     infostate_values,
 )
+from tacit.evaluation.node_views import StrategyViews
 
 __all__ = [
     "BestResponse",
     "Quality",
+    "StrategyViews",
     "best_response",
     "evaluate",
     "evaluate_exactly",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tacit.kernels.base import AnyPasses, AnyTreePasses, LeafEvaluator, LeafValues
-from tacit.tree.base import Floats
+from tacit.tree.base import Floats, Strategy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quality:
     """How far a strategy profile is from equilibrium.
 
@@ -34,18 +34,26 @@ class Quality:
         """`nash_conv / 2`: the mean gain of a deviation."""
         return self.nash_conv / 2
 
+    def __repr__(self) -> str:
+        return f"<value {self.value:.6g}, exploitability {self.exploitability:.4g}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class BestResponse:
     """A best response to the other player's strategy.
 
     Attributes:
-      value: its expected return.
-      strategy: `[E]`, pure at the responder's infostates and zero elsewhere.
+      player: Who responds.
+      value: The responder's expected return.
+      strategy: The responder's answer, which is pure, beside what the other player plays.
     """
 
+    player: int
     value: float
-    strategy: Floats
+    strategy: Strategy
+
+    def __repr__(self) -> str:
+        return f"<best response of player {self.player}: worth {self.value:.6g} to it>"
 
 
 _ASKED = ((0, False), (0, True), (1, True))
@@ -123,7 +131,8 @@ def best_response(passes: AnyTreePasses, strategy: Floats, player: int) -> BestR
     """Returns `player`'s best response to the other side of a strategy `[E]`."""
     reach = passes.reach(1 - player, passes.entries(strategy))
     cfv, response = passes.best_response(player, reach)
-    return BestResponse(passes.root_value(player, cfv), passes.to_numpy(response))
+    answer = np.where(passes.tree.entry_player == player, passes.to_numpy(response), strategy)
+    return BestResponse(player, passes.root_value(player, cfv), passes.tree.strategy(answer))
 
 
 def infostate_values(

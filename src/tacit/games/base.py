@@ -10,8 +10,8 @@ of a chance move players notice what they observe, and nothing where that is emp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tacit.errors import TacitError
@@ -28,6 +28,9 @@ MAX_DEPTH = 5_000
 """Moves, chance included, after which a game counts as one that never ends."""
 MAX_ACTION = 2**31 - 1
 """The highest action: they are kept as 32-bit integers, where negative ones mean that nobody moved."""
+
+_LATER = "later"
+"""Marks parameters made by `later`."""
 
 State = TypeVar("State")
 Moves = tuple[int, ...]
@@ -66,6 +69,8 @@ class Game(ABC, Generic[State]):
     name: ClassVar[str]
     tree_layout: ClassVar[str] = "rows"
     """The layout of the trees it is solved in (`Tree.layout`). Whatever differs between layouts is found by this name."""
+    refused_parameters: ClassVar[Mapping[str, str]] = {}
+    """Parameters that people look for and that cannot be had, each with the line that says why."""
 
     @abstractmethod
     def initial_state(self) -> State:
@@ -179,8 +184,14 @@ class Game(ABC, Generic[State]):
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        unsaid = {one.name for one in fields(self) if _LATER in one.metadata and getattr(self, one.name) == one.default}  # type: ignore[arg-type]
+        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items() if key not in unsaid)
         return f"{self.name}({inside})" if inside else self.name
+
+
+def later(default: Any) -> Any:
+    """Returns a parameter that a game got after files with its name were written: the name leaves it out at its default."""
+    return field(default=default, metadata={_LATER: True})
 
 
 def check_depth(game: Game[Any], depth: int) -> None:

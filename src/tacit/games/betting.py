@@ -14,9 +14,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from tacit.errors import TacitError
+from tacit.games.sizes import ALL_IN, MAX_SIZES, NUM_STREETS, Menu, Multiple, Sizes, all_sizes, raised_by, sizes_at
 
 FOLD, CALL = 0, 1
 """Any higher action is a raise to that number of chips."""
@@ -28,12 +30,12 @@ NOBODY = -1
 PREFLOP, FLOP, TURN, RIVER = range(4)
 BOARD_CARDS = (0, 3, 4, 5)
 """Cards on the board on each street."""
-MAX_ACTIONS = 9
-"""As many as ReBeL's policy network has: fold, call and seven raises."""
+MAX_ACTIONS = MAX_SIZES + 2
+"""Those of a menu, fold and call."""
 MAX_CHIPS = 2**31 - 1
 """Raises are actions, and these are kept as 32-bit integers."""
-ALL_IN = math.inf
-"""The size, in pots, of a bet of everything."""
+_BET, _DONK, _RAISE = range(3)
+"""Occasions that have sizes of their own."""
 MAX_RAISES = (3, 4, 4, 4)
 """Raises on each street of limit betting."""
 
@@ -50,6 +52,9 @@ class Betting:
       num_raises: bets and raises on this street, blinds not counted.
       acted: whether anybody has acted on this street; a call is the end of it only then.
       folder: the player who folded, or `NOBODY`.
+      begun: the chips each player had put in when this street began; 0 unless the rules remember it (`BettingRules.remembers`).
+      aggressor: the player who bet or raised last on the street before, and where a card is due, on this street. `NOBODY` if
+        there is none, or unless the rules remember it.
     """
 
     street: int
@@ -59,6 +64,8 @@ class Betting:
     num_raises: int = 0
     acted: bool = False
     folder: int = NOBODY
+    begun: int = 0
+    aggressor: int = NOBODY
 
     @property
     def pot(self) -> int:
@@ -111,7 +118,7 @@ class BettingRules(ABC):
         """Returns the state before the first action."""
         if self.first_street == PREFLOP:
             return Betting(PREFLOP, 1, (self.big_blind, self.small_blind), self.raise_size(PREFLOP))
-        return Betting(self.first_street, 0, (self.pot // 2, self.pot // 2), self.raise_size(self.first_street))
+        return self._street(self.first_street, self.pot // 2, NOBODY)
 
     def actions(self, betting: Betting) -> tuple[int, ...]:
         """Returns the actor's actions in ascending order: `FOLD` if there is something to call, `CALL`, raises of the menu."""
@@ -140,18 +147,32 @@ class BettingRules(ABC):
         if action == CALL:
             over = betting.acted or facing >= self.stack
             actor = 1 - player if not over else self._after_street(betting.street, facing)
-            return Betting(betting.street, actor, (facing, facing), betting.raise_size, betting.num_raises, True)
+            memory = betting.begun, betting.aggressor
+            if over:  # nobody asks how this street began; a card asks who bet last
+                memory = 0, 1 - player if actor == DEAL and betting.num_raises and self.remembers else NOBODY
+            spent = facing, facing
+            return Betting(betting.street, actor, spent, betting.raise_size, betting.num_raises, True, NOBODY, *memory)
         if action < 2 or limits is None or not limits[0] <= action <= limits[1]:
             raise TacitError(self._refusal(betting, action, limits))
         spent = (action, spent[1]) if player == 0 else (spent[0], action)
-        raise_size = max(betting.raise_size, action - facing)
-        return Betting(betting.street, 1 - player, spent, raise_size, betting.num_raises + 1, True)
+        return Betting(
+            betting.street, 1 - player, spent, max(betting.raise_size, action - facing), betting.num_raises + 1, True, NOBODY,
+            betting.begun, betting.aggressor,
+        )  # fmt: skip
 
     def deal(self, betting: Betting) -> Betting:
         """Returns the start of the next street; only after `DEAL`."""
         if betting.actor != DEAL:
             raise TacitError("no cards are to be dealt: the street or the hand is not over, or the hand is")
-        return Betting(betting.street + 1, 0, betting.spent, self.raise_size(betting.street + 1))
+        return self._street(betting.street + 1, betting.facing, betting.aggressor)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether states say what was put in before a street, and who bet last: only where a menu looks at it.
+
+        Else ways of betting that differ in it alone lead to equal states, which are counted once.
+        """
+        return False
 
     @abstractmethod
     def raise_size(self, street: int) -> int:
@@ -160,6 +181,11 @@ class BettingRules(ABC):
     @abstractmethod
     def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
         """Returns the raises to offer, in ascending order and within the limits of the rules."""
+
+    def _street(self, street: int, begun: int, aggressor: int) -> Betting:
+        """Returns the start of a street after the first."""
+        memory = (NOBODY, begun, aggressor) if self.remembers else ()
+        return Betting(street, 0, (begun, begun), self.raise_size(street), 0, False, *memory)
 
     def _after_street(self, street: int, facing: int) -> int:
         return SHOWDOWN if street == RIVER or facing >= self.stack else DEAL
@@ -173,25 +199,89 @@ class BettingRules(ABC):
 
 @dataclass(frozen=True)
 class NoLimitBetting(BettingRules):
-    """Raises of any size from the last one (at least the big blind) to everything; the menu has a few fractions of the pot.
+    """Raises of any size from the last one (at least the big blind) to everything; the menu has a few sizes.
 
     Attributes:
-      bets: sizes of the first bet or raise of a street, in pots (after the call, if there is one); `ALL_IN` is everything.
+      bets: sizes of the first bet or raise of a street (see `sizes`).
       raises: sizes of later raises of a street; empty: the same.
+      donks: sizes of player 0's first bet on a street if player 1 bet last on the street before; None: those of `bets`.
+      allin_threshold: a raise is all-in if, once it is called, at most this share of the pot is left to bet.
+      merge_threshold: of two raises the smaller is left out if the larger makes the pot at most this share larger.
+      max_raises: bets and raises of a street after which nothing but all-in is left to raise; None: no end.
     """
 
-    bets: tuple[float, ...] = (ALL_IN,)
-    raises: tuple[float, ...] = ()
+    bets: Menu = (ALL_IN,)
+    raises: Menu = ()
+    donks: Menu | None = None
+    allin_threshold: float = 0.0
+    merge_threshold: float = 0.0
+    max_raises: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, share in (("allin_threshold", self.allin_threshold), ("merge_threshold", self.merge_threshold)):
+            if not 0.0 <= share < math.inf:
+                raise TacitError(f"{name} must be a share of the pot, from 0 (none) up, not {share:g}")
 
     def raise_size(self, street: int) -> int:
         return self.big_blind
 
+    @cached_property
+    def remembers(self) -> bool:
+        return self.donks is not None or any(isinstance(size, Multiple) for sizes in self._all_sizes for size in sizes)
+
+    @property
+    def most_raises(self) -> int:
+        """The most raises that a state of the betting can offer."""
+        return max(map(len, self._all_sizes))
+
+    @property
+    def later_raises(self) -> Menu:
+        """The sizes of raises after the first, whether they are its own or not."""
+        return self.raises or self.bets
+
     def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
-        sizes = self.raises or self.bets if betting.num_raises else self.bets
-        facing, pot = betting.facing, 2 * betting.facing
-        # Sizes are compared before they are rounded: infinity is no integer.
-        totals = {largest if size * pot >= largest - facing else facing + math.floor(size * pot + 0.5) for size in sizes}
-        return tuple(sorted({max(total, smallest) for total in totals}))
+        if self.max_raises is not None and betting.num_raises >= self.max_raises:
+            return (largest,)
+        facing, pot, totals = betting.facing, 2 * betting.facing, set()
+        leads_into = betting.aggressor == 1 and betting.actor == 0
+        for size in self._offers[betting.street][betting.actor][
+            _RAISE if betting.num_raises else _DONK if leads_into else _BET
+        ]:
+            if isinstance(size, float):
+                added = size * pot
+            else:
+                added = raised_by(size, facing, betting.begun, self.stack, RIVER + 1 - betting.street)
+            # Sizes are compared before they are rounded: infinity is no integer.
+            totals.add(largest if added >= largest - facing else max(facing + math.floor(added + 0.5), smallest))
+        if self.allin_threshold:
+            totals = {largest if largest - total <= self.allin_threshold * 2 * total else total for total in totals}
+        raises = sorted(totals)
+        return tuple(self._merged(raises, facing) if self.merge_threshold else raises)
+
+    @cached_property
+    def _offers(self) -> list[list[tuple[Sizes, Sizes, Sizes]]]:
+        """`[4][2][3]` what the menus offer on each street to each player: `_BET`, `_DONK` and `_RAISE`."""
+        donks = self.bets if self.donks is None else self.donks
+        menus = (self.bets, donks, self.later_raises)
+
+        def offered(street: int, player: int) -> tuple[Sizes, Sizes, Sizes]:
+            bet, donk, raised = (sizes_at(menu, street, player) for menu in menus)
+            return bet, donk, raised
+
+        return [[offered(street, player) for player in (0, 1)] for street in range(NUM_STREETS)]
+
+    def _merged(self, raises: list[int], facing: int) -> list[int]:
+        """Returns raises in ascending order without those too close to a larger one that is kept."""
+        kept = raises[-1:]
+        for total in reversed(raises[:-1]):
+            if kept[0] + facing > (1.0 + self.merge_threshold) * (total + facing):
+                kept.insert(0, total)
+        return kept
+
+    @property
+    def _all_sizes(self) -> list[Sizes]:
+        return [sizes for menu in (self.bets, self.raises, self.donks or ()) for sizes in all_sizes(menu)]
 
 
 @dataclass(frozen=True)
@@ -225,24 +315,3 @@ class LimitBetting(BettingRules):
 
 def _limit_raise(big_blind: int, street: int) -> int:
     return big_blind if street < TURN else 2 * big_blind
-
-
-def parse_menu(text: str) -> tuple[float, ...]:
-    """Returns the sizes of a text like `0.5|1|allin`: fractions of the pot, and `ALL_IN`; empty for an empty text.
-
-    Raises:
-      TacitError: something is no size, or there are more than fit into `MAX_ACTIONS`.
-    """
-    pieces = [piece.strip().lower() for piece in text.split("|")] if text.strip() else []
-    sizes = []
-    for piece in pieces:
-        try:
-            size = ALL_IN if piece == "allin" else float(piece)
-        except ValueError:
-            size = math.nan
-        if not size > 0 or (size == ALL_IN and piece != "allin"):
-            raise TacitError(f"{piece!r} in {text!r} is no bet: write sizes in pots and allin, like 0.5|1|allin")
-        sizes.append(size)
-    if len(set(sizes)) > MAX_ACTIONS - 2:
-        raise TacitError(f"{text!r} has {len(set(sizes))} bets; with fold and call there are at most {MAX_ACTIONS} actions")
-    return tuple(sorted(set(sizes)))

@@ -8,7 +8,8 @@ endgame count the 1,000 chips that each player has in the pot; here they do, as 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeGuard
 
@@ -20,7 +21,7 @@ from tacit.cards.hands import HANDS, NUM_HANDS, meetings, possible_hands
 from tacit.cards.ranges import check_range, parse_range
 from tacit.cards.strength import seven_card_strengths
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
+from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, later
 from tacit.games.betting import (
     BOARD_CARDS,
     CALL,
@@ -36,9 +37,9 @@ from tacit.games.betting import (
     BettingRules,
     LimitBetting,
     NoLimitBetting,
-    parse_menu,
 )
 from tacit.games.holdem_size import holdem_size
+from tacit.games.menus import menus_in_words, preset_parameters, read_menus
 
 
 class HoldemState(NamedTuple):
@@ -64,6 +65,9 @@ class Holdem(Game[HoldemState]):
     """
 
     tree_layout = "hands"
+    refused_parameters: ClassVar[Mapping[str, str]] = {
+        "rake": "what the house takes makes the game general-sum, and all that is solved here is zero-sum"
+    }
 
     board: str
 
@@ -72,6 +76,7 @@ class Holdem(Game[HoldemState]):
             if len(self.known_board) not in self._board_lengths:
                 lengths = ", ".join(map(str, self._board_lengths[:-1])) + f" or {self._board_lengths[-1]}"
                 raise TacitError(f"board must have {lengths} cards, not {len(self.known_board)}")
+            self._fill_in()
             _ = self.rules
             if self._deals_hands and not self.known_board:
                 raise TacitError("ranges need a board: before the flop every hand is possible")
@@ -80,6 +85,9 @@ class Holdem(Game[HoldemState]):
             raise TacitError(f"{self.name}: {error}") from None
 
     _board_lengths: ClassVar[tuple[int, ...]] = BOARD_CARDS
+
+    def _fill_in(self) -> None:
+        """Sets the parameters that others stand for."""
 
     @property
     @abstractmethod
@@ -90,11 +98,16 @@ class Holdem(Game[HoldemState]):
     range1: str = ""
 
     @cached_property
+    def written_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For both players `[1326]` the weight of every hand in their ranges, whatever cards lie."""
+        texts = (text.replace("|", ",") for text in (self.range0, self.range1))
+        first, second = (parse_range(text) if text else np.ones(NUM_HANDS) for text in texts)
+        return first, second
+
+    @cached_property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For both players `[1326]` the weight of every hand when the betting starts; 0 where the board blocks it."""
-        first, second = (
-            parse_range(text.replace("|", ",")) if text else np.ones(NUM_HANDS) for text in (self.range0, self.range1)
-        )
+        first, second = self.written_ranges
         for weights in (first, second):
             check_range(weights, self.known_board)
         possible = possible_hands(self.known_board)
@@ -217,10 +230,22 @@ class NoLimitHoldem(Holdem):
     raise before it on the same street; all-in is always allowed, and once both are all-in the rest of the board is dealt.
     Raises are named by the chips the raiser has then put in over the whole hand. Payoffs are in chips.
 
-    `bets` are the sizes offered for the first bet or raise of a street and `raises` for later ones (empty: the same), in pots
-    after the call; smaller than allowed becomes the smallest raise, larger than the stack all-in. With a `board` of 3, 4 or 5
-    cards the hand starts there, with `pot` chips put in, half by each player out of the `stack`; then `range0` and `range1` are
-    the hands they can hold, all if empty: `AA|AKs|QJo:0.5`.
+    `bets` are the sizes offered for the first bet or raise of a street and `raises` for later ones (empty: the same).
+    Smaller than allowed becomes the smallest raise, larger than the stack all-in. With a `board` of 3, 4 or 5 cards the
+    hand starts there, with `pot` chips put in, half by each player out of the `stack`; then `range0` and `range1` are the
+    hands they can hold, all if empty: `AA|AKs|QJo:0.5` or `top 20%`.
+
+    Sizes: `0.5` is half the pot after the call; `3x` raises to three times the last bet of the street (before the flop the
+    big blind is the first); `geo` is the share of the pot that, bet and called on every street left, is all-in on the
+    river; `2geo` is the same over two streets; `allin` is everything. A menu is `0.5|1|allin`, or `none`. Menus of streets
+    are `0.33/0.75|1/allin`, from the first street of the game on; the last is for all later ones too.
+
+    `bets0`, `bets1`, `raises0` and `raises1` count for one player before `bets` and `raises`. `donks` are player 0's first
+    bets into whoever bet last on the street before, player 1 (empty: as `bets`). On the first street nobody has bet before.
+
+    A bet is all-in where, once called, at most `allin_threshold` of the pot is left to bet. Of two bets the smaller is left
+    out where pot and larger bet are at most `merge_threshold` more than pot and smaller bet. `menu` is a name for all of
+    these; those that are given beside it count first: MENUS.
     """
 
     stack: int = 20_000
@@ -232,13 +257,35 @@ class NoLimitHoldem(Holdem):
     raises: str = "0.5|1|2|allin"
     range0: str = ""
     range1: str = ""
+    bets0: str = later("")
+    bets1: str = later("")
+    raises0: str = later("")
+    raises1: str = later("")
+    donks: str = later("")
+    allin_threshold: float = later(0.0)
+    merge_threshold: float = later(0.0)
+    menu: str = later("")
 
     name = "no_limit_holdem"
 
     @cached_property
     def rules(self) -> NoLimitBetting:
-        street = BOARD_CARDS.index(len(self.known_board))
-        return _no_limit(self.stack, self.small_blind, self.big_blind, street, self.pot, self.bets, self.raises)
+        street, stakes = BOARD_CARDS.index(len(self.known_board)), (self.stack, self.small_blind, self.big_blind)
+        own = (self.bets0, self.bets1), (self.raises0, self.raises1)
+        menus = read_menus(street, self.bets, self.raises, *own, self.donks)
+        return NoLimitBetting(*stakes, street, self.pot, *menus, self.allin_threshold, self.merge_threshold)
+
+    def _fill_in(self) -> None:
+        """Writes out the menu that has a name: what the name means may change, and files are to mean what they meant."""
+        if self.menu:
+            defaults = {one.name: one.default for one in fields(self)}
+            preset = preset_parameters(self.menu, BOARD_CARDS.index(len(self.known_board)))
+            for key, value in {**preset, "menu": ""}.items():
+                if key == "menu" or getattr(self, key) == defaults[key]:
+                    object.__setattr__(self, key, value)
+
+
+NoLimitHoldem.__doc__ = (NoLimitHoldem.__doc__ or "").replace("MENUS", menus_in_words())
 
 
 @dataclass(frozen=True)
@@ -290,10 +337,5 @@ class TurnEndgameHoldem(Holdem):
 
     @cached_property
     def rules(self) -> NoLimitBetting:
-        return _no_limit(self.stack, self.big_blind, self.big_blind, TURN, self.pot, self.bets, self.raises)
-
-
-def _no_limit(stack: int, small_blind: int, big_blind: int, street: int, pot: int, bets: str, raises: str) -> NoLimitBetting:
-    if not bets.strip():
-        raise TacitError("bets is empty; write sizes in pots and allin, like 0.5|1|allin")
-    return NoLimitBetting(stack, small_blind, big_blind, street, pot, parse_menu(bets), parse_menu(raises))
+        stakes, menus = (self.stack, self.big_blind, self.big_blind), read_menus(TURN, self.bets, self.raises)
+        return NoLimitBetting(*stakes, TURN, self.pot, *menus)

@@ -1,11 +1,52 @@
-"""Menus of bets cut down to what a search or a blueprint has time for."""
+"""Menus of bets: those with names, and how menus are cut down to what a search or a blueprint has time for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from tacit.games.betting import ALL_IN, BettingRules, NoLimitBetting
+from tacit.errors import TacitError
+from tacit.games.betting import BettingRules, NoLimitBetting
+from tacit.games.sizes import ALL_IN, Menu, Size, Sizes, change_sizes, in_pots, read_menu, refuse_multiples
+
+
+@dataclass(frozen=True)
+class MenuPreset:
+    """A menu with a name.
+
+    Attributes:
+      meaning: what it offers, in words.
+      parameters: of `no_limit_holdem`; sizes are those of four streets, from before the flop on, or the same for all.
+    """
+
+    meaning: str
+    parameters: Mapping[str, str | float]
+
+
+MENU_PRESETS = {
+    "push": MenuPreset("all-in or nothing", {"bets": "allin", "raises": "allin"}),
+    "pot": MenuPreset("the pot or all-in, always", {"bets": "1|allin", "raises": "1|allin"}),
+    "simple": MenuPreset(
+        "one bet, of two thirds of the pot, and raises to three times the bet or all-in; nobody leads into the aggressor",
+        {"bets": "2.5x/0.67/0.67/0.67", "raises": "3x|allin", "donks": "none", "allin_threshold": 0.2},
+    ),
+    "standard": MenuPreset(
+        "a small and a large bet on each street, on the river all-in too; raises to three times the bet or all-in; "
+        "leads into the aggressor of a third of the pot",
+        {
+            "bets": "2.5x/0.33|0.75/0.5|1/0.5|1|allin",
+            "raises": "3x|allin",
+            "donks": "0.33",
+            "allin_threshold": 0.2,
+            "merge_threshold": 0.1,
+        },
+    ),
+    "geometric": MenuPreset(
+        "the one bet that is all-in on the river in equal shares of the pot, and all-in; the same for raises",
+        {"bets": "2.5x/geo|allin/geo|allin/geo|allin", "raises": "geo|allin", "allin_threshold": 0.2},
+    ),
+}
+"""Menus by name, for `menu=` of `no_limit_holdem`."""
 
 SMALLER_MENUS = (
     ((0.5, 1.0, 2.0, ALL_IN), (1.0, ALL_IN)),
@@ -16,18 +57,93 @@ SMALLER_MENUS = (
 """Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
 
 
+def menus_in_words() -> str:
+    """Returns what each menu with a name offers, in one line."""
+    return "; ".join(f"`{name}` ({preset.meaning})" for name, preset in MENU_PRESETS.items())
+
+
+def read_menus(
+    street: int,
+    bets: str,
+    raises: str,
+    own_bets: tuple[str, str] = ("", ""),
+    own_raises: tuple[str, str] = ("", ""),
+    donks: str = "",
+) -> tuple[Menu, Menu, Menu | None]:
+    """Returns the menus `bets`, `raises` and `donks` of `NoLimitBetting`, from texts as in `sizes`; empty ones say nothing.
+
+    Args:
+      street: the first of the game.
+      bets: of both players.
+      raises: likewise.
+      own_bets: of each player, which count before those of both.
+      own_raises: likewise.
+      donks: of player 0.
+
+    Raises:
+      TacitError: a text cannot be read.
+    """
+    if not bets.strip():
+        raise TacitError("bets is empty; write sizes in pots and allin, like 0.5|1|allin")
+    first = read_menu(bets, own_bets, street)
+    refuse_multiples(first, "bets", street)
+    later: Menu = ()
+    if raises.strip():
+        later = read_menu(raises, own_raises, street)
+    elif any(text.strip() for text in own_raises):  # the other player raises as it bets
+        zero, one = (own_raises[player].strip() or own_bets[player].strip() or bets for player in (0, 1))
+        later = read_menu("", (zero, one), street)
+    leads = read_menu(donks, ("", ""), street) if donks.strip() else None
+    if leads is not None:
+        refuse_multiples(leads, "donks", street)
+    return first, later, leads
+
+
+def preset_parameters(name: str, first_street: int) -> dict[str, str | float]:
+    """Returns the parameters of the menu with a name, for a game that starts on a street.
+
+    Raises:
+      TacitError: there is no such menu.
+    """
+    if name not in MENU_PRESETS:
+        raise TacitError(f"there is no menu {name!r}: choose one of {', '.join(MENU_PRESETS)}")
+    parameters = dict(MENU_PRESETS[name].parameters)
+    for key, value in parameters.items():
+        if isinstance(value, str) and "/" in value:
+            streets = value.split("/")[first_street:]
+            parameters[key] = streets[0] if len(set(streets)) == 1 else "/".join(streets)
+    return parameters
+
+
 def smaller_menus(rules: BettingRules) -> Iterator[BettingRules]:
     """Yields rules as they are, and no-limit ones with fewer and fewer bets."""
     yield rules
     if isinstance(rules, NoLimitBetting):
-        for bets, raises in SMALLER_MENUS:
-            kept = nearest_sizes(rules.bets, bets), nearest_sizes(rules.raises or rules.bets, raises)
-            yield replace(rules, bets=kept[0], raises=kept[1])
+        for wanted in SMALLER_MENUS:
+            yield _cut_menus(rules, *wanted)
 
 
-def nearest_sizes(offered: Sequence[float], wanted: Sequence[float]) -> tuple[float, ...]:
-    """Returns the sizes offered that are nearest to those wanted."""
-    largest = max([100.0, *(size for size in (*offered, *wanted) if size != ALL_IN)])
-    return tuple(
-        sorted({min(offered, key=lambda size: abs(min(size, 2 * largest) - min(want, 2 * largest))) for want in wanted})
-    )
+def _cut_menus(rules: NoLimitBetting, bets: Sizes, raises: Sizes) -> NoLimitBetting:
+    """Returns rules that offer, of what they offer, what is nearest to some bets and raises."""
+
+    def first(offered: Sizes) -> Sizes:
+        return nearest_sizes(offered, bets)
+
+    def later(offered: Sizes) -> Sizes:
+        return nearest_sizes(offered, raises)
+
+    donks = None if rules.donks is None else change_sizes(rules.donks, first)
+    return replace(rules, bets=change_sizes(rules.bets, first), raises=change_sizes(rules.later_raises, later), donks=donks)
+
+
+def nearest_sizes(offered: Sizes, wanted: Sizes) -> Sizes:
+    """Returns the sizes offered that are nearest to those wanted; none where none are offered."""
+    if not offered:
+        return ()
+    largest = max([100.0, *(in_pots(size) for size in (*offered, *wanted) if size != ALL_IN)])
+
+    def place(size: Size) -> float:
+        return min(in_pots(size), 2 * largest)
+
+    nearest = {min(offered, key=lambda size: abs(place(size) - place(want))) for want in wanted}
+    return tuple(sorted(nearest, key=in_pots))

@@ -135,9 +135,12 @@ def parse_arguments(
       TacitError: one is unknown, given twice, missing or cannot be read.
     """
     known = {key: parameter for key, parameter in _parameters(maker).items() if key not in (given or {})}
+    refused: Mapping[str, str] = getattr(maker, "refused_parameters", {})
     parsed: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in arguments.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key in refused:
+            raise TacitError(f"{label} takes no {key}: {refused[key]}")
         if not equals or key not in known:
             raise TacitError(f"{label} has no parameter {key!r} (it takes: {', '.join(known) or 'none'})")
         if key in parsed:

@@ -9,8 +9,8 @@ one tree can be converted (`TreePasses`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -339,6 +339,10 @@ class TreePasses(Passes[Array]):
     def node_values(self, player: int, node: int) -> Floats:
         """Returns `[H]` the values of the player's private states at a node in the latest upward pass."""
 
+    def values_by_node(self, player: int) -> Callable[[int], Floats]:
+        """Returns `node_values` of a player as a function of the node, for many nodes; it holds until the next pass."""
+        return partial(self.node_values, player)
+
     @abstractmethod
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         """Returns `[H]` how likely chance and the opponent make each of the player's private states at a node."""
@@ -350,6 +354,10 @@ class TreePasses(Passes[Array]):
     def exact(self) -> TreePasses[Any]:
         """Returns passes over the same tree in float64: for figures that are told to more digits than searches need."""
         return self
+
+    def keeping(self) -> TreePasses[Any]:
+        """Returns passes over the same tree in float64 that know the values of all nodes after a pass (`node_values`)."""
+        return self.exact()
 
     def zeros(self) -> Array:
         return self.entries(np.zeros(self.tree.num_entries))

@@ -167,6 +167,11 @@ class HandTreePasses(TreePasses[Array]):
 
         return HandPasses(self.tree, np.float64)
 
+    def keeping(self) -> TreePasses[Any]:
+        from tacit.kernels.numba_hands import HandPasses
+
+        return HandPasses(self.tree, np.float64, keep=True)
+
     def node_values(self, player: int, node: int) -> Floats:
         """Returns `[H]` by lane of the tree; for nodes on full boards only where these do not share their room."""
         block, start = int(self.tree.block[node]), int(self.value_starts(player, np.array([node]))[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +53,11 @@ class PublicTreePasses(TreePasses[Array]):
         """
 
     def node_values(self, player: int, node: int) -> Floats:
-        starts = self.tree.require_nodes().row_start[player]
-        return self.row_values(player)[starts[node] : starts[node + 1]]
+        return self.values_by_node(player)(node)
+
+    def values_by_node(self, player: int) -> Callable[[int], Floats]:
+        starts, values = self.tree.require_nodes().row_start[player], self.row_values(player)
+        return lambda node: values[starts[node] : starts[node + 1]]
 
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
         nodes, other = self.tree.require_nodes(), 1 - player

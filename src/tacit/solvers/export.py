@@ -1,22 +1,48 @@
-"""Strategies for others to read: JSON, CSV and OpenSpiel's tabular policies."""
+"""Strategies for others to read: JSON, CSV and OpenSpiel's tabular policies.
+
+JSON and CSV are written public state by public state, so that a solve of any size needs no more memory than its values. Both
+have the infostates to which their player's own strategy comes: the others cannot occur, whatever the opponent does. They tell:
+
+- `player`, `public` (the line that leads there, as `--at` takes it) and `private`;
+- how often each action is taken: in JSON `strategy`, in the order of `actions`, and `null` where one is not legal; in CSV one
+  line for each `action` with its `probability`;
+- `reach`, the weight of the private state at the start times how likely the player's own actions lead there;
+- `weight`, how likely the private state is, given the public state; it sums to 1 over the player's private states there;
+- `infostate_value`, what the player wins on average from there, in the game's units;
+- `equity`, in hold'em alone, how often the hand wins against the opponent's range if all is checked down.
+
+JSON is one document: the figures of the solve, then `public_states`, each on a line of its own and with lists over its private
+states, so that names are not repeated for each of them. Programs can also read it line by line, which is why there is no format
+of JSON lines besides. What is not known, because the opponent never comes there, is `null`, in CSV empty. Numbers have as many
+digits as mean something: 17, or 6 where the strategy is in float32.
+"""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
 
 from tacit.errors import TacitError
-from tacit.files import write_whole
+from tacit.evaluation import StrategyViews
+from tacit.files import json_text, whole_file
 from tacit.games import AnyGame
 from tacit.solvers.openspiel import openspiel_table
 from tacit.solvers.result import SolveResult
-from tacit.tree.base import Strategy
+from tacit.tree.node_view import NodeView
 from tacit.tree.strategy import RowStrategy
 
 SUFFIXES = (".json", ".csv", ".openspiel.json")
+
+NUMBERS = ("reach", "weight", "infostate_value", "equity")
+"""What is told of each infostate beside its strategy: names in JSON, columns in CSV."""
 
 
 def check_export(game: AnyGame, path: str | Path) -> None:
@@ -43,22 +69,82 @@ def export(result: SolveResult, path: str | Path) -> None:
     """
     check_export(result.strategy.tree.game, path)
     name = Path(path).name
-    if name.endswith(".openspiel.json"):
-        assert isinstance(result.strategy, RowStrategy)
-        content = json.dumps(openspiel_table(result.strategy), indent=1)
-    elif name.endswith(".json"):
-        decisions = [decision._asdict() for decision in result.strategy]
-        content = json.dumps({**result.summary(), "strategy": decisions}, indent=1)
-    else:
-        content = _as_csv(result.strategy)
-    write_whole(path, content.encode())
+    with text_file(path) as file:
+        if name.endswith(".openspiel.json"):
+            assert isinstance(result.strategy, RowStrategy)
+            json.dump(openspiel_table(result.strategy), file, indent=1)
+        elif name.endswith(".json"):
+            write_json(result.summary(), result.views, file)
+        else:
+            write_csv(result.views, file)
 
 
-def _as_csv(strategy: Strategy) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("player", "public", "private", "action", "probability"))
-    for decision in strategy:
-        for action, probability in decision.probabilities.items():
-            writer.writerow((decision.player, decision.public, decision.private, action, repr(probability)))
-    return text.getvalue()
+@contextmanager
+def text_file(path: str | Path) -> Iterator[TextIO]:
+    """Yields a file to write text to that gets its name once it is whole (`whole_file`)."""
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        yield text
+        text.flush()
+        text.detach()
+
+
+def write_json(figures: dict[str, Any], views: StrategyViews, file: TextIO) -> None:
+    """Writes a strategy as one JSON document, a line for each public state.
+
+    Args:
+      figures: what comes before the strategy, ready for JSON.
+      views: of the strategy.
+      file: where to.
+    """
+    number = _format_of(views)
+    file.write(f'{json_text(figures)[:-1]}, "public_states": [')
+    for place, view in enumerate(view for view in views if len(view)):
+        head = json.dumps({"player": view.actor, "public": view.line, "actions": view.actions, "private": view.acting.names})
+        columns = [f'"{name}":[{",".join(map(number, column))}]' for name, column in _columns(view)]
+        shares = ",".join(f"[{','.join(map(number, row))}]" for row in view.strategy.tolist())
+        comma = "," if place else ""
+        file.write(f'{comma}\n{head[:-1]}, {",".join(columns)},"strategy":[{shares}]}}')
+    file.write("\n]}\n")
+
+
+def write_csv(views: StrategyViews, file: TextIO, chosen: Iterable[NodeView] | None = None) -> None:
+    """Writes a strategy as CSV, a line for each action of each infostate.
+
+    Args:
+      views: of the strategy.
+      file: where to.
+      chosen: public states that are written; None for all of them.
+    """
+    number = _format_of(views)
+    file.write(",".join(("player", "public", "private", "action", "probability", *NUMBERS)) + "\n")
+    for view in views if chosen is None else chosen:
+        public, actions = f"{view.actor},{_quoted(view.line)}", [_quoted(action) for action in view.actions]
+        known = dict(_columns(view))
+        columns = [[_cell(number(value)) for value in known[name]] if name in known else [""] * len(view) for name in NUMBERS]
+        for private, shares, *numbers in zip(view.acting.names, view.strategy.tolist(), *columns, strict=True):
+            before, after = f"{public},{_quoted(private)}", ",".join(numbers)
+            for action, share in zip(actions, shares, strict=True):
+                if not math.isnan(share):
+                    file.write(f"{before},{action},{number(share)},{after}\n")
+
+
+def _columns(view: NodeView) -> list[tuple[str, list[float]]]:
+    """Returns what is known of the actor's private states, by name."""
+    columns = ((name, getattr(view.acting, name)) for name in NUMBERS)
+    return [(name, column.tolist()) for name, column in columns if column is not None]
+
+
+def _format_of(views: StrategyViews) -> Callable[[float], str]:
+    """Returns what writes numbers about a strategy as JSON, with the digits that mean something."""
+    write = repr if views.given_dtype == np.float64 else "{:.6g}".format
+    return lambda value: "null" if math.isnan(value) else write(value)
+
+
+def _cell(number: str) -> str:
+    return "" if number == "null" else number
+
+
+def _quoted(text: str) -> str:
+    """Returns a text as a cell of CSV."""
+    return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +14,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from tacit.errors import TacitError
-from tacit.evaluation import Quality
+from tacit.evaluation import BestResponse, Quality, StrategyViews, best_response
 from tacit.files import check_readable, write_whole
 from tacit.games import AnyGame, game_source, recall_game
+from tacit.kernels import make_passes
+from tacit.plots import convergence_figure, save_figure
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import compile_for_solving
+from tacit.tree.node_view import Belief, NodeView
 from tacit.tree.public_tree import Floats
 
 FORMAT = "tacit-solve-1"
@@ -43,9 +47,11 @@ class Point(NamedTuple):
     exploitability: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolveResult:
     """A solved game.
+
+    `result.show("check / bet")` shows a public state, `result.strategy[0, "check / bet", "K"]` one infostate.
 
     Attributes:
       strategy: the average strategy.
@@ -98,6 +104,59 @@ class SolveResult:
         """The exploitability in other units that people use for the game."""
         game: AnyGame = self.strategy.tree.game
         return game.in_units(self.exploitability)
+
+    @cached_property
+    def views(self) -> StrategyViews:
+        """The strategy at all its public states, with values."""
+        return StrategyViews(self.strategy)
+
+    def show(self, at: str = "") -> NodeView:
+        """Returns a public state: what is played in every private state that can occur, its reach, weight and value.
+
+        Args:
+          at: the line that leads there, such as `check / bet to 200`; empty for the start.
+
+        Raises:
+          TacitError: the line leads nowhere, or nobody acts there.
+        """
+        return self.views.at(at)
+
+    def beliefs(self, at: str = "") -> tuple[Belief, Belief]:
+        """Returns how likely each player's private states are at a public state, as everyone can work out.
+
+        Raises:
+          TacitError: the line leads nowhere, nobody acts there, or the strategies never lead there.
+        """
+        return self.strategy.at(at).beliefs
+
+    def best_response(self, player: int) -> BestResponse:
+        """Returns a player's best response to the other's strategy, and what it is worth; exact.
+
+        Raises:
+          TacitError: there is no such player.
+        """
+        if player not in (0, 1):
+            raise TacitError(f"players are 0 and 1: there is no player {player}")
+        passes = make_passes(self.strategy.tree).exact()
+        return best_response(passes, self.views.strategy.probabilities, player)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Returns the convergence curve as a matplotlib figure, and writes it to a file where one is given.
+
+        Args:
+          path: a .png, .svg or .pdf file.
+
+        Raises:
+          TacitError: the file has another ending or cannot be written.
+        """
+        figure = convergence_figure({self.game: {self.solver: self.curve}}, "")
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def __repr__(self) -> str:
+        how = f"{self.solver}, {self.iterations:,} iterations" if self.iterations else self.solver
+        return f"<{self.game} by {how}: value {self.value:.6g}, exploitability {self.exploitability:.4g}>"
 
     def summary(self) -> dict[str, Any]:
         """Returns the figures of the solve, ready for JSON."""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tacit.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.tree.node_view import NodeView
 
 Floats = NDArray[np.float64]
 
@@ -26,36 +31,46 @@ class Spot(NamedTuple):
     renaming: int = 0
 
 
-class Decision(NamedTuple):
-    """What a strategy does at one infostate, in words."""
+@dataclass(frozen=True)
+class Decision:
+    """What a strategy does at one infostate, in words; `decision["bet"]` is the probability of an action.
+
+    Attributes:
+      player: Who acts.
+      public: The line that leads there, as `Tree.find` reads it.
+      private: The private state.
+      probabilities: How often each legal action is taken.
+      reach: The player's own reach, where it was computed (`PlayerView.reach`).
+      weight: The share of this private state in the player's range, where it was computed (`PlayerView.weight`).
+      infostate_value: What the player wins on average from here, where it was computed (`PlayerView.infostate_value`).
+      equity: In poker how often the hand wins if all is checked down, where it was computed (`PlayerView.equity`).
+    """
 
     player: int
     public: str
     private: str
     probabilities: dict[str, float]
+    reach: float | None = None
+    weight: float | None = None
+    infostate_value: float | None = None
+    equity: float | None = None
+
+    def __getitem__(self, action: str) -> float:
+        """Returns the probability of an action by name.
+
+        Raises:
+          TacitError: there is no such action.
+        """
+        if action not in self.probabilities:
+            raise TacitError(f"no action {action!r} here: choose one of {', '.join(self.probabilities)}")
+        return self.probabilities[action]
 
 
-class HandPlay(NamedTuple):
-    """What is played with every hand of hold'em at a public state.
-
-    Attributes:
-      where: Who acts there, in words.
-      shares: `[A, 1326]` how often each hand takes each action.
-      reach: `[1326]` how likely the actor comes there with each hand, times its weight at the start.
-      action_names: The actions, bets and raises from small to large.
-      board: The cards that lie.
-    """
-
-    where: str
-    shares: Floats
-    reach: Floats
-    action_names: list[str]
-    board: tuple[int, ...]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Strategy(ABC):
     """Both players' behaviour in a tree; iterating yields what is played at every infostate, in words.
+
+    `strategy.at("check / bet")` shows a public state, `strategy[0, "check / bet", "K"]` one infostate.
 
     Attributes:
       tree: The tree whose entries are meant.
@@ -72,9 +87,39 @@ class Strategy(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
-    def play_at(self, text: str) -> HandPlay | None:
-        """Returns what is played with every hand of hold'em where some steps lead (`Tree.find`); None in other games."""
-        return None
+    @abstractmethod
+    def view(self, spot: Spot) -> NodeView:
+        """Returns a public state where somebody acts, without values: these need passes (`evaluation.StrategyViews`).
+
+        Raises:
+          TacitError: nobody acts there, or the game has no public states.
+        """
+
+    def at(self, line: str = "") -> NodeView:
+        """Returns the public state that a line leads to, without values.
+
+        Args:
+          line: steps such as `check / bet to 200`, as `Tree.find` reads them; empty for the start.
+
+        Raises:
+          TacitError: it leads nowhere, or nobody acts there.
+        """
+        return self.view(self.tree.find(line))
+
+    def __getitem__(self, key: tuple[int, str, str]) -> Decision:
+        """Returns what a player does in one private state: `strategy[0, "check / bet", "K"]`.
+
+        Raises:
+          TacitError: the line leads nowhere, the player does not act there or never comes there with that private state.
+        """
+        player, line, private = key
+        view = self.at(line)
+        if player != view.actor:
+            raise TacitError(f"player {player} does not act {at_line(view.line)}: player {view.actor} does")
+        return view[private]
+
+    def __repr__(self) -> str:
+        return f"<strategy of {self.tree.game}: {self.tree.num_infostates:,} infostates>"
 
     def __iter__(self) -> Iterator[Decision]:
         return (self.decision(infostate) for infostate in range(len(self)))
@@ -141,3 +186,33 @@ class Tree(Protocol):
     def label(self, spot: Spot) -> str:
         """Returns how a public state is reached, in words that `find` reads."""
         ...
+
+    def actor_at(self, spot: Spot) -> int:
+        """Returns who acts at a public state; a negative number where nobody does."""
+        ...
+
+    def steps_after(self, spot: Spot) -> list[str]:
+        """Returns the words that `find` takes next after a public state."""
+        ...
+
+    @property
+    def decision_spots(self) -> Sequence[Spot]:
+        """Where somebody acts, parents before children."""
+        ...
+
+
+def who_acts(tree: Tree, spot: Spot) -> int:
+    """Returns who acts at a public state.
+
+    Raises:
+      TacitError: nobody does.
+    """
+    actor = tree.actor_at(spot)
+    if actor < 0:
+        raise TacitError(f"nobody acts {at_line(tree.label(spot))}: choose a line that ends where somebody does")
+    return actor
+
+
+def at_line(line: str) -> str:
+    """Returns where a line leads, for messages."""
+    return f"after {line!r}" if line else "at the start"

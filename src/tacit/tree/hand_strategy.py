@@ -10,12 +10,19 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.cards.hands import NUM_HANDS, hand_name
-from tacit.tree.base import Decision, Floats, HandPlay, Spot, Strategy
-from tacit.tree.hand_tree import START, HandTree
+from tacit.cards.deck import NUM_CARDS, card_names, parse_cards
+from tacit.cards.hands import HANDS, NUM_HANDS, hand_index, hand_name, meetings, possible_hands
+from tacit.cards.run_outs import run_out_margins
+from tacit.errors import TacitError
+from tacit.tree.base import Decision, Floats, Spot, Strategy, who_acts
+from tacit.tree.hand_tree import FULL_BOARD, START, HandTree
+from tacit.tree.node_view import NodeView, PlayerView
+
+_NOTHING = 1e-12
+"""The share of a range below which the weight of the hands that another can meet is a rounding error."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HandStrategy(Strategy):
     """Both players' behaviour in a tree of hold'em; hands are numbers of the 1,326.
 
@@ -44,10 +51,54 @@ class HandStrategy(Strategy):
         possible[tree.hands(spot)] = 1.0
         return weights * possible
 
-    def play_at(self, text: str) -> HandPlay:
-        tree, spot = self.tree, self.tree.find(text)
-        where, reach = tree.who_acts(spot), self.range_at(spot, int(tree.actor[spot.node]))
-        return HandPlay(where, self.played(spot), reach, tree.action_names(spot.node), tree.board(spot))
+    def view(self, spot: Spot) -> NodeView:
+        tree, node = self.tree, spot.node
+        actor, block = who_acts(tree, spot), int(tree.block[node])
+        hands, ranges = tree.hands(spot), [self.range_at(spot, player) for player in (0, 1)]
+        met = [_met(ranges[1 - player])[hands] for player in (0, 1)]
+        likely = [ranges[player][hands] * met[player] * tree.pair_weight[block] for player in (0, 1)]
+        probability = float(likely[0].sum())
+        players = []
+        for player in (0, 1):
+            kept = np.flatnonzero(ranges[player][hands] > 0)
+            faced = met[player][kept]
+            lead = self._leads(block, ranges[1 - player][hands])[kept]
+            equity = 0.5 + 0.5 * np.divide(lead, faced, out=np.full(len(kept), np.nan), where=faced > 0)
+            weight = likely[player][kept] / probability if probability > 0 else np.full(len(kept), np.nan)
+            names, reach = [hand_name(hand) for hand in hands[kept].tolist()], ranges[player][hands][kept]
+            players.append(PlayerView(names, kept, reach, faced * tree.pair_weight[block], weight, None, equity))
+        shares = tree.decision(self.probabilities, node).T[players[actor].rows].astype(np.float64)
+        return NodeView(
+            str(tree.game), tree.label(spot), card_names(tree.board(spot)), actor, tree.action_names(node), shares,
+            (players[0], players[1]), probability, tree.steps_after(spot), hands[players[actor].rows],
+        )  # fmt: skip
+
+    def __getitem__(self, key: tuple[int, str, str]) -> Decision:
+        player, line, private = key
+        cards = parse_cards(private)
+        if len(cards) != 2:
+            raise TacitError(f"{private!r} is no hand: write two cards, like AsKd")
+        return super().__getitem__((player, line, hand_name(hand_index(*cards))))
+
+    def _leads(self, block: int, opponent_reach: Floats) -> Floats:
+        """Returns for a block's lanes the reach of hands that they beat less that of hands that beat them.
+
+        It is the mean over all cards that can still come. Lanes are those of the block's own board, which may be renamed.
+        """
+        blocks = self.tree.blocks
+        board, hands = blocks.board[block], blocks.hands(block)
+        if len(board) < FULL_BOARD:
+            places = np.searchsorted(np.flatnonzero(possible_hands(board)), hands)
+            held = np.flatnonzero(opponent_reach > 0)
+            return np.asarray(run_out_margins(board)[np.ix_(places, places[held])] @ opponent_reach[held])
+        tie, cards = blocks.tie[blocks.lane_start[block] : blocks.lane_start[block + 1]], HANDS[hands]
+        below = np.zeros((len(hands) + 1, NUM_CARDS + 1))  # reach of the first lanes: of all hands, then of those with a card
+        below[1:, 0] = opponent_reach
+        np.put_along_axis(below[1:], cards + 1, opponent_reach[:, None], axis=1)
+        below = below.cumsum(axis=0)
+        weaker, beaten = below[tie], below[np.searchsorted(tie, tie, side="right")]
+        lead = weaker + beaten - below[-1]
+        return np.asarray(lead[:, 0] - np.take_along_axis(lead, cards + 1, axis=1).sum(axis=1))
 
     def decision(self, infostate: int) -> Decision:
         number = int(np.searchsorted(self._starts, infostate, side="right")) - 1
@@ -72,3 +123,9 @@ class HandStrategy(Strategy):
         hands = tree.hands(spot).tolist()
         for hand, shares in zip(hands, tree.decision(self.probabilities, node).T.tolist(), strict=True):
             yield Decision(player, label, hand_name(hand), dict(zip(names, shares, strict=True)))
+
+
+def _met(reach: Floats) -> Floats:
+    """Returns `[1326]` for each hand the reach of the opponent's hands that share no card with it, free of rounding errors."""
+    met = meetings(reach)
+    return np.where(met > _NOTHING * reach.sum(), met, 0.0)

@@ -260,15 +260,16 @@ class HandTree:
             spot = self.after(spot, names[step])
         return spot
 
-    def who_acts(self, spot: Spot) -> str:
-        """Returns who acts at a spot, in words.
+    def actor_at(self, spot: Spot) -> int:
+        """Returns who acts at a spot; -1 where nobody does."""
+        return int(self.actor[spot.node])
 
-        Raises:
-          TacitError: nobody does.
-        """
-        if self.actor[spot.node] < 0:
-            raise TacitError(f"nobody acts after {self.label(spot)!r}: --at must end where somebody does")
-        return f"player {self.actor[spot.node]} {'after ' + self.label(spot) if spot.node else 'at the start'}"
+    def steps_after(self, spot: Spot) -> list[str]:
+        """Returns the words that `find` takes next after a spot."""
+        return list(self._choices(spot)) if self.kind[spot.node] in (DECIDES, DEALS) else []
+
+    def __repr__(self) -> str:
+        return f"<tree of {self.game}: {self.num_nodes:,} public states, {self.num_infostates:,} infostates>"
 
     def action_names(self, node: int) -> list[str]:
         """Returns the actions at a node in words."""

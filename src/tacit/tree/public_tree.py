@@ -81,7 +81,8 @@ def chunks_of_nodes(start: NDArray[Any]) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def _readable(tokens: Iterable[str]) -> str:
+def readable(tokens: Iterable[str]) -> str:
+    """Returns tokens for people, with a blank between observations."""
     return " ".join(filter(None, tokens)).replace(_SEPARATOR, " ")
 
 
@@ -332,16 +333,25 @@ class PublicTree:
             if self.secret_action[player][r]:
                 words.append(self.game.action_name(int(self.entry_action[rows.entry[r]])))
             words.append(rows.token[r])
-        return _readable(words)
+        return readable(words)
 
     def public_label(self, node: int) -> str:
         """Returns what everyone knows at a node."""
         nodes = self.require_nodes()
-        return _readable(nodes.token[n] for n in self.node_path(node))
+        return readable(nodes.token[n] for n in self.node_path(node))
+
+    @cached_property
+    def steps(self) -> list[str]:
+        """`[N]` the name of the step that leads to each public state (`tree/public_lines.py`)."""
+        from tacit.tree.public_lines import name_steps
+
+        return name_steps(self)
 
     def label(self, spot: Spot) -> str:
         """Returns how a public state is reached, in words that `find` reads: what everyone saw, step by step."""
-        return " / ".join(filter(None, (self._step(node) for node in self.node_path(spot.node))))
+        from tacit.tree.public_lines import line_of
+
+        return line_of(self, spot.node)
 
     def find(self, text: str) -> Spot:
         """Returns the public state that is reached as `label` says.
@@ -349,27 +359,27 @@ class PublicTree:
         Raises:
           TacitError: there is none; it says where the words end.
         """
-        reached = NO_PARENT
-        for word in filter(None, (part.strip() for part in text.split("/"))):
-            named = self._named_below(reached)
-            if word not in named:
-                before = "the start" if reached == NO_PARENT else self.label(Spot(reached))
-                raise TacitError(f"no {word!r} after {before}: choose one of {', '.join(named) or 'nothing, the game is over'}")
-            reached = named[word]
-        return Spot(max(reached, 0))
+        from tacit.tree.public_lines import find_line
 
-    def _named_below(self, node: int) -> dict[str, int]:
-        """Returns the next public states that something is seen on arrival at, by what is seen."""
-        nodes = self.require_nodes()
-        named: dict[str, int] = {}
-        for below in range(nodes.num_roots) if node == NO_PARENT else nodes.children(np.array([node])).tolist():
-            seen = self._step(below)
-            named.update({seen: below} if seen else self._named_below(below))
-        return named
+        return find_line(self, text)
 
-    def _step(self, node: int) -> str:
-        """Returns what everyone saw on arrival at a node, for people."""
-        return _readable([self.require_nodes().token[node]])
+    def actor_at(self, spot: Spot) -> int:
+        """Returns who acts at a public state; a negative number where nobody does."""
+        return int(self.require_nodes().actor[spot.node])
+
+    def steps_after(self, spot: Spot) -> list[str]:
+        """Returns the words that `find` takes next after a public state."""
+        from tacit.tree.public_lines import steps_below
+
+        return steps_below(self, spot.node)
+
+    @cached_property
+    def decision_spots(self) -> list[Spot]:
+        """Where somebody acts, parents before children."""
+        return [Spot(node) for node in np.flatnonzero(self.require_nodes().actor >= 0).tolist()]
+
+    def __repr__(self) -> str:
+        return f"<tree of {self.game}: {self.num_nodes:,} public states, {self.num_infostates:,} infostates>"
 
     def node_of_row(self, player: int, row: int) -> int:
         """Returns the public state a row belongs to."""

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tacit.games.base import Game
-from tacit.tree.base import Decision, Strategy
+from tacit.tree.base import Decision, Floats, Spot, Strategy, who_acts
+from tacit.tree.beliefs import belief_state
+from tacit.tree.node_view import NodeView, PlayerView
 from tacit.tree.public_tree import PublicTree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RowStrategy(Strategy):
     """A strategy of a public tree.
 
@@ -23,11 +28,45 @@ class RowStrategy(Strategy):
 
     def decision(self, infostate: int) -> Decision:
         """Returns what is played at an infostate."""
-        player, public, private = self.tree.infostate_label(infostate)
-        chosen = slice(self.tree.entry_start[infostate], self.tree.entry_start[infostate + 1])
-        actions = [int(action) for action in self.tree.entry_action[chosen]]
-        names = action_names(self.tree.game, player, actions)
-        return Decision(player, public, private, dict(zip(names, self.probabilities[chosen].tolist(), strict=True)))
+        tree = self.tree
+        player, row = int(tree.infostate_player[infostate]), int(tree.infostate_row[infostate])
+        public = "" if tree.nodes is None else tree.label(Spot(tree.node_of_row(player, row)))
+        chosen = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
+        names = action_names(tree.game, player, tree.entry_action[chosen].tolist())
+        played = dict(zip(names, self.probabilities[chosen].tolist(), strict=True))
+        return Decision(player, public, tree.private_label(player, row), played)
+
+    def view(self, spot: Spot) -> NodeView:
+        tree, node = self.tree, spot.node
+        actor = who_acts(tree, spot)
+        pbs, chance = belief_state(tree, self.probabilities, node), tree.require_nodes().joint(node)
+        probability = pbs.probability
+        faced = chance @ pbs.reaches[1], pbs.reaches[0] @ chance
+        players = []
+        for player, reach in enumerate(pbs.reaches):
+            kept = np.flatnonzero((reach > 0) & (chance.sum(axis=1 - player) > 0))
+            first_row = int(tree.require_nodes().row_start[player][node])
+            names = [tree.private_label(player, first_row + row) for row in kept.tolist()]
+            likely = reach[kept] * faced[player][kept]
+            weight = likely / probability if probability > 0 else np.full(len(kept), np.nan)
+            players.append(PlayerView(names, kept, reach[kept], faced[player][kept], weight))
+        actions, shares = self._played(actor, int(tree.require_nodes().row_start[actor][node]) + players[actor].rows)
+        return NodeView(
+            str(tree.game), tree.label(spot), "", actor, actions, shares, (players[0], players[1]), probability,
+            tree.steps_after(spot),
+        )  # fmt: skip
+
+    def _played(self, actor: int, rows: NDArray[np.int64]) -> tuple[list[str], Floats]:
+        """Returns the names of the actions in some rows of the actor, and `[rows, A]` how often each is taken."""
+        tree = self.tree
+        infostates = tree.rows[actor].infostate[rows].tolist()
+        entries = [range(tree.entry_start[infostate], tree.entry_start[infostate + 1]) for infostate in infostates]
+        legal = [[int(tree.entry_action[entry]) for entry in chosen] for chosen in entries]
+        actions = list(dict.fromkeys(action for some in legal for action in some))
+        shares = np.full((len(entries), len(actions)), np.nan)
+        for row, (chosen, some) in enumerate(zip(entries, legal, strict=True)):
+            shares[row, [actions.index(action) for action in some]] = self.probabilities[chosen.start : chosen.stop]
+        return action_names(tree.game, actor, actions), shares
 
     def __len__(self) -> int:
         return self.tree.num_infostates

@@ -46,7 +46,7 @@ class PolicyTraining:
     ) -> None:
         self.learners = {cards: PolicyLearner(net, tables[cards], config, device) for cards, net in nets.items()}
         self.proposals = RoundPolicies(nets)
-        self._generator, self._most_actions = generator, 2 + max(len(rules.bets), len(rules.raises))
+        self._generator, self._most_actions = generator, 2 + rules.most_raises
         self._heard: dict[int, list[DecisionExamples]] = {}
         self._losses: list[float] = []
 

@@ -27,6 +27,7 @@ __all__ = [
     "Evaluation",
     "Game",
     "MatchResult",
+    "NodeView",
     "SearchOptions",
     "Sight",
     "SolveResult",
@@ -43,6 +44,7 @@ __all__ = [
     "open",
     "play_game",
     "register_game",
+    "show",
     "solve",
     "solve_by_search",
     "train",
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from tacit.agents.options import SearchOptions
     from tacit.agents.table import play_game
     from tacit.arena.match import MatchResult
-    from tacit.artifacts import evaluate, load_agent, open
+    from tacit.artifacts import evaluate, load_agent, open, show
     from tacit.artifacts.base import Artifact, Evaluation
     from tacit.artifacts.matches import match
     from tacit.artifacts.searches import solve_by_search
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from tacit.solvers import SolveResult, load_result, solve
     from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
+    from tacit.tree.node_view import NodeView
 
 _MODULES = ("games", "search", "training")
 _HOMES = {
@@ -75,6 +78,7 @@ _HOMES = {
     "Evaluation": "tacit.artifacts.base",
     "Game": "tacit.games",
     "MatchResult": "tacit.arena.match",
+    "NodeView": "tacit.tree.node_view",
     "SearchOptions": "tacit.agents.options",
     "Sight": "tacit.agents.base",
     "SolveResult": "tacit.solvers",
@@ -91,6 +95,7 @@ _HOMES = {
     "open": "tacit.artifacts",
     "play_game": "tacit.agents.table",
     "register_game": "tacit.games",
+    "show": "tacit.artifacts",
     "solve": "tacit.solvers",
     "solve_by_search": "tacit.artifacts.searches",
     "train": "tacit.artifacts.training",

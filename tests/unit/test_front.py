@@ -76,6 +76,14 @@ def test_evaluate_takes_names_and_objects() -> None:
     assert tacit.evaluate(tacit.open("random", "kuhn_poker").strategy()).figure == pytest.approx(0.458333, abs=1e-6)
 
 
+def test_show_is_what_a_result_shows() -> None:
+    result = tacit.solve("kuhn_poker", solver="lp")
+    shown, own = tacit.show(result, "bet"), result.show("bet")
+    assert (shown.actions, shown.strategy.tolist()) == (own.actions, own.strategy.tolist())
+    with pytest.raises(tacit.TacitError, match="bite"):
+        tacit.show(result, "bite")
+
+
 def test_a_run_is_trained_opened_and_continued(tmp_path: Path) -> None:
     seen: list[int] = []
     run = tacit.train(

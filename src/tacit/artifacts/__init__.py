@@ -21,6 +21,7 @@ from tacit.games import AnyGame, load_game
 from tacit.solvers.openspiel import SpielPolicy
 from tacit.solvers.result import SolveResult
 from tacit.tree.base import Strategy
+from tacit.tree.node_view import NodeView
 
 KINDS = ("bot", "own", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
@@ -90,3 +91,17 @@ def evaluate(
       TacitError: nothing has that name, it has no such metric, or the metric no such option.
     """
     return open(name, game, monitor).evaluate(metric, **options)
+
+
+def show(name: Openable, at: str = "", game: AnyGame | str | None = None) -> NodeView:
+    """Returns what is played at a public state, and what it is worth: `open(name, game).views().at(at)`.
+
+    Args:
+      name: whatever `open` knows and that plays by a table.
+      at: the steps that lead there, like `check / bet`; empty for the start.
+      game: the game, or its name, where the name alone does not tell it.
+
+    Raises:
+      TacitError: nothing has that name, it has no table, or no such steps lead anywhere.
+    """
+    return open(name, game).views().at(at)

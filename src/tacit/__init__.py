@@ -6,7 +6,13 @@ import tacit
 game = tacit.load_game("liars_dice(dice=1,faces=4)")
 result = tacit.solve(game, solver="dcfr", iterations=1000)
 result.exploitability, result.value, result.strategy
+
+tacit.evaluate("pretrained:liars_dice_1x4f", playthroughs=16)
+tacit.match("pretrained:liars_dice_1x4f", "random", hands=200, iterations=64)
 ```
+
+Public besides the names below are the modules `tacit.games` (rules), `tacit.search` (search by hand, leaf evaluators) and
+`tacit.training` (systems of one's own). All else may change.
 """
 
 from __future__ import annotations
@@ -21,60 +27,94 @@ __all__ = [
     "Evaluation",
     "Game",
     "Lock",
+    "MatchResult",
+    "NodeView",
     "SearchOptions",
+    "Sight",
     "SolveResult",
     "Strategy",
     "TacitError",
+    "TrainResult",
     "check_game",
     "compile_game",
+    "evaluate",
     "load_agent",
     "load_game",
     "load_result",
+    "match",
     "open",
     "play_game",
     "register_game",
+    "show",
     "solve",
+    "solve_by_search",
+    "train",
 ]
 
 if TYPE_CHECKING:
-    from tacit.agents.base import Agent
+    from tacit import games as games
+    from tacit import search as search
+    from tacit import training as training
+    from tacit.agents.base import Agent, Sight
     from tacit.agents.options import SearchOptions
     from tacit.agents.table import play_game
-    from tacit.artifacts import load_agent, open
+    from tacit.arena.match import MatchResult
+    from tacit.artifacts import evaluate, load_agent, open, show
     from tacit.artifacts.base import Artifact, Evaluation
+    from tacit.artifacts.matches import match
+    from tacit.artifacts.searches import solve_by_search
+    from tacit.artifacts.training import TrainResult, train
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
     from tacit.solvers import Lock, SolveResult, load_result, solve
     from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
+    from tacit.tree.node_view import NodeView
 
+_MODULES = ("games", "search", "training")
 _HOMES = {
     "Agent": "tacit.agents.base",
     "Artifact": "tacit.artifacts.base",
     "Evaluation": "tacit.artifacts.base",
     "Game": "tacit.games",
     "Lock": "tacit.solvers",
+    "MatchResult": "tacit.arena.match",
+    "NodeView": "tacit.tree.node_view",
     "SearchOptions": "tacit.agents.options",
+    "Sight": "tacit.agents.base",
     "SolveResult": "tacit.solvers",
     "Strategy": "tacit.tree.base",
     "TacitError": "tacit.errors",
+    "TrainResult": "tacit.artifacts.training",
     "check_game": "tacit.games.check",
     "compile_game": "tacit.tree.compiler",
+    "evaluate": "tacit.artifacts",
     "load_agent": "tacit.artifacts",
     "load_game": "tacit.games",
     "load_result": "tacit.solvers",
+    "match": "tacit.artifacts.matches",
     "open": "tacit.artifacts",
     "play_game": "tacit.agents.table",
     "register_game": "tacit.games",
+    "show": "tacit.artifacts",
     "solve": "tacit.solvers",
+    "solve_by_search": "tacit.artifacts.searches",
+    "train": "tacit.artifacts.training",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Imports what is asked for when it is asked for, so that `tacit --help` answers at once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     import importlib
 
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Lists the public names, and nothing of how they are made."""
+    return sorted([*__all__, *_MODULES, "__version__"])

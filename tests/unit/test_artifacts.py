@@ -217,7 +217,7 @@ def test_the_default_solves_once_says_so_and_takes_the_solver_s_name() -> None:
 WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (
         lambda _: tacit.open("nobody"),
-        "no agent 'nobody': give a run folder, a network or strategy file, pretrained:NAME, or random",
+        "no agent 'nobody': give a run folder, a network or strategy file, pretrained:NAME, FILE.py:CLASS, or random",
     ),
     (lambda _: tacit.open("pretrained:chess"), "no pretrained network 'chess': choose one of connect_four, "),
     (lambda _: tacit.open("random", "kuhn_pokr"), "did you mean kuhn_poker?"),
@@ -249,7 +249,7 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (lambda _: tacit.open("pot-odds", RIVER).evaluate("aivat"), "aivat needs the hands: --results FILE"),
     (lambda named: tacit.open(named["kuhn"]).policy(), "is no solve of hold'em over hands"),
     (lambda named: tacit.open(named["rebel"]).policy(), "what .* does with every hand is not known"),
-    (lambda named: tacit.open(named["rebel"]).strategy(), "does not play by a table"),
+    (lambda named: tacit.open("always-call", "kuhn_poker").strategy(), "does not play by a table"),
     (lambda named: tacit.open(named["nfsp"]).leaf(None), "has no value network"),  # type: ignore[arg-type]
     (
         lambda named: tacit.load_agent(named["kuhn"], "kuhn_poker", rng(), tacit.SearchOptions("cfr", 5, "unsafe")),

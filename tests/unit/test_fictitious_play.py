@@ -14,7 +14,7 @@ from tacit.kernels.numba_hands import HandPasses
 from tacit.search.config import SearchConfig
 from tacit.solvers import solve
 from tacit.solvers.driver import DriverOptions
-from tacit.solvers.export import openspiel_policy
+from tacit.solvers.openspiel import openspiel_policy
 from tacit.solvers.schedules import average_weights, find_schedule, plain_schedule
 from tacit.solvers.tabular import FORCING, TabularDriver
 from tacit.tree.compiler import compile_for_solving, compile_game

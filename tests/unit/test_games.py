@@ -349,7 +349,7 @@ def test_long_games_are_checked_in_linear_time() -> None:
 def test_games_that_never_end_are_refused() -> None:
     endless = Line(moves=10**9)
     assert [violation.rule for violation in check_game(endless).violations] == ["bounded length"]
-    assert len(str(check_game(endless))) < 300
+    assert len(str(check_game(endless))) < 600
     with pytest.raises(TacitError, match="longer than 5,000 moves"):
         compile_game(endless)
     with pytest.raises(TacitError, match="longer than 5,000 moves"):

@@ -9,7 +9,7 @@ from tacit.games import load_game
 from tacit.games.check import check_game
 from tacit.kernels import make_passes
 from tacit.solvers import solve
-from tacit.solvers.export import openspiel_policy
+from tacit.solvers.openspiel import openspiel_policy
 from tacit.tree.compiler import compile_game
 from tests.oracles import random_strategy
 

@@ -99,7 +99,7 @@ def test_a_flaw_too_deep_for_the_quick_check_is_a_line_too(tmp_path: Path) -> No
     def returns(self, state): return (1 / sum(state), -1 / sum(state))
 """
     game = load_game(f"{own_file(tmp_path, body)}:Mine")
-    with pytest.raises(TacitError, match=r"mine raised ZeroDivisionError: .*check_game says where"):
+    with pytest.raises(TacitError, match=r"mine raised ZeroDivisionError: .*own.py:\d+\); tacit.check_game says after"):
         compile_game(game)
 
 
@@ -115,11 +115,90 @@ def test_saves_of_own_games_are_continued(tmp_path: Path) -> None:
     game = load_game(f"{own_file(tmp_path, '')}:Mine")
     assert check_game(game).ok
     solve(game, iterations=3).save(tmp_path / "mine.tacit")
-    with pytest.raises(TacitError, match="give the game itself"):
-        load_result(tmp_path / "mine.tacit")
+    assert load_result(tmp_path / "mine.tacit").iterations == 3  # it knows where its game is
     with pytest.raises(TacitError, match="is a solve of mine, not of kuhn_poker"):
         load_result(tmp_path / "mine.tacit", load_game("kuhn_poker"))
     assert solve(game, iterations=5, resume=load_result(tmp_path / "mine.tacit", game)).iterations == 5
+
+
+def test_a_project_that_moved_finds_its_game(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    (old / "rules").mkdir(parents=True)
+    (old / "runs").mkdir()
+    game = load_game(f"{own_file(old / 'rules', '')}:Mine")
+    solve(game, iterations=3).save(old / "runs" / "mine.tacit")
+    old.rename(new)
+    assert load_result(new / "runs" / "mine.tacit").game == "mine"
+    (new / "rules" / "own.py").rename(tmp_path / "elsewhere.py")
+    with pytest.raises(TacitError, match=r"own.py is no longer there, nor near .*mine.tacit; or give the game itself"):
+        load_result(new / "runs" / "mine.tacit")
+    (new / "own.py").write_text(BASE.replace('name = "mine"', 'name = "yours"'))
+    with pytest.raises(TacitError, match=r"own.py:Mine is yours now, not mine"):
+        load_result(new / "runs" / "mine.tacit")
+
+
+def test_modules_beside_a_file_can_be_imported(tmp_path: Path) -> None:
+    payoffs = {}
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "payoffs.py").write_text(f"WIN = {len(folder)}.0\n")
+        late = "    def returns(self, state):\n        import payoffs\n        return (WIN, -payoffs.WIN)\n"
+        path = own_file(tmp_path / folder, f"    from payoffs import WIN\n{late}".replace("(WIN", "(self.WIN"))
+        payoffs[folder] = load_game(f"{path}:Mine").returns((1,))
+    assert payoffs == {"first": (5.0, -5.0), "second": (6.0, -6.0)}
+
+
+def test_a_file_is_imported_once_until_it_changes(tmp_path: Path) -> None:
+    path = own_file(tmp_path, "")
+    first, second = (type(load_game(f"{path}:Mine")) for _ in range(2))
+    assert first is second
+    path.write_text(BASE.replace("(1.0, -1.0)", "(2.0, -2.0)"))
+    assert load_game(f"{path}:Mine").returns((1,)) == (2.0, -2.0)
+
+
+def test_the_line_of_an_exception_is_told(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def pay():\n    raise KeyError('joker')\n")
+    body = "    def returns(self, state):\n        import helper\n        return helper.pay()\n"
+    with pytest.raises(TacitError, match=r"Mine.returns\(\) raised KeyError: 'joker' \(.*helper.py:2\)"):
+        load_game(f"{own_file(tmp_path, body)}:Mine")
+    with pytest.raises(TacitError, match=r"cannot be imported: ZeroDivisionError: division by zero \(.*own.py:16\)"):
+        load_game(f"{own_file(tmp_path, '1 / 0')}:Mine")
+    with pytest.raises(TacitError, match=r"cannot be imported: SyntaxError: .* \(.*own.py:16\)"):
+        load_game(f"{own_file(tmp_path, 'def (')}:Mine")
+
+
+def test_check_explains_by_named_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = """
+    def actor(self, state): return CHANCE if not state else TERMINAL if len(state) == 3 else len(state) - 1
+    def chance_outcomes(self, state): return [(0, 0.5), (1, 0.5)]
+    def private_observation(self, state, player): return f"card {state[0]}" if len(state) == 1 and player == 0 else ""
+    def legal_actions(self, state): return (0, 1) if len(state) == 1 else (2, 3)[:1 + state[0]]
+    def action_name(self, action): return ("pass", "bet", "take", "leave")[action]
+"""
+    path = own_file(tmp_path, body)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", f"{path}:Mine"])
+    assert ended.value.code == 1
+    out = capsys.readouterr().out
+    assert "1 rule broken" in out
+    there = "take, leave after chance 1 (player 0 sees card 1), player 0: bet"
+    assert f"player 1 has the actions take here and {there}, and cannot tell the two apart" in out
+    assert "(after chance 0 (player 0 sees card 0), player 0: bet)" in out
+    with pytest.raises(SystemExit):
+        main(["check", f"{path}:Mine", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["complete"]) == (False, True)
+    assert report["violations"][0]["history"] == [0, 1]
+    assert report["violations"][0]["words"] == ["chance 0 (player 0 sees card 0)", "player 0: bet"]
+    assert "no violation" in run_command(["check", BLUFF], capsys)[0]
+    for wrong, message in (
+        (str(path), "write FILE.py:CLASS"),
+        (f"{path}:Mne", "defines no Game called Mne: did you mean Mine?"),
+        (f"{path}:Mine(cards=2)", "mine has no parameter 'cards' (it takes: none)"),
+        (f"{tmp_path}/none.py:Mine", "no Python file at"),
+        (f"{path}:CHANCE", "defines no Game called CHANCE"),
+    ):
+        assert_refused(["check", wrong], message, capsys)
 
 
 def run_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
@@ -145,10 +224,9 @@ def test_own_games_are_trained_continued_and_evaluated(
     measures = {"exploitability": ("--playthroughs", "4"), "network-error": ("--samples", "4")}
     for metric, options in measures.items() if system == "rebel" else [("exploitability", ())]:
         judge = ["evaluate", run, *options, "--json"]
-        out, _ = run_command([*judge, "--metric", metric, "--game", BLUFF], capsys)
-        assert json.loads(out)["game"] == name
-        unknown = f"{run} was trained on {name}: unknown game 'one_card_bluff': see `tacit games`; "
-        assert_refused([*judge, "--metric", metric], f"{unknown}for a game of your own add --game FILE.py:CLASS", capsys)
+        for named in ((), ("--game", BLUFF)):
+            out, _ = run_command([*judge, "--metric", metric, *named], capsys)
+            assert json.loads(out)["game"] == name
         another = [*judge, "--metric", metric, "--game", "kuhn_poker"]
         assert_refused(another, f"{run} was trained on {name}, not on kuhn_poker", capsys)
     assert_refused(

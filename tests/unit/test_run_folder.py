@@ -200,13 +200,12 @@ def test_a_run_in_memory_does_not_go_on_in_the_folder_of_another(tmp_path: Path)
         train(RebelTrainer(load_game("kuhn_poker"), small(2, games="3")), folder)
 
 
-def test_a_run_whose_game_no_name_finds_is_loaded_with_the_game(tmp_path: Path) -> None:
+def test_a_run_finds_a_game_of_ones_own_again(tmp_path: Path) -> None:
     game = load_game(f"{Path(__file__).parents[2] / 'examples' / 'own_game.py'}:OneCardBluff")
     folder = RunFolder(tmp_path, REBEL)
     train(open_run(folder, game, small(1)), folder)
     assert load_trainer(folder, game=game).epoch == 1
-    with pytest.raises(TacitError, match=r"unknown game 'one_card_bluff'.*give the game itself"):
-        load_trainer(folder)
+    assert load_trainer(folder).epoch == 1  # it knows where its game is
     with pytest.raises(TacitError, match=r"holds a run of one_card_bluff\(cards=4\), not of kuhn_poker"):
         load_trainer(folder, game=load_game("kuhn_poker"))
 

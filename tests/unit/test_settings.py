@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tacit.cli.looks import SYSTEMS, variants
+from tacit.artifacts.systems import SYSTEMS
+from tacit.cli.looks import variants
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.learning.fit import EPOCH_WORK, fit_count, search_work

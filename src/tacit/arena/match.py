@@ -9,6 +9,7 @@ the same; in other games the outcomes stay as alike as the rules allow, and each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -64,6 +65,61 @@ class Deal(NamedTuple):
     def result(self) -> float:
         """What the first agent won per hand, by the estimates."""
         return sum(self.estimates) / len(self.estimates)
+
+
+@dataclass(frozen=True, repr=False)
+class MatchResult:
+    """Who won a match, by how much, and how sure that is.
+
+    Attributes:
+      game: The game's name with its parameters.
+      agents: The names of A and B.
+      hands: The hands played.
+      mean: What A won per hand, in `unit`; None where no hand was played.
+      interval: The 95 % interval of the mean; None where too few hands were played.
+      deviation: The standard deviation of what is averaged: deals, or single hands without duplicates.
+      unit: `mbb` (thousandths of a big blind), or `payoff` in games that do not count in big blinds.
+      verdict: Who wins, or how many more hands it takes to tell.
+      duplicate: Whether every deal was played in both seats.
+      aivat: Whether the mean is an estimate by AIVAT.
+      seed: The seed of everything random.
+      seconds: How long it took.
+      interrupted: Whether the user stopped it early.
+      without_aivat: With AIVAT, mean, interval and deviation of what was really won.
+    """
+
+    game: str
+    agents: tuple[str, str]
+    hands: int
+    mean: float | None
+    interval: tuple[float, float] | None
+    deviation: float | None
+    unit: str
+    verdict: str
+    duplicate: bool
+    aivat: bool
+    seed: int
+    seconds: float
+    interrupted: bool = False
+    without_aivat: dict[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the result ready for JSON, the mean under `mbb_per_hand` where that is its unit."""
+        raw = {} if self.without_aivat is None else {"without_aivat": self.without_aivat}
+        return {
+            "game": self.game, "agents": list(self.agents), "hands": self.hands,
+            "mbb_per_hand" if self.unit == "mbb" else "mean": self.mean, "interval": self.interval,
+            "deviation": self.deviation, "unit": self.unit, "kind": "sampled", "verdict": self.verdict,
+            "duplicate": self.duplicate, "aivat": self.aivat, "seed": self.seed, "seconds": self.seconds,
+            "interrupted": self.interrupted, **raw,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        unit, around = " mbb" if self.unit == "mbb" else "", ""
+        if self.interval is not None:
+            around = f" (95 % interval {self.interval[0]:+.4g} to {self.interval[1]:+.4g})"
+        won = "" if self.mean is None else f"{self.mean:+.4g}{unit} a hand{around}, "
+        return f"<MatchResult {self.agents[0]} v {self.agents[1]} on {self.game}: {won}{self.hands:,} hands, {self.verdict}>"
 
 
 def play_deals(

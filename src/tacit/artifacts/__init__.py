@@ -7,32 +7,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from os import PathLike, fspath
+from typing import Any
 
 import numpy as np
 
 from tacit.agents.base import Agent
+from tacit.agents.openspiel import SpielBot
 from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions
-from tacit.artifacts.base import Artifact, Monitor
+from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
+from tacit.solvers.openspiel import SpielPolicy
+from tacit.solvers.result import SolveResult
+from tacit.tree.base import Strategy
+from tacit.tree.node_view import NodeView
 
-KINDS = ("bot", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
+KINDS = ("bot", "own", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "rebel")
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
 
+Openable = str | PathLike[str] | Artifact | SolveResult | Strategy | Agent | SpielPolicy | SpielBot | tuple[SpielBot, SpielBot]
+"""What can be opened: a name, or an object that plays."""
 
-def open(name: str, game: AnyGame | str | None = None, monitor: Monitor | None = None) -> Artifact:
-    """Returns what a name stands for.
+
+def open(name: Openable, game: AnyGame | str | None = None, monitor: Monitor | None = None) -> Artifact:
+    """Returns what a name stands for, or an object that plays as what a name would stand for.
 
     Args:
       name: a bot, `default` (the best at hand for a game), a file of `tacit solve --save`, a run folder, a network file or
-        `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`.
-      game: the game, or its name; needed where the name alone does not tell it: for bots, and for games in files of one's own.
+        `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`; `FILE.py:CLASS(key=value,...)` for
+        an agent of one's own. Or what `tacit.solve` or `tacit.train` returned, a strategy, an agent, or a policy or bot of
+        OpenSpiel, or a pair of bots, one for each seat.
+      game: the game, or its name; needed where the name alone does not tell it: for bots and agents.
       monitor: hears how far slow work is.
 
     Raises:
       TacitError: nothing has that name, it is of another game, or its file is damaged.
     """
     rules = load_game(game) if isinstance(game, str) else game
+    if isinstance(name, Artifact):
+        return name if rules is None or rules is name.given else name.on(rules)
+    if not isinstance(name, str | PathLike):
+        from tacit.artifacts.objects import artifact_of
+
+        return artifact_of(name, rules, monitor)
+    name = fspath(name)
     for kind in KINDS:
         find: Callable[[str, AnyGame | None, Monitor | None], Artifact | None] = import_module(f"{__name__}.{kind}").find
         artifact = find(name, rules, monitor)
@@ -40,11 +59,49 @@ def open(name: str, game: AnyGame | str | None = None, monitor: Monitor | None =
             return artifact
     from tacit.artifacts.bot import BOTS
 
-    raise TacitError(f"no agent {name!r}: give a run folder, a network or strategy file, pretrained:NAME, or {', '.join(BOTS)}")
+    known = f"a run folder, a network or strategy file, pretrained:NAME, FILE.py:CLASS, or {', '.join(BOTS)}"
+    raise TacitError(f"no agent {name!r}: give {known}")
 
 
 def load_agent(
-    name: str, game: AnyGame | str, generator: np.random.Generator, options: SearchOptions = DEFAULT_OPTIONS
+    name: Openable, game: AnyGame | str, generator: np.random.Generator, options: SearchOptions = DEFAULT_OPTIONS
 ) -> Agent:
     """Returns the agent of a name for a game: `open(name, game).agent(generator, options)`."""
     return open(name, game).agent(generator, options)
+
+
+def evaluate(
+    name: Openable,
+    metric: str | None = None,
+    game: AnyGame | str | None = None,
+    *,
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Returns how good something is: `open(name, game).evaluate(metric, ...)`.
+
+    Args:
+      name: whatever `open` knows.
+      metric: `exploitability`, `best-response`, `network-error`, `lbr`, ...; None takes the first of its `metrics`.
+      game: the game, or its name, where the name alone does not tell it.
+      monitor: hears how far it is.
+      **options: the metric's, like `playthroughs=256` or `iterations=512`.
+
+    Raises:
+      TacitError: nothing has that name, it has no such metric, or the metric no such option.
+    """
+    return open(name, game, monitor).evaluate(metric, **options)
+
+
+def show(name: Openable, at: str = "", game: AnyGame | str | None = None) -> NodeView:
+    """Returns what is played at a public state, and what it is worth: `open(name, game).views().at(at)`.
+
+    Args:
+      name: whatever `open` knows and that plays by a table.
+      at: the steps that lead there, like `check / bet`; empty for the start.
+      game: the game, or its name, where the name alone does not tell it.
+
+    Raises:
+      TacitError: nothing has that name, it has no table, or no such steps lead anywhere.
+    """
+    return open(name, game).views().at(at)

@@ -14,7 +14,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions, option_name
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, recall_game
 
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
@@ -27,7 +27,7 @@ ANYWHERE = ("seed",)
 """Options of `evaluate` that every metric takes: where nothing is random, any seed gives the same."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """One figure about an agent.
 
@@ -52,6 +52,11 @@ class Evaluation:
     interval: tuple[float, float] | None = None
     playthroughs: int | None = None
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        figure = f"{self.figure:.6g}" if isinstance(self.figure, float) else str(self.figure)
+        around = "" if self.interval is None else f" (95 % interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
+        return f"<Evaluation of {self.agent} on {self.game}: {self.metric} {figure}{around}, {self.kind}>"
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the result ready for JSON, the figure under the metric's name."""
@@ -86,6 +91,9 @@ class Artifact(ABC):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self.name, self.given, self.monitor = name, game, monitor or Monitor()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}{'' if self.given is None else f' on {self.given}'}>"
 
     @property
     def game(self) -> AnyGame:
@@ -136,6 +144,20 @@ class Artifact(ABC):
     def figures(self) -> dict[str, Any]:
         """Returns what is known about it without measuring, ready for JSON."""
         return {"game": str(self.game), "agent": self.name}
+
+    def openspiel_policy(self) -> Any:
+        """Returns what it plays as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators and agents.
+
+        Raises:
+          TacitError: it does not play by a table, or OpenSpiel does not have its game.
+        """
+        from tacit.solvers.openspiel import openspiel_policy
+        from tacit.tree.strategy import RowStrategy
+
+        strategy = self.strategy()
+        if not isinstance(strategy, RowStrategy):
+            raise TacitError(f"{self.game} is too large for a table of OpenSpiel")
+        return openspiel_policy(strategy)
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
         """Returns its value network, to value leaves of searches in a game; raises a `TacitError` where there is none."""
@@ -195,12 +217,22 @@ def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
         raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")
 
 
-def trained_game(name: str, trained_on: str, given: AnyGame | None) -> AnyGame:
-    """Returns the game something was trained on; raises a `TacitError` if the user named another, or it is not found."""
+def trained_game(name: str, trained_on: str, given: AnyGame | None, source: str | None = None) -> AnyGame:
+    """Returns the game something was trained on.
+
+    Args:
+      name: what the user called it.
+      trained_on: its game.
+      given: the game that the user named.
+      source: where the game is found, if it is in a file of one's own (`game_source`).
+
+    Raises:
+      TacitError: the user named another game, or it is not found.
+    """
     if given is not None and str(given) != trained_on:
         raise TacitError(f"{name} was trained on {trained_on}, not on {given}")
     try:
-        return given or load_game(trained_on)
+        return given or recall_game(trained_on, source, name)
     except TacitError as error:
         hint = "for a game of your own add --game FILE.py:CLASS"
         raise TacitError(f"{name} was trained on {trained_on}: {error}; {hint}") from None

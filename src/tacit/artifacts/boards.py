@@ -29,7 +29,7 @@ class BoardArtifact(Artifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_board(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+        super().__init__(name, trained_game(name, self._trained.game, game, self._trained.source), monitor)
 
     def search(self, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
         """Returns the search of its network, by default as it was trained."""

@@ -14,6 +14,8 @@ from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem
+from tacit.tree.base import Strategy
+from tacit.tree.compiler import compile_for_solving
 
 POT_ODDS, SEARCHING = "pot-odds", "holdem-search"
 BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING)
@@ -47,6 +49,12 @@ class BotArtifact(Artifact):
         from tacit.agents.hand_search import HandSearch
 
         return HandSearch(rules)
+
+    def strategy(self) -> Strategy:
+        if self.name != "random":
+            return super().strategy()
+        tree = compile_for_solving(self.game)
+        return tree.strategy(tree.uniform_strategy())
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
         by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {"rows": {}, "hands": endgame_measures(self)}

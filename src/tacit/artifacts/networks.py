@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,26 @@ from tacit.search.playthroughs import max_searches, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
 from tacit.training.folder import RunFolder
 from tacit.training.system import System
+from tacit.tree.base import Strategy
+from tacit.tree.public_tree import Floats
 from tacit.tree.search_space import SearchSpace
 
 GROWING_SHARE = 0.1
 """The share of a search's updates, at its start, in which its tree grows."""
 PLAYTHROUGHS = 64
 """Policies of sampled search that an evaluation averages, unless the user says otherwise."""
+
+
+class _Way(NamedTuple):
+    """How a whole game is searched (see `NetworkArtifact.exploitability`)."""
+
+    solver: str
+    iterations: int
+    safety: str
+    expansions: int | None
+    playthroughs: int | None
+    device: str
+    seed: int
 
 
 class NetworkArtifact(Artifact, Generic[S]):
@@ -53,7 +67,7 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = self.load(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+        super().__init__(name, trained_game(name, self._trained.game, game, self._trained.source), monitor)
 
     @abstractmethod
     def load(self, name: str) -> Trained[S]:
@@ -147,35 +161,68 @@ class NetworkArtifact(Artifact, Generic[S]):
           device: `cpu` or `cuda`.
           seed: of the sampled iterations, and of growing trees.
         """
-        safety = self._safety(SearchOptions(safety=safety, expansions=expansions))
-        solver, iterations = solver or self.judged_search()[0], iterations or self.judged_search()[1]
-        sampled = safety == SAMPLED
-        if playthroughs is not None and not sampled:
-            raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
-        if expansions is not None and device != "cpu":
-            raise TacitError("growing trees where something is hidden are searched on a cpu: leave out --device")
-        playthroughs = (playthroughs or PLAYTHROUGHS) if sampled else None
+        way = self._way(solver, iterations, safety, expansions, playthroughs, device, seed)
         networks = [self._trained] if last is None else self._last_networks(last)
         tree, quality = self._space.tree, []
-        most = tree.num_nodes if safety == RE_SOLVING else max_searches(self._space) * (playthroughs or 1)
         for number, trained in enumerate(networks, 1):
-            show = partial(self._show_searches, f"evaluating network {number} of {len(networks)}", most)
-            if expansions is not None:
-                strategy = growing_strategy(self.growing_search(trained, solver, iterations, expansions), seed, show)
-            elif safety == RE_SOLVING:
-                strategy = resolving_strategy(trained.search(self._space, solver, iterations, device), show, self.at_decisions)
-            else:
-                search = trained.search(self._space, solver, iterations, device)
-                strategy = playthrough_strategy(search, playthroughs or 1, np.random.default_rng(seed), show, sampled)
+            strategy = self._tabulated(trained, way, f"evaluating network {number} of {len(networks)}")
             quality.append(evaluate(make_passes(tree), strategy))
+        safety, sampled, playthroughs = way.safety, way.safety == SAMPLED, way.playthroughs
         known, bounds = self.game.known_value(), [one.exploitability for one in quality]
         units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(float(np.mean(bounds))).items()}
         return self.evaluation(
             "exploitability", float(np.mean(bounds)), "upper bound" if sampled else "exact", playthroughs=playthroughs,
-            solver=solver, iterations=iterations, expansions=expansions, safety=safety, **units,
+            solver=way.solver, iterations=way.iterations, expansions=expansions, safety=safety, **units,
             value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
             checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
         )  # fmt: skip
+
+    def strategy(self) -> Strategy:
+        """Returns the table that it is judged by: what its search plays everywhere, for sampled search on average."""
+        self._require_compiled()
+        way = self._way(None, None, None, None, None, "cpu", 0)
+        return self._space.tree.strategy(self._tabulated(self._trained, way, "writing down the strategy"))
+
+    def _require_compiled(self) -> None:
+        if not self._space.compiled:
+            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+
+    def _way(
+        self,
+        solver: str | None,
+        iterations: int | None,
+        safety: str | None,
+        expansions: int | None,
+        playthroughs: int | None,
+        device: str,
+        seed: int,
+    ) -> _Way:
+        """Returns how the whole game is searched, by what the user says (see `exploitability`).
+
+        Raises:
+          TacitError: that does not fit together.
+        """
+        safety = self._safety(SearchOptions(safety=safety, expansions=expansions))
+        if playthroughs is not None and safety != SAMPLED:
+            raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
+        if expansions is not None and device != "cpu":
+            raise TacitError("growing trees where something is hidden are searched on a cpu: leave out --device")
+        count = (playthroughs or PLAYTHROUGHS) if safety == SAMPLED else None
+        usual = self.judged_search()
+        return _Way(solver or usual[0], iterations or usual[1], safety, expansions, count, device, seed)
+
+    def _tabulated(self, trained: Trained[S], way: _Way, what: str) -> Floats:
+        """Returns `[E]` what networks play by search in the whole game; the monitor hears `what` is going on."""
+        solver, iterations, space = way.solver, way.iterations, self._space
+        most = space.tree.num_nodes if way.safety == RE_SOLVING else max_searches(space) * (way.playthroughs or 1)
+        show = partial(self._show_searches, what, most)
+        if way.expansions is not None:
+            return growing_strategy(self.growing_search(trained, solver, iterations, way.expansions), way.seed, show)
+        search = trained.search(space, solver, iterations, way.device)
+        if way.safety == RE_SOLVING:
+            return resolving_strategy(search, show, self.at_decisions)
+        generator = np.random.default_rng(way.seed)
+        return playthrough_strategy(search, way.playthroughs or 1, generator, show, way.safety == SAMPLED)
 
     def best_response(
         self,

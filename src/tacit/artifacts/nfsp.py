@@ -37,7 +37,7 @@ class NfspArtifact(TableArtifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_nfsp(name)
-        super().__init__(name, trained_game(name, self._trained.game, game), monitor)
+        super().__init__(name, trained_game(name, self._trained.game, game, self._trained.source), monitor)
 
     @cached_property
     def _strategies(self) -> dict[str, RowStrategy]:

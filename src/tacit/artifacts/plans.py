@@ -16,7 +16,7 @@ from tacit.arena.lbr import LocalBestResponse
 from tacit.arena.match import Deal, play_numbered
 from tacit.artifacts.base import Artifact, Monitor
 from tacit.errors import TacitError
-from tacit.games import load_game
+from tacit.games import AnyGame, load_game
 from tacit.games.holdem import require_holdem
 
 
@@ -25,16 +25,16 @@ class MatchPlan:
     """Two agents against each other.
 
     Attributes:
-      game: As a user names it.
-      agents: Likewise.
+      game: The game, or its name; processes are sent names.
+      agents: The two who play, likewise.
       options: How agents search that do.
       duplicate: Whether every deal is played in both seats.
       aivat: Whether results are estimates by AIVAT.
       seed: Of everything random.
     """
 
-    game: str
-    agents: tuple[str, str]
+    game: AnyGame | str
+    agents: tuple[Artifact | str, Artifact | str]
     options: SearchOptions
     duplicate: bool = True
     aivat: bool = False
@@ -42,8 +42,8 @@ class MatchPlan:
 
     def deals(self, numbers: Iterable[int], monitor: Monitor | None = None) -> Iterator[Deal]:
         """Yields the deals of some numbers; a monitor hears how agents are loaded."""
-        game, generators = load_game(self.game), [np.random.default_rng() for _ in range(3)]
-        agents = []
+        game = load_game(self.game) if isinstance(self.game, str) else self.game
+        agents, generators = [], [np.random.default_rng() for _ in range(3)]
         for name, generator in zip(self.agents, generators[1:], strict=True):
             artifact = artifacts.open(name, game, monitor)
             agents.append(artifact.agent(generator, self.options.only(artifact.search_options)))

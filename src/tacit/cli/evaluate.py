@@ -24,7 +24,8 @@ from tacit.cli.common import (
 
 def evaluate(
     run: Annotated[
-        str, typer.Argument(help="A run folder, a network file or pretrained:NAME; a saved solve; in hold'em a bot.")
+        str,
+        typer.Argument(help="A run folder, a network file or pretrained:NAME; a saved solve; FILE.py:CLASS; in hold'em a bot."),
     ],
     metric: Annotated[
         str | None,
@@ -46,7 +47,7 @@ def evaluate(
     last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
     samples: Annotated[int | None, number_option("Public belief states that network-error compares. [default: 200]", 2)] = None,
     game: Annotated[
-        str | None, typer.Option(help="The game, for bots; what is trained or solved knows its own, but for FILE.py:CLASS.")
+        str | None, typer.Option(help="The game, for bots and FILE.py:CLASS; what is trained or solved knows its own.")
     ] = None,
     hands: Annotated[
         int | None, number_option("Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]", least=4)
@@ -85,7 +86,7 @@ def evaluate(
 
       tacit evaluate runs/limit --hands 50000
 
-      tacit evaluate runs/bluff --game examples/own_game.py:OneCardBluff
+      tacit evaluate my_policy.py:Policy --game openspiel:kuhn_poker
     """
     from tacit import artifacts
     from tacit.kernels import check_backend
@@ -101,5 +102,5 @@ def evaluate(
     }  # fmt: skip
     with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}
-        report = artifacts.open(run, game, monitor).evaluate(metric, **given).as_dict()
+        report = artifacts.evaluate(run, metric, game, monitor=monitor, **given).as_dict()
     print_json(report) if as_json else print_report(report)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
-from tacit.errors import TacitError
 
 if TYPE_CHECKING:
     from tacit.games import AnyGame
     from tacit.rebel.train import RebelProgress as Progress
     from tacit.rebel.train import RebelTrainer
     from tacit.training.system import System
-
-SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "blueprint")
 
 
 class Look(ABC):
@@ -76,7 +74,7 @@ class Look(ABC):
 
     @abstractmethod
     def lines(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of a report; `asked` in it is the game as the user wrote it."""
+        """Returns what people read of a report."""
 
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
         """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
@@ -140,37 +138,26 @@ class RebelLook(Look):
                 played = f"95 % interval {low:.4f} to {high:.4f}, {report['playthroughs']} games in each seat"
                 found = f"at least {report['exploitability']:.4f} (sampled: {played})"
             lines.append(f"exploitability {found}{beside}")
-        own = f" --game {shlex.quote(report['asked'])}" if ".py:" in report["asked"] else ""  # its name does not find it
-        return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])}{own} --playthroughs 256"]
+        return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])} --playthroughs 256"]
 
 
 def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
-    """Returns the system of `SYSTEMS` that learns a game, and its look."""
-    if name == "rebel" and game.tree_layout == "hands":
-        from tacit.cli.holdem_looks import HoldemLook
-        from tacit.rebel.holdem.system import REBEL_HOLDEM
+    """Returns the system that learns a game, and its look."""
+    from tacit.artifacts.systems import find_system as find
 
-        return REBEL_HOLDEM, HoldemLook()
-    if name == "rebel":
-        from tacit.rebel.system import REBEL
+    system = find(name, game)
+    return system, find_look(system)
 
-        return REBEL, RebelLook()
-    if name in ("sog", "deepstack"):
-        return _find_sog(name, game)
-    if name == "blueprint":
-        from tacit.blueprint.system import BLUEPRINT
-        from tacit.cli.blueprint_looks import BlueprintLook
 
-        return BLUEPRINT, BlueprintLook()
-    from tacit.cli.nfsp_looks import LOOKS
-    from tacit.nfsp.system import DQN, nfsp_system
-
-    system = DQN if name == "dqn" else nfsp_system(game)
-    return system, LOOKS[system.name](name.upper())
+def find_look(system: System[Any, Any]) -> Look:
+    """Returns how a system shows itself."""
+    module, name, *label = _LOOKS[system.name]
+    look: Look = getattr(import_module(f"tacit.cli.{module}"), name)(*label)
+    return look
 
 
 def variants(name: str) -> dict[str, System[Any, Any]]:
-    """Returns the kinds of a system of `SYSTEMS`, by what they are for: some games have settings of their own."""
+    """Returns the kinds of a system, by what they are for: some games have settings of their own."""
     if name == "rebel":
         from tacit.rebel.holdem.system import REBEL_HOLDEM
         from tacit.rebel.system import REBEL
@@ -194,18 +181,15 @@ def variants(name: str) -> dict[str, System[Any, Any]]:
     return {"compiled games": DQN} if name == "dqn" else {"compiled games": NFSP, "limit hold'em": NFSP_LIMIT}
 
 
-def _find_sog(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
-    """Returns Student of Games, on a board where the game is one, or DeepStack."""
-    from tacit.games.boards import is_board
-
-    if name == "deepstack" and is_board(game):
-        raise TacitError(f"{game} hides nothing, so there are no situations to draw at random: train it with sog")
-    if is_board(game):
-        from tacit.cli.board_looks import BoardLook
-        from tacit.sog.boards.system import SOG_BOARDS
-
-        return SOG_BOARDS, BoardLook()
-    from tacit.cli.sog_looks import SogLook
-    from tacit.sog.system import DEEPSTACK, SOG
-
-    return (SOG, SogLook("Student of Games")) if name == "sog" else (DEEPSTACK, SogLook("DeepStack"))
+_LOOKS: dict[str, tuple[str, ...]] = {
+    "rebel": ("looks", "RebelLook"),
+    "rebel-holdem": ("holdem_looks", "HoldemLook"),
+    "sog": ("sog_looks", "SogLook", "Student of Games"),
+    "deepstack": ("sog_looks", "SogLook", "DeepStack"),
+    "sog-boards": ("board_looks", "BoardLook"),
+    "nfsp": ("nfsp_looks", "NfspLook", "NFSP"),
+    "dqn": ("nfsp_looks", "NfspLook", "DQN"),
+    "nfsp-limit": ("nfsp_looks", "LimitLook", "NFSP"),
+    "blueprint": ("blueprint_looks", "BlueprintLook"),
+}
+"""By the names of systems: the module, the class, and what it is called in pictures."""

@@ -9,7 +9,23 @@ import sys
 
 import typer
 
-from tacit.cli import acpc, bench, doctor, equity, evaluate, games, match, play, report, reproduce, show, slumbot, solve, train
+from tacit.cli import (
+    acpc,
+    bench,
+    check,
+    doctor,
+    equity,
+    evaluate,
+    games,
+    match,
+    play,
+    report,
+    reproduce,
+    show,
+    slumbot,
+    solve,
+    train,
+)  # fmt: skip
 from tacit.errors import StoppedError, TacitError
 
 # Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
@@ -31,6 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("games")(games.games)
+app.command("check")(check.check)
 app.command("solve")(solve.solve)
 app.command("show")(show.show)
 app.command("train")(train.train)
@@ -91,17 +108,27 @@ def main(arguments: list[str] | None = None) -> None:
         code = _STOPPED
     except (BrokenPipeError, SystemExit):  # click exits where a pipe breaks: whoever reads has seen enough
         code = _discard_output()
-    except MemoryError as error:
-        code = _complain(f"that does not fit into memory: choose smaller numbers ({error})")
-    except RuntimeError as error:
-        if "allocate" not in str(error):  # torch has no error of its own for it
+    except Exception as error:
+        explained = _explained(error)
+        if explained is None:
             raise
-        code = _complain(f"that does not fit into memory: choose smaller numbers ({str(error).splitlines()[0]})")
-    except OSError as error:
+        code = _complain(explained)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explained(error: Exception) -> str | None:
+    """Returns what the user should know of an error that nobody foresaw, None where it is a mistake of ours."""
+    from tacit.games.own import in_one_line, own_place
+
+    if own_place(error, imported=True) is not None:
+        return in_one_line(error)
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate" in str(error)):  # torch has no own
+        return f"that does not fit into memory: choose smaller numbers ({str(error).partition(chr(10))[0]})"
+    if isinstance(error, OSError):
         _discard_output()
         what = f"use {error.filename}" if error.filename else "write to standard output"
-        code = _complain(f"cannot {what}: {error.strerror or error}")
-    sys.exit(code if isinstance(code, int) else 0)
+        return f"cannot {what}: {error.strerror or error}"
+    return None
 
 
 def _open_streams() -> None:

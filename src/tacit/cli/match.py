@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,9 +32,11 @@ MOST_HANDS = 10**12
 
 
 def match(
-    first: Annotated[str, typer.Argument(metavar="A", help="A bot, a saved solve, a run, a network or pretrained:NAME.")],
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="A bot, a saved solve, a run, a network, pretrained:NAME or FILE.py:CLASS.")
+    ],
     second: Annotated[str, typer.Argument(metavar="B", help="Likewise.")],
-    game: Annotated[str, typer.Option(help="The game, as in `tacit games`.")],
+    game: Annotated[str | None, typer.Option(help="The game, as in `tacit games`. [default: that of A or B]")] = None,
     hands: Annotated[int, typer.Option(min=1, max=MOST_HANDS, help="Games to play; with duplicates made even.")] = 1_000,
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
     aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
@@ -63,50 +63,32 @@ def match(
 
       tacit match leduc.tacit always-call --game leduc_poker --hands 2000 --aivat
 
+      tacit match "my_agent.py:Careful(share=0.2)" random --game kuhn_poker
+
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """
-    from tacit import artifacts
-    from tacit.agents.options import SearchOptions
     from tacit.arena.journal import Journal
-    from tacit.arena.match import figures
-    from tacit.arena.workers import play_plan
-    from tacit.artifacts.base import refuse_unused
-    from tacit.artifacts.plans import MatchPlan
-    from tacit.games import load_game
-    from tacit.tally import Tally
+    from tacit.artifacts.matches import match as play_match
 
     start(seed)
-    rules, options = load_game(game), SearchOptions(solver, iterations, safety, device, time_per_decision, expansions)
-    each = 2 if duplicate else 1
-    num_deals = -(-hands // each)
-    tally, raw, began, interrupted = Tally(), Tally(), time.perf_counter(), False
+    journal: Journal | None = None
+
+    def keep(deal: Deal) -> None:
+        nonlocal journal
+        if save is not None:
+            journal = journal or Journal(save, anew=True)
+            for entry in _entries(deal):
+                journal.write(entry)
+
     with progress_monitor() as monitor:
-        refuse_unused(options, *(artifacts.open(name, rules, monitor) for name in (first, second)))
-        plan = MatchPlan(game, (first, second), options, duplicate, aivat, seed)
-        deals = plan.deals(range(num_deals), monitor) if workers == 1 else play_plan(plan, num_deals, workers)
-        show = partial(monitor.step, f"{first} against {second}", total=num_deals * each, unit="hands")
-        show(0, note="loading")
-        journal = None
-        try:
-            for deal in deals:
-                tally.add(deal.result)
-                raw.add(sum(deal.payoffs) / each)
-                if save is not None:
-                    journal = journal or Journal(save, anew=True)
-                    for entry in _entries(deal):
-                        journal.write(entry)
-                rate = f"{each * tally.count / (time.perf_counter() - began):,.0f}/s"
-                show(each * tally.count, note=f"{rate}  mean {tally.mean:+.4g}")
-        except KeyboardInterrupt:  # the deal in progress is lost, all others are kept
-            interrupted = True
-    report: dict[str, Any] = {
-        "game": str(rules), "agents": [first, second], "hands": each * tally.count, **figures(rules, tally),
-        "unit": "mbb" if "mbb" in rules.in_units(1.0) else "payoff", "kind": "sampled", "verdict": tally.verdict(each),
-        "duplicate": duplicate, "aivat": aivat, "seed": seed, "seconds": time.perf_counter() - began,
-        "interrupted": interrupted, **({"without_aivat": figures(rules, raw)} if aivat else {}),
-    }  # fmt: skip
+        result = play_match(
+            first, second, game, hands=hands, duplicate=duplicate, aivat=aivat, solver=solver, iterations=iterations,
+            safety=safety, device=device, time_per_decision=time_per_decision, expansions=expansions, workers=workers,
+            seed=seed, on_deal=keep, keep_when_interrupted=True, monitor=monitor,
+        )  # fmt: skip
+    report = result.as_dict()
     print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})
-    if interrupted:
+    if result.interrupted:
         raise StoppedError("by Ctrl-C" + (f"; what was played is kept in {save}" if save else ""))
 
 

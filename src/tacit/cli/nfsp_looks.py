@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import program
 from tacit.cli.looks import Look
-from tacit.nfsp.config import DqnConfig, LimitConfig, TabularConfig
 from tacit.nfsp.progress import MATCHES, NfspProgress
 
 if TYPE_CHECKING:
@@ -153,7 +152,3 @@ class LimitLook(NfspLook):
         axis.grid(True, alpha=0.3)
         axis.legend(fontsize=8, frameon=False)
         save_figure(figure, path)
-
-
-LOOKS = {TabularConfig.system: NfspLook, DqnConfig.system: NfspLook, LimitConfig.system: LimitLook}
-"""By the names of systems."""

@@ -60,6 +60,4 @@ class SogLook(Look):
             units = [f"{part:.2f} {name.removeprefix('exploitability_')}" for name, part in report.items() if "ity_" in name]
             beside = f" ({', '.join(units)})" if units else ""
             lines.append(f"exploitability of re-solving {report['exploitability']:.4f}{beside}, exact")
-        own = f" --game {shlex.quote(report['asked'])}" if ".py:" in report["asked"] else ""  # its name does not find it
-        more = f"{program()} evaluate {shlex.quote(report['run'])}{own} --iterations 1000"
-        return [*lines, f"with more search: {more}"]
+        return [*lines, f"with more search: {program()} evaluate {shlex.quote(report['run'])} --iterations 1000"]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tacit.games import AnyGame
-    from tacit.search.config import SearchConfig
     from tacit.solvers import Point, SolveResult
 
 SEARCH_ITERATIONS = 64
@@ -52,7 +51,9 @@ def solve(
     ] = None,
     leaf: Annotated[
         str | None,
-        typer.Option(help="With --depth, what leaves are worth: oracle (default), solved, zero, random, or a trained network."),
+        typer.Option(
+            help="With --depth, what leaves are worth: oracle (default), solved, zero, random, a network, FILE.py:CLASS."
+        ),
     ] = None,
     decomposition: Annotated[
         str | None, typer.Option(help="With --depth, where leaves are valued: cfr-d (default), cfr-ave or modified-cfr-ave.")
@@ -101,9 +102,10 @@ def solve(
 
       tacit solve leduc_poker --lock "bet: fold=0.5,call=0.5" --lock ": bet: Ks,Kh; check: rest"
     """
+    from tacit.artifacts.searches import solve_by_search
     from tacit.games import load_game
     from tacit.games.holdem import require_holdem
-    from tacit.search.config import CFR_D, SearchConfig
+    from tacit.search.config import CFR_D
 
     start(seed or 0)
     rules = checks.with_ranges(load_game(game), range0, range1)
@@ -124,9 +126,12 @@ def solve(
         whole = {"save": save, "resume": resume, "target": target, "time_limit": time_limit, "lock": lock}
         _refuse_for_search(whole, {"backend": backend, "bits": bits}, {"at": at, "grid": grid})
         length = SEARCH_ITERATIONS if iterations is None else iterations
-        ways = decomposition or CFR_D, not simultaneous, recycle or 1
-        config = SearchConfig(solver or "dcfr", length, _parse_depth(depth), *ways)
-        result = _search(rules, config, leaf or "oracle", device, seed or 0)
+        with progress_monitor() as monitor:
+            result = solve_by_search(
+                rules, depth=_parse_depth(depth), leaf=leaf or "oracle", solver=solver or "dcfr", iterations=length,
+                decomposition=decomposition or CFR_D, recycle=recycle or 1, simultaneous=simultaneous, device=device,
+                seed=seed or 0, monitor=monitor,
+            )  # fmt: skip
     written, problems = _write(result, save, export, plot, grid, at)
     if as_json:
         print_json(result.summary() if at is None else {**result.summary(), "node": result.show(at).as_dict()})
@@ -171,30 +176,6 @@ def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | Non
             on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
             on_check=_autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
-        )
-
-
-def _search(rules: AnyGame, config: SearchConfig, leaf: str, device: str, seed: int) -> SolveResult:
-    """Returns the average policy of depth-limited search, shown as it goes on."""
-    from tacit import artifacts
-    from tacit.search.solve import LEAVES, solve_by_search
-
-    try:
-        if leaf not in LEAVES:  # refused before the game is compiled
-            artifacts.open(leaf, rules)
-    except TacitError as error:
-        raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
-    what = f"{config.solver} on {rules}"
-    with progress_monitor() as monitor:
-        monitor.step(what, 0, note="compiling the game")
-        return solve_by_search(
-            rules,
-            config,
-            leaf=leaf,
-            load_network=lambda name, space: artifacts.open(name, rules).leaf(space, device),
-            device=device,
-            seed=seed,
-            progress=lambda done: monitor.step(what, done, unit="searches"),
         )
 
 

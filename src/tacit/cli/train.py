@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, start
-from tacit.cli.looks import SYSTEMS, find_system
+from tacit.cli.looks import find_system
 from tacit.cli.pace import preparation_shown
 from tacit.cli.session import run_session
 from tacit.cli.solve_checks import parse_seconds
@@ -92,6 +92,8 @@ def train(
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
     """
+    from tacit.artifacts.systems import SYSTEMS
+
     if system not in SYSTEMS:
         raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
     pairs = _read_pairs(settings or [])
@@ -174,7 +176,7 @@ def _prepared(
     from tacit.games import load_game
     from tacit.kernels import check_backend
     from tacit.training.folder import RunFolder
-    from tacit.training.run import opened_run
+    from tacit.training.run import configure, opened_run
 
     start(request.seed or 0)
     run, resume = request.run, request.resume
@@ -184,7 +186,7 @@ def _prepared(
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", request.device)
-    config = _configured(folder, request)
+    config = configure(folder, resume, request.preset, request.pairs, request.seed)
     weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
     return folder, look, held.enter_context(opened_run(folder, rules, config, request.device)), weights
 
@@ -254,7 +256,7 @@ def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
     """Prints it for people; `game` is as they wrote it."""
     quoted = shlex.quote(report["run"])
     print_lines(
-        *look.lines({**report, "asked": game}),
+        *look.lines(report),
         *([] if report["finished"] else [f"go on: {again}"]),
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",
@@ -275,25 +277,6 @@ def _weights(name: str, trainer: Any, game: AnyGame, config: Settings, resume: b
     weights, header = load_tensors(network_file(name))
     trainer.check_start(game, config, header)
     return weights
-
-
-def _configured(folder: RunFolder[Any, Any], request: TrainRequest) -> Settings:
-    """Returns the configuration the user asks for; a run that goes on keeps its own where nothing is said.
-
-    Raises:
-      TacitError: there is no such preset or setting, or the run that goes on has another seed.
-    """
-    from tacit.training.settings import find_preset
-
-    presets, pairs = folder.system.presets, request.pairs
-    if not request.resume:
-        fresh: Settings = find_preset(presets, request.preset or "cpu").with_settings({"seed": str(request.seed or 0), **pairs})
-        return fresh
-    known: Settings = folder.asked_for()[1]
-    if request.seed is not None and request.seed != known.seed:
-        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {request.seed}: leave out --seed to go on")
-    base = known if request.preset is None else find_preset(presets, request.preset)
-    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **pairs})
 
 
 def _read_pairs(settings: list[str]) -> dict[str, str]:

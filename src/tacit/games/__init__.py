@@ -1,7 +1,7 @@
 """Rules only: the `Game` protocol, the games, and loading them by name."""
 
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, KnownValue
-from tacit.games.registry import AnyGame, load_game, register_game, registered_games
+from tacit.games.registry import AnyGame, game_source, load_game, recall_game, register_game, registered_games
 
 __all__ = [
     "CHANCE",
@@ -11,7 +11,9 @@ __all__ = [
     "GameSize",
     "InfostateGame",
     "KnownValue",
+    "game_source",
     "load_game",
+    "recall_game",
     "register_game",
     "registered_games",
 ]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NoReturn
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, actions_problem
+from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, Moves, actions_problem
 from tacit.games.check_keys import key_problem
-
-_SHOWN_MOVES = 20
+from tacit.games.own import in_one_line
+from tacit.games.words import action_in_words, after, history_in_words
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,16 @@ class Violation:
       rule: which rule, in a word or two.
       message: what is wrong and what would be right.
       history: the actions and chance outcomes that lead there.
+      words: the same in words, one for each.
     """
 
     rule: str
     message: str
     history: tuple[int, ...]
+    words: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        moves = [str(move) for move in self.history[:_SHOWN_MOVES]] + ["..."] * (len(self.history) > _SHOWN_MOVES)
-        return f"{self.rule}: {self.message} (after [{', '.join(moves)}])"
+        return f"{self.rule}: {self.message} ({after(self.words)})"
 
 
 @dataclass
@@ -57,11 +58,10 @@ class GameReport:
         return not self.violations
 
     def __str__(self) -> str:
-        scope = "all" if self.complete else "a sample of"
+        scope, broken = "all" if self.complete else "a sample of", len(self.violations)
         head = f"{self.game}: {scope} {self.histories:,} histories checked, "
-        return head + (
-            "no violation" if self.ok else "\n".join([f"{len(self.violations)} rules broken", *map(str, self.violations)])
-        )
+        rules = f"{broken} rule{'' if broken == 1 else 's'} broken"
+        return head + ("no violation" if self.ok else "\n".join([rules, *map(str, self.violations)]))
 
 
 def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -> GameReport:
@@ -113,7 +113,7 @@ def blame_rules(game: Game[Any]) -> Iterator[None]:
     except Exception as error:
         if type(game).__module__.startswith("tacit.") and not isinstance(game, InfostateGame):
             raise
-        raise TacitError(f"{game} raised {type(error).__name__}: {error}; tacit.check_game says where") from error
+        raise TacitError(f"{game} raised {in_one_line(error)}; tacit.check_game says after which moves") from error
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ class _Checker:
         self.report = GameReport(str(game))
         self._moves: tuple[int, ...] = ()  # those of the history that is being visited
         self._numbers: dict[Hashable, int] = {}
-        self._legal: dict[int, tuple[int, ...]] = {}
-        self._recall: dict[int, int] = {}
+        self._legal: dict[int, tuple[tuple[int, ...], Moves]] = {}
+        self._recall: dict[int, tuple[int, Moves]] = {}
 
     def walk(self, limit: int) -> None:
         """Visits all histories depth first, until there are too many."""
@@ -166,11 +166,12 @@ class _Checker:
     def check_keys(self) -> None:
         """Compares all public states that share a key."""
         try:
-            problem = key_problem(self.game)
+            problem = key_problem(self.game, self._after)
         except Exception as error:  # everything else was asked before
-            problem = f"public_key() raised {type(error).__name__}: {error}", ()
+            problem = f"public_key() raised {in_one_line(error)}", ()
         if problem is not None:
-            self.report.violations.append(Violation("public key", *problem))
+            self._moves = problem[1]
+            self._note("public key", problem[0])
 
     def _start(self) -> list[tuple[Any, _Past]]:
         self._moves = ()
@@ -216,9 +217,10 @@ class _Checker:
             return tuple(self._number(past.views[p], actor, past.seen[0], past.seen[1 + p]) for p in (0, 1))
         names = [self._observation("infostate", state, player) for player in (0, 1)]
         views = tuple(self._number(player, name) for player, name in enumerate(names))
-        if self._recall.setdefault(views[actor], past.own_moves[actor]) != past.own_moves[actor]:
+        known, other = self._recall.setdefault(views[actor], (past.own_moves[actor], past.moves))
+        if known != past.own_moves[actor]:
             forgets = f"player {actor} is in infostate {names[actor]!r} after different own moves, so it has forgotten some"
-            self._note("perfect recall", forgets)
+            self._note("perfect recall", f"{forgets}; it is there {self._after(other)} as well")
         return views
 
     def _moved(self, past: _Past, views: tuple[int, ...], actor: int, action: int) -> _Past:
@@ -237,8 +239,7 @@ class _Checker:
         try:
             return getattr(self.game, method)(*arguments)
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}".rstrip(": ")
-            self._stop("exceptions", f"{type(self.game).__name__}.{method}() raised {reason}")
+            self._stop("exceptions", f"{type(self.game).__name__}.{method}() raised {in_one_line(error)}")
 
     def _observation(self, name: str, *arguments: Any) -> str:
         seen = self._ask(name, *arguments)
@@ -280,12 +281,13 @@ class _Checker:
         if problem is not None:
             self._stop("legal actions", problem)
         actions = tuple(listed)
-        known = self._legal.setdefault(view, actions)
+        known, other = self._legal.setdefault(view, (actions, self._moves))
         if known != actions:
-            here_and_there = (
-                f"player {actor} cannot tell this history from another but has the actions {actions} here and {known}"
+            here, there = (", ".join(action_in_words(self.game, state, action) for action in some) for some in (actions, known))
+            alike = (
+                f"player {actor} has the actions {here} here and {there} {self._after(other)}, and cannot tell the two apart"
             )
-            self._note("legal actions", f"{here_and_there} there; what decides legality must be observed")
+            self._note("legal actions", f"{alike}; what decides legality must be observed")
         return list(actions)
 
     def _apply_all(self, state: Any, moves: list[int]) -> list[tuple[int, Any]]:
@@ -298,7 +300,10 @@ class _Checker:
     def _note(self, rule: str, message: str) -> None:
         """Adds a violation to the report, unless its rule was seen broken before."""
         if all(violation.rule != rule for violation in self.report.violations):
-            self.report.violations.append(Violation(rule, message, self._moves))
+            self.report.violations.append(Violation(rule, message, self._moves, history_in_words(self.game, self._moves)))
+
+    def _after(self, moves: Moves) -> str:
+        return after(history_in_words(self.game, moves))
 
     def _stop(self, rule: str, message: str) -> NoReturn:
         """Notes a violation after which this history cannot go on."""

@@ -11,11 +11,15 @@ _PublicState = tuple[int, Hashable, Moves, list[int]]
 """Who acts, what `public_key` gave at the first history, that history, and the numbers of all histories."""
 
 
-def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
+def key_problem(game: Game[Any], after: Callable[[Moves], str]) -> tuple[str, Moves] | None:
     """Returns what is wrong with a game's public keys and a history that shows it, or None.
 
     All histories are walked. Public states with one key must have the same futures: who acts, legal actions, chance,
     observations and returns in all that can follow.
+
+    Args:
+      game: the rules.
+      after: says after which moves something happens, in words.
     """
     if type(game).public_key is Game.public_key:
         return None
@@ -48,7 +52,7 @@ def key_problem(game: Game[Any]) -> tuple[str, Moves] | None:
                 histories.append(history)
         for outcome, probability in outcomes:
             stack.append((game.apply(state, outcome), history, outcome, probability, view, seen, (*moves, outcome)))
-    return _different_futures(public_states, _futures(visits, number))
+    return _different_futures(public_states, _futures(visits, number), after)
 
 
 def _futures(visits: list[tuple[int, Hashable, Hashable]], number: Callable[[Hashable], int]) -> list[int]:
@@ -63,15 +67,14 @@ def _futures(visits: list[tuple[int, Hashable, Hashable]], number: Callable[[Has
     return futures
 
 
-def _different_futures(public_states: dict[int, _PublicState], futures: list[int]) -> tuple[str, Moves] | None:
+def _different_futures(
+    public_states: dict[int, _PublicState], futures: list[int], after: Callable[[Moves], str]
+) -> tuple[str, Moves] | None:
     first: dict[Hashable, tuple[Moves, set[int]]] = {}
     for actor, key, moves, histories in public_states.values():
         following = {futures[history] for history in histories}
         like, expected = first.setdefault((actor, key), (moves, following))
         if following != expected:
-            shown = f"[{', '.join(map(str, like))}]"
-            return (
-                f"public_key() does not tell this public state from the one after {shown}, where play goes on differently",
-                moves,
-            )
+            other = f"the one {after(like)}"
+            return f"public_key() does not tell this public state from {other}, where play goes on differently", moves
     return None

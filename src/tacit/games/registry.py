@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
-from zlib import crc32
+from typing import Any
 
 from tacit.errors import TacitError
 from tacit.games.base import Game
@@ -21,6 +17,7 @@ from tacit.games.holdem import LimitHoldem, NoLimitHoldem, TurnEndgameHoldem
 from tacit.games.liars_dice import LiarsDice
 from tacit.games.modified_rps import ModifiedRps
 from tacit.games.one_card_poker import KuhnPoker, LeducPoker, PotLimitLeduc
+from tacit.games.own import OwnName, load_own, make_own, parse_arguments, parse_own, source_of
 from tacit.games.tic_tac_toe import TicTacToe
 from tacit.games.tplo import Tplo
 
@@ -69,89 +66,75 @@ def load_game(text: str) -> AnyGame:
         from tacit.games.openspiel import load_openspiel_game
 
         return load_openspiel_game(text.removeprefix("openspiel:"))
-    match = re.fullmatch(r"\s*(?:(.+\.py):)?(\w+)\s*(?:\((.*)\))?\s*", text)
+    own = parse_own(text)
+    if own is not None:
+        return _load_own_game(own)
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
     if match is None:
-        raise TacitError(f"cannot read the game {text!r}: write name or name(key=value,...)")
-    path, name, arguments = match.groups()
-    game_class = _load_class(path, name) if path else _GAMES.get(name)
+        how = "FILE.py:CLASS(key=value,...)" if ".py" in text else "name or name(key=value,...)"
+        raise TacitError(f"cannot read the game {text!r}: write {how}")
+    name, arguments = match.groups()
+    game_class = _GAMES.get(name)
     if game_class is None:
         close = get_close_matches(name, _GAMES, n=1)
         hint = f"did you mean {close[0]}?" if close else "see `tacit games`"
         raise TacitError(f"unknown game {name!r}: {hint}")
-    values = _parse_arguments(game_class, arguments or "")
-    return _make_own(game_class, values, path) if path else game_class(**values)
+    return game_class(**parse_arguments(game_class, arguments or "", game_class.name))
 
 
-def _load_class(path: str, name: str) -> type[AnyGame]:
-    """Returns the class `name` defined in the Python file at `path`."""
-    file = Path(path)
-    # A name of its own: a file called json.py must not take the place of the module json.
-    module_name = f"tacit_own_{file.stem}_{crc32(str(file.resolve()).encode()):08x}"
-    spec = importlib.util.spec_from_file_location(module_name, file)
-    if not file.is_file() or spec is None or spec.loader is None:
-        raise TacitError(f"no Python file at {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module  # dataclasses look their module up by name
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise TacitError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    game_class = getattr(module, name, None)
-    if not (isinstance(game_class, type) and issubclass(game_class, Game)):
-        raise TacitError(f"{path} defines no Game called {name}")
-    problem = class_problem(game_class)
-    if problem is not None:
-        raise TacitError(f"{path}: {problem}")
-    return game_class
+def game_source(game: AnyGame) -> str | None:
+    """Returns the words by which `load_game` finds a game of one's own again, from any folder; None for all other games."""
+    own, arguments = source_of(type(game)), ",".join(f"{key}={value}" for key, value in game.parameters.items())
+    return None if own is None else str(OwnName(own.path, own.class_name, arguments))
 
 
-def _make_own(game_class: type[AnyGame], values: dict[str, Any], path: str) -> AnyGame:
-    """Returns a game of the user's own, after a quick check of its rules: they are the likeliest to be wrong."""
-    try:
-        game = game_class(**values)
-    except TacitError:
-        raise
-    except Exception as error:
-        raise TacitError(f"{path}: {game_class.__name__}() raised {type(error).__name__}: {error}") from error
-    report = check_game(game, max_histories=QUICK_CHECK)
-    if not report.ok:
-        raise TacitError(f"{path} breaks a rule (tacit.check_game says more): {report.violations[0]}")
+def recall_game(name: str, source: str | None, place: str | Path) -> AnyGame:
+    """Returns the game that something was solved or trained for.
+
+    Args:
+      name: `str(game)`.
+      source: its `game_source`.
+      place: where that something lies. The file of a game that moved along with it is found.
+
+    Raises:
+      TacitError: the game is not known, its file has gone, or the rules have other parameters now.
+    """
+    own = None if source is None else parse_own(source)
+    if own is None:
+        return load_game(name)
+    found = own.found_near(place)
+    game = load_game(str(found))
+    if str(game) != name:
+        raise TacitError(f"{found.path}:{found.class_name} is {game} now, not {name}")
     return game
 
 
-def _parse_arguments(game_class: type[AnyGame], arguments: str) -> dict[str, Any]:
-    """Returns keyword arguments parsed by the types of the game's dataclass fields."""
-    known: dict[str, Field[Any]] = {field.name: field for field in fields(game_class)}  # type: ignore[arg-type]
-    parsed: dict[str, Any] = {}
-    for part in filter(None, (piece.strip() for piece in arguments.split(","))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if key in game_class.refused_parameters:
-            raise TacitError(f"{game_class.name} takes no {key}: {game_class.refused_parameters[key]}")
-        if not equals or key not in known:
-            expected = ", ".join(known) or "none"
-            raise TacitError(f"{game_class.name} has no parameter {key!r} (it takes: {expected})")
-        if key in parsed:
-            raise TacitError(f"{game_class.name}: {key} is given twice")
-        parsed[key] = _parse_value(game_class, known[key], value)
-    for key, field in known.items():
-        if key not in parsed and field.default is MISSING and field.default_factory is MISSING:
-            raise TacitError(f"{game_class.name} needs a value for {key}: write {game_class.name}({key}=...)")
-    return parsed
+def load_game_class(own: OwnName) -> type[AnyGame]:
+    """Returns the class of a game of one's own.
+
+    Raises:
+      TacitError: its file does not define it, or it cannot be a game.
+    """
+    game_class = load_own(own.path, own.class_name, "Game")
+    if not (isinstance(game_class, type) and issubclass(game_class, Game)):
+        raise TacitError(f"{own.path} defines no Game called {own.class_name}")
+    problem = class_problem(game_class)
+    if problem is not None:
+        raise TacitError(f"{own.path}: {problem}")
+    return game_class
 
 
-def _parse_value(game_class: type[AnyGame], field: Field[Any], value: str) -> Any:
-    """Returns a value of the type the field is annotated with: `bool`, `int`, `float`, `str`, or one of these or None."""
-    try:
-        hint = get_type_hints(game_class)[field.name]
-    except NameError as error:
-        raise TacitError(f"{game_class.name}: the type of {field.name} is unknown: {error}") from None
-    kinds = get_args(hint) or (hint,)
-    if type(None) in kinds and value.lower() == "none":
-        return None
-    kind: Any = next((kind for kind in kinds if kind in (bool, int, float, str)), None)
-    if kind is None:
-        raise TacitError(f"{game_class.name}: {field.name} cannot be given in words, only in Python")
-    try:
-        return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
-    except (ValueError, KeyError):
-        raise TacitError(f"{game_class.name}: {field.name} takes {kind.__name__}, not {value!r}") from None
+def make_own_game(own: OwnName) -> AnyGame:
+    """Returns a game of one's own as its author wrote it, unchecked."""
+    game_class = load_game_class(own)
+    game: AnyGame = make_own(game_class, own, {}, game_class.name)
+    return game
+
+
+def _load_own_game(own: OwnName) -> AnyGame:
+    """Returns a game of one's own after a quick check of its rules: they are the likeliest to be wrong."""
+    game = make_own_game(own)
+    report = check_game(game, max_histories=QUICK_CHECK)
+    if not report.ok:
+        raise TacitError(f"{own.path} breaks a rule (see `tacit check {own}`): {report.violations[0]}")
+    return game

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from tacit.learning.examples import E, PolicyExamples, ValueExamples, unquantise
@@ -15,7 +15,7 @@ from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import prefixed, unprefixed
-from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.nets.value_net import PolicyNet, PrivateValues
 from tacit.search.decisions import DecisionTables
 from tacit.tree.search_space import SearchSpace
 
@@ -23,7 +23,7 @@ HUBER_DELTA = 0.1
 """In units of the game's typical return: larger errors count linearly."""
 MAX_GRADIENT = 5.0
 
-N = TypeVar("N", bound=BeliefNet)
+N = TypeVar("N", bound=nn.Module)
 
 
 class NetworkLearner(Generic[N, E]):
@@ -115,8 +115,8 @@ class NetworkLearner(Generic[N, E]):
 
 
 def value_learner(
-    net: ValueNet, space: SearchSpace, config: NetworkSettings, device: str
-) -> NetworkLearner[ValueNet, ValueExamples]:
+    net: PrivateValues, space: SearchSpace, config: NetworkSettings, device: str
+) -> NetworkLearner[PrivateValues, ValueExamples]:
     """Returns a value network's learner: the mean Huber loss over the private states that have a value."""
     H = space.tables.num_private_states
     masks = [torch.arange(H) < torch.from_numpy(table.num_roots)[:, None] for table in space.tables.players]

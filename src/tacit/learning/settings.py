@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar, Self
 
 from tacit.games import AnyGame
+from tacit.games.own import parse_own
 from tacit.search.config import CFR_AVE, CFR_D, MODIFIED_CFR_AVE, SearchConfig
-from tacit.training.ranges import Choice, Number
+from tacit.training.ranges import Choice, Number, Text
 from tacit.training.settings import Settings
 from tacit.tree.subgame import ROUND, Depth
 
@@ -17,6 +19,17 @@ SearchDepth = Annotated[int | str, Number(int, 1, word=ROUND)]
 """How the depth of searches is set."""
 Decomposition = Annotated[str, Choice(CFR_D, MODIFIED_CFR_AVE, reason=f"{CFR_AVE} needs exact values of leaves, not networks")]
 """How the beliefs at which leaves are valued are set."""
+MLP = "mlp"
+"""The value network of ReBeL's appendix G (`nets/value_net.py`)."""
+
+
+def _check_network(text: str) -> None:
+    if text != MLP and parse_own(text) is None:
+        raise ValueError(text)
+
+
+ValueNetwork = Annotated[str, Text(f"{MLP}, or FILE.py:CLASS(key=value,...)", _check_network)]
+"""How the value network is set."""
 
 
 class NetworkSettings(Settings):
@@ -29,6 +42,7 @@ class NetworkSettings(Settings):
       encoder: What networks see of a public state: its class, or `features` of it (see `networks.py`).
       hidden: The width of the networks' hidden layers.
       layers: The number of hidden layers.
+      network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
       batch_size: Examples of a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept.
@@ -45,9 +59,20 @@ class NetworkSettings(Settings):
     encoder: str
     hidden: int
     layers: int
+    network: str
     batch_size: int
     ratio: float
     replay_size: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        own = parse_own(self.network)
+        if own is not None:  # the run must find it from every folder
+            object.__setattr__(self, "network", str(own.absolute()))
+
+    def found_near(self, place: str | Path) -> Self:
+        own = parse_own(self.network)
+        return self if own is None else replace(self, network=str(own.found_near(place)))
 
     @abstractmethod
     def search(self) -> SearchConfig:

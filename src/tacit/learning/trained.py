@@ -8,15 +8,15 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, recall_game
 from tacit.learning.networks import make_policy_net, make_value_net
 from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import load_tensors, unprefixed
 from tacit.nets.forward import forward_pass
-from tacit.nets.value_net import BeliefNet, PolicyNet, ValueNet
+from tacit.nets.value_net import PolicyNet, PrivateValues
 from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.search import BatchSearch
 from tacit.solvers.warm import WARM_ITERATIONS
@@ -36,6 +36,7 @@ class Trained(Generic[S]):
       config: of its training.
       epoch: finished epochs.
       tensors: the networks' weights.
+      source: where the game is found, if it is in a file of one's own (`game_source`).
     """
 
     name: str
@@ -43,22 +44,23 @@ class Trained(Generic[S]):
     config: S
     epoch: int
     tensors: dict[str, Tensor]
+    source: str | None = None
 
     def space(self, game: AnyGame | None = None) -> SearchSpace:
         """Returns the game, prepared for searches of the depth it was trained for.
 
         Args:
-          game: the game; needed for one in a file of one's own, which its name alone does not find.
+          game: the game; needed for one in a file of one's own that has gone.
 
         Raises:
           TacitError: it is another game.
         """
         if game is not None:
             self._require(game)
-        rules = load_game(self.game) if game is None else game
+        rules = recall_game(self.game, self.source, self.name) if game is None else game
         return game_space(rules, self.config.depth_in(rules))
 
-    def value_net(self, space: SearchSpace, device: str = "cpu") -> ValueNet:
+    def value_net(self, space: SearchSpace, device: str = "cpu") -> PrivateValues:
         """Returns the value network.
 
         Raises:
@@ -117,7 +119,7 @@ class Trained(Generic[S]):
         if str(game) != self.game:
             raise TacitError(f"{self.name} was trained on {self.game}, not on {game}")
 
-    def _fill(self, net: BeliefNet, weights: dict[str, Tensor]) -> None:
+    def _fill(self, net: nn.Module, weights: dict[str, Tensor]) -> None:
         try:
             net.load_state_dict(weights)
         except RuntimeError:
@@ -137,6 +139,7 @@ def read_trained(file: Path, name: str, kind: type[S]) -> Trained[S]:
     """
     tensors, header = load_tensors(file)
     try:
-        return Trained(name, str(header["game"]), kind(**header["config"]), int(header["epoch"]), tensors)
+        config, epoch = kind(**header["config"]).found_near(file), int(header["epoch"])
+        return Trained(name, str(header["game"]), config, epoch, tensors, header.get("source"))
     except (KeyError, TypeError):
         raise TacitError(f"{name} is no network of this version") from None

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tacit.kernels.base import LeafEvaluator
 from tacit.nets.numba_mlp import NumbaValueNet
-from tacit.nets.value_net import ValueNet
+from tacit.nets.value_net import PrivateValues, ValueNet
 from tacit.nets.zero_sum import ZeroSumPass
 
 FUSED_WIDTHS = (16, 32, 64, 128, 256, 512)
@@ -31,7 +31,7 @@ class PlainPass:
 
     counterfactual = False
 
-    def __init__(self, net: ValueNet) -> None:
+    def __init__(self, net: PrivateValues) -> None:
         self._net = net
 
     def refresh(self) -> None:
@@ -43,16 +43,18 @@ class PlainPass:
         return (self._net.outputs(public_class, beliefs.T) * self._net.scale).T.contiguous()
 
 
-def forward_pass(net: ValueNet) -> ForwardPass:
+def forward_pass(net: PrivateValues) -> ForwardPass:
     """Returns the forward pass of a network, on the device of its weights."""
-    if net.out.weight.device.type == "cpu":
-        return _made_zero_sum(net, NumbaValueNet(net), 1)
+    if net.scale.device.type == "cpu":
+        return _made_zero_sum(net, NumbaValueNet(net) if isinstance(net, ValueNet) else PlainPass(net), 1)
     from tacit.nets.triton_mlp import MOST_LEAVES, FusedValueNet
 
+    if not isinstance(net, ValueNet):
+        return _made_zero_sum(net, PlainPass(net), MOST_LEAVES)
     width, padded = net.out.in_features, 1 << (2 * net.num_private_states - 1).bit_length()
     fused = len(net.rest) and width in FUSED_WIDTHS and padded * width <= FUSED_WEIGHTS
     return _made_zero_sum(net, FusedValueNet(net) if fused else PlainPass(net), MOST_LEAVES)
 
 
-def _made_zero_sum(net: ValueNet, fast: ForwardPass, block: int) -> ForwardPass:
+def _made_zero_sum(net: PrivateValues, fast: ForwardPass, block: int) -> ForwardPass:
     return fast if net.deals is None else ZeroSumPass(fast, net.deals, block)

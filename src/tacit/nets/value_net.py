@@ -47,28 +47,25 @@ class BeliefNet(nn.Module):
         return self.out(self.rest(hidden))  # type: ignore[no-any-return]
 
 
-class ValueNet(BeliefNet):
-    """Values of both players' private states.
+class PrivateValues(nn.Module):
+    """Values of both players' private states, made from the outputs of some layers.
 
-    `scale` is the size of the game's returns: the layers work with values of order 1. `deals` are `[C, H, H]` chance weights
-    at each class, where the values are to be zero-sum (`zero_sum.py`); they come from the game and are not saved.
+    Attributes:
+      scale: The size of the game's returns: outputs are values of order 1.
+      deals: `[C, H, H]` chance weights at each class, where the values are to be zero-sum (`zero_sum.py`). They come from the
+        game and are not saved.
     """
 
-    public: PublicEncoder
     scale: Tensor
     deals: Tensor | None
     counterfactual = False
 
-    def __init__(
-        self,
-        encoder: PublicEncoder,
-        num_private_states: int,
-        layers: int = 2,
-        scale: float = 1.0,
-        deals: Tensor | None = None,
-    ) -> None:
-        private = nn.Linear(2 * num_private_states, encoder.width)
-        super().__init__(encoder, private, 2 * num_private_states, layers)
+    def outputs(self, public: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[B, 2 * H]` values in units of `scale` from `[B]` classes and `[B, 2 * H]` beliefs."""
+        raise NotImplementedError
+
+    def keep_units(self, scale: float, deals: Tensor | None) -> None:
+        """Registers `scale` and `deals`."""
         self.register_buffer("scale", torch.tensor(scale))
         self.register_buffer("deals", deals, persistent=False)
 
@@ -87,6 +84,37 @@ class ValueNet(BeliefNet):
 
     def refresh(self) -> None:
         """Does nothing: the weights are the network's own (see `ForwardPass`)."""
+
+
+class ValueNet(BeliefNet, PrivateValues):
+    """The network of ReBeL."""
+
+    public: PublicEncoder
+
+    def __init__(
+        self,
+        encoder: PublicEncoder,
+        num_private_states: int,
+        layers: int = 2,
+        scale: float = 1.0,
+        deals: Tensor | None = None,
+    ) -> None:
+        private = nn.Linear(2 * num_private_states, encoder.width)
+        super().__init__(encoder, private, 2 * num_private_states, layers)
+        self.keep_units(scale, deals)
+
+
+class OwnValueNet(PrivateValues):
+    """Any module that maps `[B]` classes and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of order 1."""
+
+    def __init__(self, inner: nn.Module, scale: float = 1.0, deals: Tensor | None = None) -> None:
+        super().__init__()
+        self.inner = inner
+        self.keep_units(scale, deals)
+
+    def outputs(self, public: Tensor, beliefs: Tensor) -> Tensor:
+        found: Tensor = self.inner(public, beliefs)
+        return found
 
 
 class PolicyNet(BeliefNet):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, recall_game
 from tacit.games.limit_batch import NUM_ACTIONS, RAISE
 from tacit.games.public_hand import PublicHand
 from tacit.nets.checkpoint import load_tensors
@@ -64,6 +64,7 @@ class TrainedNfsp:
       epoch: finished epochs.
       weights: both players' networks.
       strategy: the one of `STRATEGIES` that its name asks for.
+      source: where the game is found, if it is in a file of one's own (`game_source`).
     """
 
     name: str
@@ -73,18 +74,19 @@ class TrainedNfsp:
     epoch: int
     weights: dict[str, Tensor]
     strategy: str
+    source: str | None = None
 
     def strategies(self, game: AnyGame | None = None) -> dict[str, RowStrategy]:
         """Returns all `STRATEGIES` of a compiled game by name.
 
         Args:
-          game: the game; needed for one in a file of one's own, which its name alone does not find.
+          game: the game; needed for one in a file of one's own that has gone.
 
         Raises:
           TacitError: it is another game, or the networks do not fit it.
         """
         self._require(game)
-        played = PlayedGame.of(load_game(self.game) if game is None else game)
+        played = PlayedGame.of(recall_game(self.game, self.source, self.name) if game is None else game)
         networks = played.make_networks(self.config.hidden_layers(), np.random.default_rng(0))
         self._fill({"params": torch.from_numpy(networks.params)})
         return {name: RowStrategy(played.tree, played.strategy(networks, name)) for name in STRATEGIES}
@@ -124,6 +126,7 @@ def load_nfsp(name: str) -> TrainedNfsp:
     weights, header = load_tensors(network_file(path))
     try:
         system, config = header["system"], _CONFIGS[header["system"]](**header["config"])
-        return TrainedNfsp(name, system, str(header["game"]), config, int(header["epoch"]), weights, strategy)
+        epoch, source = int(header["epoch"]), header.get("source")
+        return TrainedNfsp(name, system, str(header["game"]), config, epoch, weights, strategy, source)
     except (KeyError, TypeError):
         raise TacitError(f"{path} is no network of this version") from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from tacit.errors import TacitError
-from tacit.learning.settings import ENCODERS, Decomposition, NetworkSettings, SearchDepth
+from tacit.learning.settings import ENCODERS, MLP, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, SearchConfig
 from tacit.solvers.schedules import SCHEDULES
 from tacit.solvers.warm import WARM_ITERATIONS
@@ -31,6 +31,7 @@ class RebelConfig(NetworkSettings):
       encoder: What networks see of a public state: its class (`classes`), or `features` made of public observations.
       hidden: The width of the network's hidden layers.
       layers: The number of hidden layers.
+      network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
       learning_rate: The learning rate of Adam at the start.
       halve_every: Epochs after which the learning rate is halved; 0 decays it by a cosine over the run instead.
       batch_size: Examples in a training step.
@@ -60,6 +61,7 @@ class RebelConfig(NetworkSettings):
     encoder: Annotated[str, Choice(*ENCODERS)] = "classes"
     hidden: Count = 256
     layers: Count = 2
+    network: ValueNetwork = MLP
     learning_rate: Positive = 3e-4
     halve_every: CountOrZero = 400
     batch_size: Count = 512

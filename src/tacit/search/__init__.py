@@ -1,1 +1,38 @@
-"""Depth-limited search from public belief states, many at once."""
+"""Depth-limited search from public belief states, many at once.
+
+The names below are public: what search by hand, leaf evaluators and systems of one's own need.
+"""
+
+from tacit.games.boards import make_boards, position_after
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
+from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
+from tacit.search.config import SearchConfig
+from tacit.search.playthroughs import playthrough_quality
+from tacit.search.search import BatchSearch, SearchResult
+from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
+from tacit.tree.class_facts import ClassFacts, class_facts
+from tacit.tree.search_space import SearchSpace, game_space, search_space
+
+__all__ = [
+    "BatchSearch",
+    "BoardSearch",
+    "BoardSearchConfig",
+    "ClassFacts",
+    "LeafEvaluator",
+    "OracleLeaves",
+    "PublicBeliefState",
+    "SearchConfig",
+    "SearchResult",
+    "SearchSpace",
+    "UniformBoards",
+    "ZeroLeaves",
+    "belief_state",
+    "class_facts",
+    "game_space",
+    "initial_belief_state",
+    "make_boards",
+    "playthrough_quality",
+    "position_after",
+    "search_space",
+]

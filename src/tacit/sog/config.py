@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL
-from tacit.learning.settings import ENCODERS, Decomposition, NetworkSettings, SearchDepth
+from tacit.learning.settings import ENCODERS, MLP, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.solvers.schedules import SCHEDULES, RegretSchedule
 from tacit.training.ranges import Choice, Count, CountOrZero, Positive, PositiveOrZero, Seed, Share
@@ -39,6 +39,7 @@ class QueryConfig(NetworkSettings):
         observations).
       hidden: The width of the network's hidden layers.
       layers: The number of hidden layers.
+      network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
       learning_rate: The learning rate of Adam at the start.
       halve_every: Training steps after which the learning rate is halved; 0 decays it by a cosine over the run instead.
       batch_size: Examples in a training step.
@@ -62,6 +63,7 @@ class QueryConfig(NetworkSettings):
     encoder: Annotated[str, Choice(*ENCODERS)] = "features"
     hidden: Count = 128
     layers: Count = 4
+    network: ValueNetwork = MLP
     learning_rate: Positive = 1e-3
     halve_every: CountOrZero = 3_000
     batch_size: Count = 100

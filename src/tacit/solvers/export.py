@@ -34,17 +34,12 @@ from tacit.errors import TacitError
 from tacit.evaluation import StrategyViews
 from tacit.files import json_text, whole_file
 from tacit.games import AnyGame
-from tacit.games.base import CHANCE, TERMINAL, InfostateGame
+from tacit.solvers.openspiel import openspiel_table
 from tacit.solvers.result import SolveResult
-from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.node_view import NodeView
-from tacit.tree.observations import resolve_chance
-from tacit.tree.public_tree import NO_ACTION
 from tacit.tree.strategy import RowStrategy
 
 SUFFIXES = (".json", ".csv", ".openspiel.json")
-
-OpenSpielTable = dict[str, dict[int, float]]
 
 NUMBERS = ("reach", "weight", "infostate_value", "equity")
 """What is told of each infostate beside its strategy: names in JSON, columns in CSV."""
@@ -153,63 +148,3 @@ def _cell(number: str) -> str:
 def _quoted(text: str) -> str:
     """Returns a text as a cell of CSV."""
     return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text
-
-
-def openspiel_table(strategy: RowStrategy) -> OpenSpielTable:
-    """Returns the probabilities by OpenSpiel's infostate strings and action numbers.
-
-    Raises:
-      TacitError: OpenSpiel has no game with the same moves.
-    """
-    tree = strategy.tree
-    if isinstance(tree.game, InfostateGame):
-        names = [tree.infostate_label(s)[2] for s in range(tree.num_infostates)]
-        return {name: _row(strategy, s, None) for s, name in enumerate(names)}
-    twin = tree.game.openspiel_twin()
-    if twin is None:
-        raise TacitError(f"{tree.game} has no counterpart in OpenSpiel; export to .json or .csv")
-    import pyspiel
-
-    table: OpenSpielTable = {}
-    game, navigator = tree.game, Navigator(tree)
-
-    def walk(arrival: Any, spiel: Any, place: Place) -> None:
-        """Fills the table from `place` on, with both games at the same history."""
-        if arrival.actor == TERMINAL:
-            return
-        table[spiel.information_state_string()] = _row(strategy, navigator.infostate(place), spiel.legal_actions())
-        for action, spiel_action in zip(game.legal_actions(arrival.state), spiel.legal_actions(), strict=True):
-            after = game.apply(arrival.state, action)
-            for next_arrival, next_spiel in _arrive(game, after, spiel.child(spiel_action)):
-                if next_arrival.actor != TERMINAL:
-                    walk(next_arrival, next_spiel, navigator.follow(place, arrival.actor, action, next_arrival))
-
-    spiel_root = pyspiel.load_game(twin).new_initial_state()
-    for arrival, spiel in _arrive(game, game.initial_state(), spiel_root):
-        walk(arrival, spiel, navigator.follow(NOWHERE, CHANCE, NO_ACTION, arrival))
-    return table
-
-
-def openspiel_policy(strategy: RowStrategy) -> Any:
-    """Returns the strategy as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators."""
-    import pyspiel
-
-    return pyspiel.TabularPolicy({name: list(row.items()) for name, row in openspiel_table(strategy).items()})
-
-
-def _arrive(game: Any, state: Any, spiel: Any) -> list[tuple[Any, Any]]:
-    """Returns the arrivals of our game beside OpenSpiel's states: chance outcomes are taken in the same order."""
-    spiel_states, stack = [], [spiel]
-    while stack:
-        spiel = stack.pop()
-        if spiel.is_chance_node():
-            stack.extend(spiel.child(action) for action, _ in reversed(spiel.chance_outcomes()))
-        else:
-            spiel_states.append(spiel)
-    return list(zip(resolve_chance(game, state), spiel_states, strict=True))
-
-
-def _row(strategy: RowStrategy, infostate: int, actions: list[int] | None) -> dict[int, float]:
-    entries = range(strategy.tree.entry_start[infostate], strategy.tree.entry_start[infostate + 1])
-    names = actions if actions is not None else [int(strategy.tree.entry_action[e]) for e in entries]
-    return {name: float(strategy.probabilities[e]) for name, e in zip(names, entries, strict=True)}

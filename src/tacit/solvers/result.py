@@ -16,7 +16,7 @@ from safetensors.numpy import save
 from tacit.errors import TacitError
 from tacit.evaluation import BestResponse, Quality, StrategyViews, best_response
 from tacit.files import check_readable, write_whole
-from tacit.games import AnyGame, load_game
+from tacit.games import AnyGame, game_source, recall_game
 from tacit.kernels import make_passes
 from tacit.plots import convergence_figure, save_figure
 from tacit.solvers.locks import Lock, lock_tree, read_locks
@@ -193,6 +193,7 @@ class SolveResult:
         """Writes the solve to a file that `load_result` reads and `solve(resume=...)` continues."""
         metadata = {"format": FORMAT, **{key: getattr(self, key) for key in _METADATA}, "quality": asdict(self.quality)}
         metadata["locks"] = [asdict(lock) for lock in self.locks]
+        metadata["source"] = game_source(self.strategy.tree.game)
         tensors = {"probabilities": self.strategy.probabilities, **{f"state.{key}": array for key, array in self.state.items()}}
         write_whole(path, save(tensors, {"tacit": json.dumps(metadata)}))
 
@@ -202,7 +203,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
 
     Args:
       path: the file.
-      game: the game it is of; needed for a game in a file of one's own, which its name alone does not find.
+      game: the game it is of; needed for a game in a file of one's own that has gone.
 
     Raises:
       TacitError: the file is missing, cannot be read, is cut short, of another kind, or made for another version of the game.
@@ -223,7 +224,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     if game is not None and str(game) != metadata["game"]:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
     try:
-        game = load_game(metadata["game"]) if game is None else game
+        game = recall_game(metadata["game"], metadata.get("source"), path) if game is None else game
     except TacitError as error:
         raise TacitError(f"{path}: {error}; or give the game itself: load_result(path, game)") from None
     locks = tuple(read_locks(metadata["locks"], str(path)))

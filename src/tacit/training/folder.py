@@ -133,7 +133,7 @@ class RunFolder(Generic[C, M]):
         facts = _read_config(self.config)
         settings = {field.name: facts[field.name] for field in fields(self.system.config) if field.name in facts}
         try:
-            return str(facts["game"]), self.system.config(**settings)
+            return str(facts["game"]), self.system.config(**settings).found_near(self.path)
         except (ValueError, TypeError):
             raise _damaged(self.config) from None
 

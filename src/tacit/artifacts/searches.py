@@ -1,0 +1,75 @@
+"""`tacit.solve_by_search`: a game played by depth-limited search, with any leaf evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tacit.artifacts import open
+from tacit.artifacts.base import Monitor
+from tacit.errors import TacitError
+from tacit.games import AnyGame, load_game
+from tacit.kernels.base import LeafEvaluator
+from tacit.leaves.checked import CheckedLeaves
+from tacit.search.config import CFR_D, SearchConfig
+from tacit.search.solve import LEAVES
+from tacit.search.solve import solve_by_search as average_policy
+from tacit.solvers import SolveResult
+from tacit.tree.search_space import SearchSpace
+from tacit.tree.subgame import Depth
+
+
+def solve_by_search(
+    game: AnyGame | str,
+    *,
+    depth: Depth,
+    leaf: str | Callable[[SearchSpace], LeafEvaluator] = "oracle",
+    solver: str = "dcfr",
+    iterations: int = 64,
+    decomposition: str = CFR_D,
+    recycle: int = 1,
+    simultaneous: bool = False,
+    device: str = "cpu",
+    seed: int = 0,
+    monitor: Monitor | None = None,
+) -> SolveResult:
+    """Returns the average policy of depth-limited search in a whole game, judged exactly.
+
+    Args:
+      game: the game, or its name.
+      depth: actions to look ahead, or `round` for the rest of the betting round.
+      leaf: what leaves are worth: `oracle`, `solved`, `zero`, `random`, a trained network, `FILE.py:CLASS`, or what makes an
+        evaluator for a game, such as its class.
+      solver: the search algorithm.
+      iterations: search iterations at every public state; each updates both players.
+      decomposition: where leaves are valued: `cfr-d`, `cfr-ave` or `modified-cfr-ave`.
+      recycle: iterations that use the same leaf values.
+      simultaneous: whether both players are updated at once instead of in turn.
+      device: `cpu` or `cuda`.
+      seed: of the sampled iterations.
+      monitor: hears how far it is.
+
+    Raises:
+      TacitError: the game has no public states or does not fit into memory, or there is no such solver or leaf.
+    """
+    rules, monitor = load_game(game) if isinstance(game, str) else game, monitor or Monitor()
+    config = SearchConfig(solver, iterations, depth, decomposition, not simultaneous, recycle)
+    if isinstance(leaf, str) and leaf not in LEAVES:
+        try:
+            open(leaf, rules)  # refused before the game is compiled
+        except TacitError as error:
+            raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
+
+    def made(name: str, space: SearchSpace) -> LeafEvaluator:
+        return open(name, rules).leaf(space, device) if isinstance(leaf, str) else CheckedLeaves(leaf(space), name)
+
+    what = f"{solver} on {rules}"
+    monitor.step(what, 0, note="compiling the game")
+    return average_policy(
+        rules,
+        config,
+        leaf=leaf if isinstance(leaf, str) else getattr(leaf, "__name__", type(leaf).__name__),
+        load_network=made,
+        device=device,
+        seed=seed,
+        progress=lambda done: monitor.step(what, done, unit="searches"),
+    )

@@ -1,0 +1,113 @@
+"""`tacit.train`: an agent by self-play, kept in a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tacit.artifacts.systems import find_system
+from tacit.errors import TacitError
+from tacit.games import AnyGame, load_game
+from tacit.kernels import check_backend
+from tacit.training.folder import RunFolder
+from tacit.training.run import configure, opened_run
+from tacit.training.run import train as train_run
+from tacit.training.system import Metrics, System
+
+
+@dataclass(frozen=True, repr=False)
+class TrainResult(PathLike[str]):
+    """A run that was trained. It stands for its folder: `tacit.open(result)` opens it, `tacit.match` and all others take it.
+
+    Attributes:
+      system: The system's name.
+      game: The game's name with its parameters.
+      run: The folder.
+      epoch: The epochs finished.
+      epochs: The epochs of the whole run.
+      seconds: The time spent on training, over all sessions.
+      history: The metrics of every epoch.
+    """
+
+    system: str
+    game: str
+    run: Path
+    epoch: int
+    epochs: int
+    seconds: float
+    history: list[Metrics]
+
+    @property
+    def finished(self) -> bool:
+        """Whether no epoch is left."""
+        return self.epoch >= self.epochs
+
+    @property
+    def exploitability(self) -> float | None:
+        """The figure of the last epoch that was evaluated, of the kind that the system gives; None where none was."""
+        known = [epoch.exploitability for epoch in self.history if epoch.exploitability is not None]
+        return known[-1] if known else None
+
+    def __fspath__(self) -> str:
+        return str(self.run)
+
+    def __str__(self) -> str:
+        return str(self.run)
+
+    def __repr__(self) -> str:
+        judged = "" if self.exploitability is None else f", exploitability {self.exploitability:.4g}"
+        done = f"{self.epoch} of {self.epochs} epochs in {self.seconds:.0f} s"
+        return f"<TrainResult {self.run}: {self.system} on {self.game}, {done}{judged}>"
+
+
+def train(
+    system: str | System[Any, Any],
+    game: AnyGame | str,
+    *,
+    run: str | PathLike[str],
+    preset: str | None = None,
+    time_limit: float | None = None,
+    resume: bool = False,
+    device: str = "cpu",
+    seed: int | None = None,
+    on_epoch: Callable[[Metrics], None] = lambda _: None,
+    clock: Callable[[], float] = time.perf_counter,
+    **settings: str | float | bool,
+) -> TrainResult:
+    """Returns a run after training it by self-play. A run can be killed at any moment and goes on with `resume=True`.
+
+    Args:
+      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own.
+      game: the game, or its name.
+      run: the folder of the run: configuration, metrics, checkpoints.
+      preset: the settings to start from: `cpu` (the default), `gpu`, `paper` or `smoke`.
+      time_limit: stop after this many seconds; the run can go on later.
+      resume: go on with the run in the folder; where nothing is said its own settings are kept.
+      device: `cpu` or `cuda`.
+      seed: of everything random, 0 unless told; a run that goes on has its own.
+      on_epoch: called with the metrics of every epoch.
+      clock: the time in seconds.
+      **settings: changes to the preset, like `epochs=100` or `network="nets.py:Net(width=64)"`.
+
+    Raises:
+      TacitError: there is no such system, preset or setting, or the folder holds another run.
+    """
+    rules = load_game(game) if isinstance(game, str) else game
+    known = find_system(system, rules) if isinstance(system, str) else system
+    folder: RunFolder[Any, Any] = RunFolder(Path(run), known)
+    if folder.holds_run() != resume:
+        wrong = "has no run to go on with" if resume else "holds a run: add resume=True, or choose another"
+        raise TacitError(f"{folder.path} {wrong}")
+    if time_limit is not None and not time_limit > 0:
+        raise TacitError(f"a run takes some time: {time_limit} seconds are none")
+    check_backend("torch", device)
+    pairs = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in settings.items()}
+    config = configure(folder, resume, preset, pairs, seed)
+    with opened_run(folder, rules, config, device) as trainer:
+        train_run(trainer, folder, time_limit=time_limit, on_epoch=on_epoch, clock=clock)
+        epochs, history = trainer.config.epochs, folder.history()
+        return TrainResult(known.name, str(rules), folder.path, trainer.epoch, epochs, trainer.seconds, history)

@@ -1,0 +1,57 @@
+"""Histories in words, for people who look for a mistake in the rules of their game."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from tacit.games.base import CHANCE, Game, InfostateGame, Moves
+
+SHOWN_MOVES = 20
+"""Moves of a history that are told."""
+
+
+def history_in_words(game: Game[Any], moves: Moves) -> tuple[str, ...]:
+    """Returns the moves of a history in words: who did what, and what came of chance; numbers where a game cannot say.
+
+    It must not fail, whatever the rules do: their mistakes are what it helps to explain.
+    """
+    words: list[str] = []
+    state: Any = None
+    with suppress(Exception):
+        state = game.initial_state()
+        for move in moves:
+            actor = game.actor(state)
+            if actor == CHANCE:
+                state = game.apply(state, move)
+                words.append(f"chance {move}{_sights_in_words(game, state)}")
+            else:
+                words.append(f"player {actor}: {action_in_words(game, state, move)}")
+                state = game.apply(state, move)
+    return (*words, *map(str, moves[len(words) :]))
+
+
+def action_in_words(game: Game[Any], state: Any, action: int) -> str:
+    """Returns an action's name, or its number where the game gives it no other."""
+    with suppress(Exception):
+        name = game.action_name_at(state, action).strip()
+        return name if name != str(action) else f"action {action}"
+    return f"action {action}"
+
+
+def _sights_in_words(game: Game[Any], state: Any) -> str:
+    """Returns who sees what on arrival at a state, in parentheses; empty where nobody sees anything."""
+    if isinstance(game, InfostateGame):
+        return ""
+    with suppress(Exception):
+        sights = {"all": game.public_observation(state)}
+        sights |= {f"player {player}": game.private_observation(state, player) for player in (0, 1)}
+        seen = ", ".join(f"{who} see{'' if who == 'all' else 's'} {what}" for who, what in sights.items() if what)
+        return f" ({seen})" if seen else ""
+    return ""
+
+
+def after(words: tuple[str, ...]) -> str:
+    """Returns when something happens, in words."""
+    shown = [*words[:SHOWN_MOVES], *["..."] * (len(words) > SHOWN_MOVES)]
+    return f"after {', '.join(shown)}" if words else "at the start"

@@ -1,0 +1,41 @@
+"""Leaf evaluators that somebody else wrote, with what they return looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.kernels.base import LeafEvaluator
+
+
+class CheckedLeaves:
+    """Another evaluator whose values must have the shape of the beliefs and be numbers (see `LeafEvaluator`).
+
+    Args:
+      inner: the evaluator. Without an attribute `counterfactual` its values are infostate values.
+      name: what the user called it.
+    """
+
+    def __init__(self, inner: LeafEvaluator, name: str) -> None:
+        self.inner, self.name = inner, name
+        self.counterfactual = bool(getattr(inner, "counterfactual", False))
+
+    @torch.no_grad()
+    def evaluate(self, states: Any, beliefs: Tensor) -> Tensor:
+        """Returns the evaluator's values `[2 * H, L]`.
+
+        Raises:
+          TacitError: they have another shape, or one of them is not a finite number.
+        """
+        values = torch.as_tensor(self.inner.evaluate(states, beliefs))
+        if values.shape != beliefs.shape:
+            got, wanted = list(values.shape), list(beliefs.shape)
+            raise TacitError(
+                f"{self.name}.evaluate() gives values of shape {got} for beliefs of shape {wanted}: they must agree"
+            )
+        if values.device.type == "cpu" and not bool(values.isfinite().all()):  # a GPU would be waited for
+            raise TacitError(f"{self.name}.evaluate() gives values that are not finite numbers")
+        return values.to(beliefs).contiguous()

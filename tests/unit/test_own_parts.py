@@ -1,0 +1,233 @@
+"""Agents, leaf evaluators, networks and games of one's own, by name and as objects, through public names only."""
+
+import json
+import runpy
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tests.command import tacit as command
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+AGENT = """
+class Timid:
+    def __init__(self, game, generator, courage: float = 0.0):
+        self.game, self.generator, self.courage = game, generator, courage
+    def start(self, player): self.player = player
+    def observe(self, sight): self.sight = sight
+    def act(self):
+        brave = self.generator.random() < self.courage
+        return self.sight.legal_actions[-1 if brave else 0]
+
+class Broken(Timid):
+    def act(self):
+        return self.sight.colour
+
+class Cheat(Timid):
+    def act(self): return 77
+
+class Mute: pass
+NOTHING = 3
+"""
+LEAF = """
+import torch
+class Leaf:
+    def __init__(self, space, kind: str = "zero"): self.kind = kind
+    def evaluate(self, states, beliefs):
+        return {"zero": torch.zeros_like(beliefs), "short": beliefs[1:], "nan": beliefs * torch.nan}[self.kind]
+"""
+NETWORK = """
+from torch import nn
+class Net(nn.Module):
+    def __init__(self, num_classes, num_private_states, features, width: int = 8, outputs: int = 0):
+        super().__init__()
+        self.table = nn.Embedding(num_classes, width)
+        self.body = nn.Linear(2 * num_private_states, width)
+        self.out = nn.Linear(width, outputs or 2 * num_private_states)
+    def forward(self, classes, beliefs):
+        return self.out((self.table(classes) + self.body(beliefs)).tanh())
+class Crash(Net):
+    def forward(self, classes, beliefs):
+        return self.oops
+Plain = dict
+"""
+
+
+def written(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+
+
+def refusal(*arguments: str, cwd: Path) -> str:
+    """The one line of a command that is refused."""
+    done = command(*arguments, cwd=cwd)
+    told = [line for line in done.stderr.splitlines() if not line.startswith("compiling kernels")]
+    assert (done.returncode, len(told), done.stdout) == (2, 1, "")
+    return told[0]
+
+
+def test_an_agent_of_ones_own_plays_by_name_and_as_an_object(tmp_path: Path) -> None:
+    written(tmp_path, mine=AGENT)
+    done = command(
+        "match", "mine.py:Timid(courage=0)", "always-call", "--game", "kuhn_poker", "--hands", "20", "--json", cwd=tmp_path
+    )
+    assert json.loads(done.stdout)["mean"] == 0.0  # its first action is to check, and nobody bets
+    folds = command(
+        "match", "mine.py:Timid", "mine.py:Timid(courage=1)", "--game", "kuhn_poker", "--hands", "20", "--json", cwd=tmp_path
+    )
+    assert json.loads(folds.stdout)["mean"] == -1.0  # it checks or folds, the other bets
+
+    class Caller:
+        """Takes the last action, which in Kuhn poker bets and calls."""
+
+        def start(self, player: int) -> None: ...
+
+        def observe(self, sight: tacit.Sight) -> None:
+            self.sight = sight
+
+        def act(self) -> int:
+            return self.sight.legal_actions[-1]
+
+    result = tacit.match(Caller(), f"{tmp_path}/mine.py:Timid", "kuhn_poker", hands=20)
+    assert (result.mean, result.agents[0]) == (1.0, "Caller")
+    typed = command(
+        "play", "kuhn_poker", "--agent", "mine.py:Timid", "--games", "1", "--show-beliefs", cwd=tmp_path, typed="1\n1\n1\n"
+    )
+    assert "against mine.py:Timid" in typed.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mine.py:Broken", "AttributeError: 'Sight' object has no attribute 'colour' (mine.py:13)"),
+        ("mine.py:Cheat", "kuhn_poker: 77 is not a legal action here"),
+        ("mine.py:Mute", "mine.py:Mute cannot play: it must have start(player), observe(sight) and act()"),
+        ("mine.py:NOTHING", "mine.py defines no class called NOTHING"),
+        ("mine.py:Timit", "mine.py defines no class called Timit: did you mean Timid?"),
+        ("mine.py:Timid(courage=much)", "Timid: courage takes float, not 'much'"),
+        ("mine.py:Timid(fear=1)", "Timid has no parameter 'fear' (it takes: courage)"),
+        ("mine.py:Timid(courage=1,courage=0)", "Timid: courage is given twice"),
+        ("yours.py:Timid", "no Python file at yours.py"),
+        ("wrong.py:Timid", "wrong.py cannot be imported: SyntaxError: invalid syntax (wrong.py:2)"),
+    ],
+)
+def test_wrong_agents_get_one_line(name: str, message: str, tmp_path: Path) -> None:
+    written(tmp_path, mine=AGENT, wrong="\nclass class")
+    assert message in refusal("match", name, "random", "--game", "kuhn_poker", "--hands", "2", cwd=tmp_path)
+
+
+def test_a_leaf_evaluator_of_ones_own_is_asked_at_leaves(tmp_path: Path) -> None:
+    written(tmp_path, leaf=LEAF)
+    ours, own = (
+        json.loads(
+            command("solve", "kuhn_poker", "--depth", "1", "--leaf", leaf, "--iterations", "8", "--json", cwd=tmp_path).stdout
+        )
+        for leaf in ("zero", "leaf.py:Leaf")
+    )
+    assert own["exploitability"] == ours["exploitability"]
+    for name, message in (
+        ("leaf.py:Leaf(kind=short)", "gives values of shape [5, "),
+        ("leaf.py:Leaf(kind=nan)", "gives values that are not finite numbers"),
+        ("leaf.py:Leaf(kind=odd)", "KeyError: 'odd' (leaf.py:6)"),
+        ("leaf.py:torch", "defines no class called torch"),
+        ("leaf.py:Leaves", "defines no class called Leaves: did you mean Leaf?"),
+    ):
+        assert message in refusal("solve", "kuhn_poker", "--depth", "1", "--leaf", name, cwd=tmp_path)
+
+
+def test_a_network_of_ones_own_is_trained_found_again_and_moves_along(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    written(project, nets=NETWORK)
+    smoke = ("--preset", "smoke", "--set", "epochs=1", "--json", "--set")
+    for system, game in (("rebel", "kuhn_poker"), ("sog", "leduc_poker")):
+        done = command("train", system, game, "--run", system, *smoke, "network=nets.py:Net(width=4)", cwd=project)
+        assert json.loads(done.stdout)["epoch"] == 1, done.stderr
+    project.rename(tmp_path / "moved")
+    (tmp_path / "moved" / "elsewhere").mkdir()
+    judged = command("evaluate", "../rebel", "--playthroughs", "4", "--json", cwd=tmp_path / "moved" / "elsewhere")
+    first = json.loads(judged.stdout)["exploitability"]
+    assert first == tacit.evaluate(tmp_path / "moved" / "rebel", playthroughs=4).figure
+    more = command(
+        "train", "rebel", "kuhn_poker", "--run", "rebel", "--resume", "--set", "epochs=2", "--json", cwd=tmp_path / "moved"
+    )
+    assert json.loads(more.stdout)["epoch"] == 2, more.stderr
+    (tmp_path / "moved" / "nets.py").rename(tmp_path / "gone.py")
+    shutil.rmtree(tmp_path / "moved" / "__pycache__", ignore_errors=True)
+    assert "nets.py is no longer there, nor near" in refusal("evaluate", "rebel", cwd=tmp_path / "moved")
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        ("nets.py", "network must be mlp, or FILE.py:CLASS(key=value,...), not 'nets.py'"),
+        ("transformer", "not 'transformer'"),
+        ("nets.py:Nothing", "defines no class called Nothing"),
+        ("nets.py:Net(width=wide)", "Net: width takes int, not 'wide'"),
+        ("nets.py:Net(depth=3)", "Net has no parameter 'depth' (it takes: width, outputs)"),
+        ("nets.py:Net(num_classes=3)", "Net has no parameter 'num_classes'"),
+        ("nets.py:Net(outputs=5)", "Net.forward() gives [3, 5]; it must give both players' values, [3, 6]"),
+        ("nets.py:Net(width=-1)", "Net() raised"),
+        ("nets.py:Crash", "(nets.py:13)"),
+        ("nets.py:Plain", "Plain is no torch.nn.Module"),
+    ],
+)
+def test_wrong_networks_get_one_line_and_leave_no_run(network: str, message: str, tmp_path: Path) -> None:
+    written(tmp_path, nets=NETWORK)
+    arguments = ("train", "rebel", "kuhn_poker", "--run", "run", "--preset", "smoke", "--set", f"network={network}")
+    assert message in refusal(*arguments, cwd=tmp_path)
+    assert not (tmp_path / "run").exists()
+
+
+HIDDEN_ACTIONS = """
+from dataclasses import dataclass
+from names import NAMES
+from tacit.games import TERMINAL, Game
+
+@dataclass(frozen=True)
+class HideAndSeek(Game[tuple[int, ...]]):
+    '''Player 0 hides in one of some caves, unseen; player 1 looks into one. The last cave pays the hider twice.'''
+    caves: int = 3
+    name = "hide_and_seek"
+    def initial_state(self): return ()
+    def actor(self, state): return TERMINAL if len(state) == 2 else len(state)
+    def legal_actions(self, state): return tuple(range(self.caves))
+    def apply(self, state, action): return (*state, action)
+    def returns(self, state):
+        payoff = -1.0 if state[0] == state[1] else 2.0 if state[0] == self.caves - 1 else 1.0
+        return payoff, -payoff
+    def action_name(self, action): return NAMES[action]
+"""
+
+
+def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_path: Path) -> None:
+    written(tmp_path, hide=HIDDEN_ACTIONS, names="NAMES = ('left', 'middle', 'right', 'far', 'deep')\n", mine=AGENT)
+    name = f"{tmp_path}/hide.py:HideAndSeek"
+    game = tacit.load_game(name)
+    assert tacit.check_game(game).ok
+    exact = tacit.solve(game, solver="lp")
+    # The hider makes all looks equally good: shares p, p and q with q (2 + 1) = p (1 + 1) give q = 1/4, p = 3/8.
+    shares = [list(decision.probabilities.values()) for decision in exact.strategy]
+    np.testing.assert_allclose(shares[0], [3 / 8, 3 / 8, 1 / 4], atol=1e-9)
+    assert exact.value == pytest.approx(0.5)
+    run = tacit.train(
+        "rebel", game, run=tmp_path / "run", preset="smoke", depth=1, epochs=16, iterations=64, hidden=64, learning_rate=0.003,
+        evaluate_every=0,
+    )  # fmt: skip
+    found = tacit.evaluate(run, playthroughs=64)  # the run knows where its game is
+    uniform = tacit.evaluate(tacit.open("random", game).strategy()).figure
+    assert found.figure < 0.5 * uniform
+    result = tacit.match(run, f"{tmp_path}/mine.py:Timid", hands=400, iterations=32)
+    assert result.mean is not None
+    assert abs(result.mean) < 0.4  # against an equilibrium always left is as good as any mixture, and the seats are swapped
+    agents = [tacit.load_agent(run, game, np.random.default_rng(seed), tacit.SearchOptions(iterations=16)) for seed in (0, 1)]
+    assert sum(tacit.play_game(game, agents, np.random.default_rng(2))) == 0.0
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert "exploitability" in capsys.readouterr().out

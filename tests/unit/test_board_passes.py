@@ -23,7 +23,7 @@ from tacit.leaves.check_down import CheckDownLeaves
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.solvers.driver import DriverOptions
-from tacit.solvers.schedules import find_schedule
+from tacit.solvers.schedules import find_schedule, plain_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.hand_builder import build_hand_tree
 from tacit.tree.hand_tree import START, HandTree
@@ -106,6 +106,29 @@ def test_the_fused_end_of_the_network_is_the_network_s() -> None:
             won = net(net.embed(boards.features, boards.texture), public, beliefs, lead / met.clamp(min=1e-9), met)
         expected = (lead + met * won) * states.chips[:, None, None]
         torch.testing.assert_close(leaves.evaluate(states, beliefs), expected, rtol=0, atol=2e-5)
+
+
+class Forgetful:
+    """Leaves that are asked for everything every time."""
+
+    counterfactual = True
+
+    def __init__(self, leaves: RoundEndLeaves | CheckDownLeaves) -> None:
+        self.evaluate = leaves.evaluate
+
+
+@pytest.mark.parametrize("decomposition", ["cfr-d", "modified-cfr-ave"])
+@pytest.mark.parametrize("leaves", [noisy_leaves(4), CheckDownLeaves()], ids=["network", "odds"])
+def test_a_search_that_asks_for_what_changed_is_one_that_asks_for_all(
+    leaves: RoundEndLeaves | CheckDownLeaves, decomposition: str
+) -> None:
+    tree, strategies = round_tree(TURN), []
+    for evaluator in (leaves, Forgetful(leaves)):
+        passes = HandDevice("cpu", STACK).passes(tree)
+        driver = TabularDriver(passes, plain_schedule("linear-cfr"), DriverOptions(evaluator, decomposition))
+        driver.run(6)
+        strategies.append(driver.average_strategy())
+    np.testing.assert_array_equal(strategies[0], strategies[1])
 
 
 @pytest.mark.parametrize(("street", "kind"), [(TURN, BoardPasses), (RIVER, HandPasses)])

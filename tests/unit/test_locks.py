@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix, csr_matrix, hstack
 
+import tacit
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.kernels import make_passes
@@ -304,3 +305,27 @@ def test_a_best_response_keeps_to_the_locks() -> None:
         assert response.value == pytest.approx(result.quality.best_response_values[player], abs=1e-9)
         mine = result.strategy.tree.entry_player[held.entry] == player
         np.testing.assert_array_equal(response.strategy.probabilities[held.entry[mine]], held.share[mine])
+
+
+def test_a_poker_player_studies_a_turn_with_sizes_by_street_and_a_locked_node() -> None:
+    """Through public names alone; the value is checked by a linear program over the tree of the rules."""
+    spot = (
+        "no_limit_holdem(board=AhKhQh7c,pot=200,stack=600,bets=0.5/1,bets1=1/0.5,raises=allin,"
+        "range0=AdAc|JsTs|9h8h,range1=KsKd|JdTd|7s7d)"
+    )
+    result = tacit.solve(spot, iterations=600, locks=[tacit.Lock("check", "check: KK; bet to 300: JT,77")])
+    tree = compile_game(load_game(spot))
+    lock = Lock("AhKhQh7c / check", "call: KsKd; bet to 300: JdTd,7s7d")
+    assert result.value == pytest.approx(value_by_lp(tree, held_by(tree, [lock])), abs=2 * result.nash_conv)
+    assert result.exploitability < 0.3
+
+    start, locked = result.show(), result.show("check")
+    assert start.actions == ["check", "bet to 200"]  # half a pot of 200
+    assert locked.actions == ["check", "bet to 300"]  # the other player bets the pot
+    np.testing.assert_allclose(locked.strategy, [[1, 0], [0, 1], [0, 1]][:: 1 if locked.acting.names[0] == "KsKd" else -1])
+    for player, sign in ((0, 1.0), (1, -1.0)):
+        one = start.players[player]
+        assert one.infostate_value is not None
+        assert one.mean(one.infostate_value) == pytest.approx(sign * result.value, abs=1e-6)
+    river = result.show("check / check / 2c")
+    assert river.actions == ["check", "bet to 300"]  # the pot on the river, where the turn has half of it

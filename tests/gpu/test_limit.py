@@ -13,7 +13,7 @@ from tacit.games.limit_batch import LimitRules, deal
 from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.limit.encoding import Encoder
 from tacit.nfsp.limit.engine import WARM_UP, _tensor_cores
-from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.judge import LimitJudge
 from tacit.nfsp.strategies import AVERAGE
 from tacit.nfsp.system import NFSP_LIMIT
 
@@ -87,7 +87,7 @@ def test_a_run_on_the_gpu_learns_and_goes_on() -> None:
     trainer = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")
     for _ in range(4):
         trainer.run_epoch()
-    judge = Judge(trainer.selfplay.rules, 10_000, 1)
+    judge = LimitJudge(trainer.selfplay.rules, 10_000, 1)
     call = judge.win_rate(trainer.layers, AVERAGE, "always-call")
     assert call.mbb - call.half > 30.0
     again = NFSP_LIMIT.trainer(load_game("limit_holdem"), config, "cuda")

@@ -26,7 +26,7 @@ from tacit.games.limit_batch import RAISE, LimitRules
 from tacit.games.public_hand import PublicHand
 from tacit.nfsp.config import LIMIT_PRESETS
 from tacit.nfsp.limit.encoding import encode_all_hands
-from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.judge import LimitJudge
 from tacit.nfsp.limit.networks import POLICY, Layers, Q, make_layers
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import NFSP_LIMIT
@@ -142,7 +142,7 @@ def always(action: int) -> Layers:
 def test_the_judge_agrees_with_the_arena(bot: str) -> None:
     """A player who always calls against each bot, in tensors and hand by hand."""
     game = LimitHoldem()
-    judged = Judge(LimitRules.of(game), 4_000, 3).win_rate(always(CALL), AVERAGE, bot)
+    judged = LimitJudge(LimitRules.of(game), 4_000, 3).win_rate(always(CALL), AVERAGE, bot)
     generators = [np.random.default_rng([5, stream]) for stream in range(3)]
     agents = load_agent("always-call", game, generators[0]), load_agent(bot, game, generators[1])
     tally = Tally()
@@ -168,7 +168,7 @@ def test_the_judges_pot_odds_bot_acts_as_the_arenas_does(monkeypatch: pytest.Mon
     monkeypatch.setattr("tacit.nfsp.limit.judge.sampled_equities", arenas_equities)
     game, policy, generator = LimitHoldem(), PotOddsPolicy(), np.random.default_rng(6)
     rules = LimitRules.of(game)
-    judge = Judge(rules, 25, 6)
+    judge = LimitJudge(rules, 25, 6)
     hands, publics = rules.begin(judge._cards), [PublicHand.start(game)] * 50
     running, seen = set(range(50)), Counter[tuple[int, bool, int]]()
     while running:
@@ -198,7 +198,7 @@ def test_the_judges_pot_odds_bot_acts_as_the_arenas_does(monkeypatch: pytest.Mon
 
 
 def test_a_player_who_always_raises_wins_the_papers_750_from_one_who_folds() -> None:
-    judged = Judge(LimitRules.of(LimitHoldem()), 500, 0)
+    judged = LimitJudge(LimitRules.of(LimitHoldem()), 500, 0)
     for strategy in (AVERAGE, GREEDY_AVERAGE, BEST_RESPONSE):
         assert judged.win_rate(always(2), strategy, "always-fold").mbb == pytest.approx(750.0)
 
@@ -287,7 +287,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
 def test_nfsp_learns_to_beat_bots() -> None:
     """Under a minute of learning; networks that have learnt nothing win about nothing from a player who always calls."""
     trainer = NFSP_LIMIT.trainer(load_game(GAME), LIMIT_PRESETS["cpu"].with_settings({"deals": "10000"}), "cpu")
-    judge = Judge(trainer.selfplay.rules, 10_000, 1)
+    judge = LimitJudge(trainer.selfplay.rules, 10_000, 1)
     for _ in range(6):
         trainer.run_epoch()
     call, random = (judge.win_rate(trainer.layers, AVERAGE, bot) for bot in ("always-call", "random"))

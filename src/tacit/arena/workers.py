@@ -21,7 +21,7 @@ AHEAD = 64
 """Deals that a worker may be ahead of what was handed on."""
 
 
-class MatchPlan(Protocol):
+class DealPlan(Protocol):
     """How deals are played."""
 
     def deals(self, numbers: Iterable[int]) -> Iterator[Deal]:
@@ -29,7 +29,7 @@ class MatchPlan(Protocol):
         ...
 
 
-def play_plan(plan: MatchPlan, num_deals: int, workers: int = 1) -> Iterator[Deal]:
+def play_plan(plan: DealPlan, num_deals: int, workers: int = 1) -> Iterator[Deal]:
     """Yields the first deals of a plan in their order.
 
     Args:
@@ -78,7 +78,7 @@ def _next_deal(process: Any, queue: Any) -> Deal:
         raise TacitError(found)
 
 
-def _work(plan: MatchPlan, numbers: Iterable[int], queue: Any) -> None:
+def _work(plan: DealPlan, numbers: Iterable[int], queue: Any) -> None:
     """Plays deals in a process of its own, and puts them into a queue; what goes wrong as a line of text."""
     import torch
 

@@ -23,7 +23,7 @@ from tacit.games import AnyGame
 from tacit.games.holdem import LimitHoldem, require_holdem
 from tacit.games.limit_batch import LimitRules
 from tacit.kernels import make_passes
-from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.judge import LimitJudge
 from tacit.nfsp.limit.networks import Layer
 from tacit.nfsp.strategies import STRATEGIES, split_strategy
 from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
@@ -74,7 +74,7 @@ class LimitArtifact(Artifact):
         """Returns what all three strategies win from bots, every deal played in both seats."""
         policy, deals, game = self._policy, -(-hands // 2), cast("LimitHoldem", self.game)  # what it was trained on
         layers = [Layer(*(part.to(device) for part in layer)) for layer in policy.layers]
-        judge = Judge(LimitRules.of(game, device), deals, seed)
+        judge = LimitJudge(LimitRules.of(game, device), deals, seed)
         rates: dict[str, dict[str, Any]] = {strategy: {} for strategy in STRATEGIES}
         matches = [(strategy, bot) for strategy in STRATEGIES for bot in judge.bots]
         for number, (strategy, bot) in enumerate(matches):

@@ -52,7 +52,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Speed:
+class MccfrSpeed:
     """What MCCFR does in a second.
 
     Attributes:
@@ -81,7 +81,7 @@ class Speed:
         }
 
 
-def measure(case: str, window: float, seed: int, peer: bool) -> Speed:
+def measure(case: str, window: float, seed: int, peer: bool) -> MccfrSpeed:
     """Returns the speeds of a case.
 
     Args:
@@ -108,7 +108,7 @@ def measure(case: str, window: float, seed: int, peer: bool) -> Speed:
         for name, work in programs.items():
             rate, best = _window(work, window), rates.get(name, Rate(0.0, 0.0))
             rates[name] = Rate(max(rate.clock, best.clock), max(rate.processor, best.processor))
-    return Speed(case, trainer.tree.num_decisions, threads, rates["one"], rates["all"], rates.get("openspiel"))
+    return MccfrSpeed(case, trainer.tree.num_decisions, threads, rates["one"], rates["all"], rates.get("openspiel"))
 
 
 def _window(work: Callable[[], int], window: float) -> Rate:

@@ -21,7 +21,7 @@ WARM = 500
 
 
 @dataclass(frozen=True)
-class Speed:
+class NfspSpeed:
     """What learning agents do in a second.
 
     Attributes:
@@ -33,7 +33,7 @@ class Speed:
     updates_per_second: float
 
 
-def measure_ours(window: float, seed: int) -> Speed:
+def measure_ours(window: float, seed: int) -> NfspSpeed:
     """Returns our speed: the best of three windows of about `window` seconds each."""
     config = NFSP.presets["paper"].with_settings({"epoch_rounds": str(WARM), "seed": str(seed)})
     trainer = NFSP.trainer(load_game(GAME), config, "cpu")
@@ -42,7 +42,7 @@ def measure_ours(window: float, seed: int) -> Speed:
     trainer.run_epoch()
     steps, updates = trainer.steps - steps, trainer.networks.updates[:, (0, 2)].sum() - updates  # of every later epoch
     seconds = best_seconds(trainer.run_epoch, window)
-    return Speed(steps / seconds, float(updates / seconds))
+    return NfspSpeed(steps / seconds, float(updates / seconds))
 
 
 def missing_peer() -> str | None:
@@ -54,7 +54,7 @@ def missing_peer() -> str | None:
     return None
 
 
-def measure_openspiel(window: float, seed: int) -> Speed:
+def measure_openspiel(window: float, seed: int) -> NfspSpeed:
     """Returns the speed of OpenSpiel's agents over one window, after their memories hold what they wait for."""
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -75,7 +75,7 @@ def measure_openspiel(window: float, seed: int) -> Speed:
             seconds = time.perf_counter() - start
     finally:
         hook.remove()
-    return Speed(steps / seconds, (made[0] - before) / seconds)
+    return NfspSpeed(steps / seconds, (made[0] - before) / seconds)
 
 
 def _openspiel_agents(seed: int) -> Callable[[], int]:

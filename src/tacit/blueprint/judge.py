@@ -42,7 +42,7 @@ class Choices(NamedTuple):
     odds: NDArray[np.float32]
 
 
-class Judge:
+class AbstractJudge:
     """Plays against bots; always with the same deals."""
 
     def __init__(self, tree: BettingTree, abstraction: CardAbstraction, tables: DealTables, deals: int, seed: int) -> None:

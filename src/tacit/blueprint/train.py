@@ -17,7 +17,7 @@ from tacit.blueprint.betting_tree import LANES, NO_ACTION, build_betting_tree
 from tacit.blueprint.buckets import STREET_NAMES, bucket_tables, find_abstraction
 from tacit.blueprint.config import BlueprintConfig
 from tacit.blueprint.deals import DealTables, deal_tables
-from tacit.blueprint.judge import BOTS, Judge
+from tacit.blueprint.judge import BOTS, AbstractJudge
 from tacit.blueprint.mccfr import average_strategy, discount, run_iterations
 from tacit.blueprint.menus import cut_rules
 from tacit.blueprint.trained import pack, quantise
@@ -86,7 +86,7 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
         self.sums = np.zeros((self.tree.num_entries // LANES, 2, LANES), np.float32)
         self.sums[:, 0][~self.tree.is_action.reshape(-1, LANES)] = NO_ACTION
         self.streams = make_streams(config.seed, STREAMS)
-        self._judge: Judge | None = None
+        self._judge: AbstractJudge | None = None
 
     @cached_property
     def _tables(self) -> DealTables:
@@ -124,7 +124,7 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
 
     def judged(self, metrics: BlueprintProgress, on_search: Callable[[int], None]) -> BlueprintProgress:
         if self._judge is None:
-            self._judge = Judge(self.tree, self.abstraction, self._tables, self.config.deals, self.config.seed)
+            self._judge = AbstractJudge(self.tree, self.abstraction, self._tables, self.config.deals, self.config.seed)
         strategy = self.strategy()
         found: dict[str, Any] = {}
         for number, bot in enumerate(BOTS):

@@ -123,7 +123,7 @@ def tabular_line(scale: str, watch: Watch) -> Curve:
     return Curve("Linear CFR, whole game", points)
 
 
-class Judgement(NamedTuple):
+class TehAgent(NamedTuple):
     """An agent to be judged, as any process can do it.
 
     Attributes:
@@ -170,13 +170,13 @@ def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[
     values = {ODDS: ODDS, **networks, **({PERFECT: PERFECT} if how.perfect else {})}
     perfect = how.perfect, how.device
     by_values = {
-        (name, count): Judgement(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, *perfect)
+        (name, count): TehAgent(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, *perfect)
         for name, source in values.items()
         for count in how.searches
         if name != WITH_POLICY or count > WARM_ITERATIONS  # it stands for so many
     }
     by_solver = {
-        (name, how.solver_searches): Judgement(how.game, networks[SELF_PLAY], decomposition, solver, how.solver_searches)
+        (name, how.solver_searches): TehAgent(how.game, networks[SELF_PLAY], decomposition, solver, how.solver_searches)
         for name, solver, decomposition in (
             ("CFR-D", "linear-cfr", CFR_D), ("modified CFR-AVE", "linear-cfr", MODIFIED_CFR_AVE), ("FP", "flop", CFR_D)
         )
@@ -185,21 +185,21 @@ def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[
     return _curves(by_values, known), _curves(by_solver, known)
 
 
-def _curves(judgements: dict[tuple[str, int], Judgement], known: dict[str, float]) -> list[Curve]:
+def _curves(agents: dict[tuple[str, int], TehAgent], known: dict[str, float]) -> list[Curve]:
     points: dict[str, list[tuple[int, float]]] = {}
-    for (name, count), judgement in judgements.items():
-        points.setdefault(name, []).append((count, known[_key(judgement)]))
+    for (name, count), agent in agents.items():
+        points.setdefault(name, []).append((count, known[_key(agent)]))
     return [Curve(name, line) for name, line in points.items()]
 
 
-def _judged(judgements: list[Judgement], out: Path, watch: Watch) -> dict[str, float]:
+def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]:
     """Returns the exploitability of all agents by key; those that are not in the file yet are judged on all cores."""
     kept = out / "judged.json"
     known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
     out.mkdir(parents=True, exist_ok=True)
     # The longest first: a core is seldom left alone with one of them.
-    longest = sorted(judgements, key=lambda judgement: -judgement.iterations)
-    jobs = {_key(judgement): judgement.exploitability for judgement in longest if _key(judgement) not in known}
+    longest = sorted(agents, key=lambda agent: -agent.iterations)
+    jobs = {_key(agent): agent.exploitability for agent in longest if _key(agent) not in known}
     watch("agents judged exactly", 0, len(jobs))
     for number, (key, exploitability) in enumerate(run_jobs(jobs, num_cores()), 1):
         known[key] = exploitability
@@ -208,10 +208,10 @@ def _judged(judgements: list[Judgement], out: Path, watch: Watch) -> dict[str, f
     return known
 
 
-def _key(judgement: Judgement) -> str:
-    """Returns what a file calls a judgement: it may have been made in another folder."""
-    values = Path(judgement.values).name
-    return f"{values}, {judgement.decomposition}, {judgement.solver}, {judgement.iterations} iterations"
+def _key(agent: TehAgent) -> str:
+    """Returns what a file calls an agent: its networks may lie in another folder now."""
+    values = Path(agent.values).name
+    return f"{values}, {agent.decomposition}, {agent.solver}, {agent.iterations} iterations"
 
 
 def worth_in_iterations(tabular: Curve, exploitability: float) -> float | None:

@@ -13,7 +13,7 @@ from tacit.search.batch import Batch
 from tacit.tree.search_space import SearchSpace
 
 
-class Deals(NamedTuple):
+class LeafDeals(NamedTuple):
     """Chance weights of the pairs of private states, on a device.
 
     Attributes:
@@ -25,14 +25,14 @@ class Deals(NamedTuple):
     roots: Tensor
 
 
-_DEALS: WeakKeyDictionary[SearchSpace, dict[str, Deals]] = WeakKeyDictionary()
+_DEALS: WeakKeyDictionary[SearchSpace, dict[str, LeafDeals]] = WeakKeyDictionary()
 
 
-def deals_on(space: SearchSpace, device: str | torch.device) -> Deals:
+def deals_on(space: SearchSpace, device: str | torch.device) -> LeafDeals:
     """Returns the chance weights of a game on a device, where they are put once: they can be as large as all else."""
     known, tables = _DEALS.setdefault(space, {}), space.tables
     if str(device) not in known:
-        known[str(device)] = Deals(*(torch.from_numpy(part).to(device) for part in (tables.leaf_deals, tables.deals)))
+        known[str(device)] = LeafDeals(*(torch.from_numpy(part).to(device) for part in (tables.leaf_deals, tables.deals)))
     return known[str(device)]
 
 

@@ -19,7 +19,7 @@ from tacit.games import AnyGame
 from tacit.games.holdem import is_full_limit_holdem
 from tacit.games.limit_batch import NUM_ACTIONS, LimitRules
 from tacit.nfsp.config import LimitConfig
-from tacit.nfsp.limit.judge import Judge
+from tacit.nfsp.limit.judge import LimitJudge
 from tacit.nfsp.limit.memory import BEHAVIOUR, TRANSITION, PackedMemory, unpack_legal
 from tacit.nfsp.limit.networks import Adam, Layer, Layers, Sgd, best_value, choose, forward, make_layers, named_weights
 from tacit.nfsp.limit.selfplay import HandsInPlay
@@ -62,13 +62,13 @@ class LimitTrainer(NfspTrainer):
         self._rates = torch.tensor(2 * rates, device=device)[:, None, None]
         self.optimizer: Adam | Sgd = Adam(self.layers) if config.optimizer == "adam" else Sgd()
         self._graph: torch.cuda.CUDAGraph | None = None
-        self._judge: Judge | None = None
+        self._judge: LimitJudge | None = None
 
     @one_thread()
     def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
         """Returns what the strategies win from bots."""
         if self._judge is None:
-            self._judge = Judge(self.selfplay.rules, self.config.deals, self.config.seed)
+            self._judge = LimitJudge(self.selfplay.rules, self.config.deals, self.config.seed)
         found: dict[str, float] = {}
         on_match(0)
         for number, (name, (strategy, bot)) in enumerate(MATCHES.items(), 1):

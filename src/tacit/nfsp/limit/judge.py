@@ -24,7 +24,7 @@ Bot = Callable[[LimitHands, Tensor], Tensor]
 """Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
 
 
-class Judge:
+class LimitJudge:
     """Plays both players' networks against bots.
 
     Args:

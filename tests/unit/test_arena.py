@@ -344,7 +344,7 @@ def test_a_match_that_is_stopped_keeps_what_was_played(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     report = json.loads(out)
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert report["interrupted"] is True
     assert report["hands"] == len(path.read_text().splitlines()) > 20
-    assert err.splitlines()[-1].startswith("stopped early; what was played is kept in")  # kernels may have been compiled before
+    assert "by Ctrl-C; what was played is kept in" in err.splitlines()[-1]  # kernels may have been compiled before

@@ -89,7 +89,7 @@ def test_phantom_games_are_listed(folder: Path) -> None:
     ("arguments", "message"),
     [
         (("nothing.tacit",), "no agent 'nothing.tacit'"),
-        (("random",), "random does not play by a table"),
+        (("random",), "random plays more than one game: name one"),
         (("kuhn.tacit", "--at", "dance"), "no 'dance' after the start: choose one of check, bet"),
         (("kuhn.tacit", "--at", "bet / call"), "nobody acts after 'bet / call'"),
         (("kuhn.tacit", "--at", "bet / call / bet"), "choose one of nothing, the game is over"),

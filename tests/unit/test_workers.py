@@ -8,7 +8,7 @@ import pytest
 
 from tacit.agents.options import SearchOptions
 from tacit.arena.match import Deal
-from tacit.arena.workers import ONE_THREAD, play_plan
+from tacit.arena.workers import play_plan
 from tacit.artifacts.plans import LbrPlan, MatchPlan
 from tacit.errors import TacitError
 
@@ -52,7 +52,7 @@ class Faulty:
                 if self.how == "refused":
                     raise TacitError("no such deal")
                 os._exit(7)
-            threads = float(os.environ["OMP_NUM_THREADS"] == ONE_THREAD["OMP_NUM_THREADS"])
+            threads = float(os.environ["OMP_NUM_THREADS"] == "1")
             yield Deal(number, (0,), (threads,), (threads,))
 
 

@@ -68,6 +68,7 @@ class RoundEndLeaves:
             for fast, trained in zip(self._fast[cards].parameters(), net.parameters(), strict=True):
                 fast.copy_(trained)
         self._known.clear()
+        self._faced.clear()
 
     @torch.no_grad()
     def evaluate(self, states: StreetStates | HandStates, beliefs: Tensor) -> Tensor:

@@ -202,7 +202,8 @@ class TritonHandPasses(HandTreePasses[Tensor]):
         self._root_index = self._to_device(np.concatenate([value + np.arange(width) for value, width, _ in begins]))
         self._values = torch.zeros(int(self._value_offset[-1]) + tree.blocks.width(int(tree.block[-1])), device=device)
         self._none = torch.zeros(0, device=device)
-        self._held = self._to_device(tree.held.put(np.full(tree.num_entries, -1.0))) if len(tree.held.entry) else self._none
+        fixed = tree.held.put(np.full(tree.num_entries, -1.0, np.float32))
+        self._held = self._to_device(fixed) if len(tree.held.entry) else self._none
         self._run_outs = DeviceRunOuts(tree, self._value_offset, device)
 
     def _to_device(self, table: np.ndarray[Any, Any]) -> Tensor:

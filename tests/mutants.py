@@ -723,6 +723,13 @@ MUTANTS = (
         "test_board_passes.py::test_a_search_that_asks_for_what_changed_is_one_that_asks_for_all",
     ),
     Mutant(
+        "modified CFR-AVE: what was worth before is not taken away",
+        "solvers/valuation.py",
+        "before.lerp(now.to(before), 1.0 / share)",
+        "now / share",
+        "test_board_passes.py::test_modified_cfr_ave_finds_what_the_latest_strategy_is_worth",
+    ),
+    Mutant(
         "planes: surplus stays with one player",
         "nets/numba_round_end.py",
         "surplus += part",

@@ -131,6 +131,22 @@ def test_a_search_that_asks_for_what_changed_is_one_that_asks_for_all(
     np.testing.assert_array_equal(strategies[0], strategies[1])
 
 
+def test_modified_cfr_ave_finds_what_the_latest_strategy_is_worth() -> None:
+    """What is checked down is linear in the opponent's reach, so differences of averages give the latest strategy's values."""
+    passes, leaves = HandPasses(round_tree(TURN), np.float64), CheckDownLeaves()
+    driver = TabularDriver(passes, plain_schedule("linear-cfr"), DriverOptions(leaves, "modified-cfr-ave"))
+    driver.run(3)
+    driver.clock.tick()
+    assert driver.valuation is not None
+    driver.valuation.ask((0,), driver)
+    found = driver.valuation.values(0, driver, driver.reaches[1]).values[:NUM_HANDS]
+    beliefs = passes.new_beliefs()
+    for player in (0, 1):
+        passes.leaf_beliefs(player, driver.reaches[player], beliefs)
+    expected = leaves.evaluate(passes.leaf_states, beliefs)[:NUM_HANDS] * passes.leaf_weight(0, driver.reaches[1])
+    torch.testing.assert_close(found, expected.to(found), rtol=0, atol=1e-6 * float(expected.abs().max()))
+
+
 @pytest.mark.parametrize(("street", "kind"), [(TURN, BoardPasses), (RIVER, HandPasses)])
 def test_the_cpu_takes_the_passes_that_are_faster_there(street: int, kind: type) -> None:
     assert type(HandDevice("cpu", STACK).passes(round_tree(street))) is kind

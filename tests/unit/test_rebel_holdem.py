@@ -11,7 +11,8 @@ from tacit.arena.endgames import endgame_quality
 from tacit.cards.board_tensors import BoardTable, BoardTensors, canonical_boards
 from tacit.cards.dealing import deal, no_cards
 from tacit.cards.deck import NUM_CARDS, parse_cards
-from tacit.cards.hands import NUM_HANDS
+from tacit.cards.hands import NUM_HANDS, hand_index
+from tacit.cards.suits import RENAMED_HANDS
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.games.betting import ALL_IN, TURN, NoLimitBetting
@@ -23,10 +24,11 @@ from tacit.leaves.solved_hands import SolvedHandLeaves
 from tacit.leaves.solved_streets import SolvedRivers
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
+from tacit.rebel.holdem import selfplay as selfplay_module
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.learner import RoundEndLearner
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played, RoundEndExamples, card_factor
-from tacit.rebel.holdem.situations import draw_rules
+from tacit.rebel.holdem.situations import draw_ranges, draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.rebel.holdem.train import HoldemTrainer
 from tacit.tree.betting_street import betting_streets
@@ -273,3 +275,62 @@ def test_networks_of_round_ends_promise_nothing_for_single_cards() -> None:
 def test_games_without_rounds_to_learn_are_refused(game: str) -> None:
     with pytest.raises(TacitError):
         HoldemTrainer(load_game(game), HoldemConfig())
+
+
+def test_ranges_that_are_drawn_are_narrow_capped_or_blurred_and_know_no_suits() -> None:
+    ranges = draw_ranges(600, np.random.default_rng(0))
+    assert ranges.shape == (600, NUM_HANDS)
+    assert (ranges >= 0).all()
+    assert ranges.any(axis=1).all()
+    np.testing.assert_array_equal(ranges[:, RENAMED_HANDS[7]], ranges)
+    aces, trash = (ranges[:, hand_index(*parse_cards(cards))] for cards in ("AsAh", "7s2h"))
+    share = (ranges > 0).mean(axis=1)
+    assert 0.2 < ((aces > 0) & (trash == 0)).mean() < 0.5  # the usual kind
+    assert 0.05 < ((aces == 0) & (share > 0.1)).mean() < 0.3  # capped
+    assert 0.2 < (share == 1.0).mean() < 0.8
+    assert 0.05 < (share < 0.3).mean() < 0.4
+
+
+def test_some_hands_of_training_have_fewer_bets_and_networks_are_told() -> None:
+    rules = trainable_game().rules
+    drawn = [draw_rules(rules, 0.0, np.random.default_rng(seed), 0.5).most_raises for seed in range(40)]
+    assert 10 < drawn.count(rules.most_raises) < 30
+    assert {2, 3} < set(drawn)
+    boards = BoardTensors(torch.tensor([BOARD]))
+    few, many = (public_features(boards, LEAVES[:1], RULES.stack, count)[0, 0] for count in (2, 7))
+    assert (few != many).nonzero().flatten().tolist() == [len(few) - 1]
+    assert RoundEndLeaves({4: noisy_net()}, num_sizes=2).num_sizes == 2
+
+
+def trainable_game() -> Holdem:
+    game = load_game("no_limit_holdem")
+    assert isinstance(game, Holdem)
+    return game
+
+
+def test_values_of_a_leaf_depend_on_the_menu_once_a_network_was_told() -> None:
+    boards, net = BoardTensors(torch.tensor([BOARD])), noisy_net()
+    states, beliefs = StreetStates(boards, LEAVES, 1.0, RULES.stack), some_beliefs(boards, len(LEAVES))
+    found = [RoundEndLeaves({4: net}, num_sizes=count).evaluate(states, beliefs) for count in (2, 7)]
+    assert float((found[0] - found[1]).abs().max()) > 1e-3
+
+
+def test_flops_of_shaped_ranges_teach_all_rounds_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay_module, "FLOPS", 1)
+    config = dataclasses.replace(SMOKE, games=2, branches=1, iterations=1, river_iterations=1, shaped=0.5)
+    trainer = HoldemTrainer(load_game("no_limit_holdem(stack=400,bets=allin,raises=allin)"), config)
+    seen: list[torch.Tensor] = []
+    shape = trainer.selfplay._shape
+
+    def watched(beliefs: torch.Tensor) -> None:
+        before = beliefs.clone()
+        shape(beliefs)
+        torch.testing.assert_close(beliefs.sum(2), torch.ones(beliefs.shape[:2]))
+        seen.append(beliefs / before.clamp(min=1e-12))
+
+    monkeypatch.setattr(trainer.selfplay, "_shape", watched)
+    played = trainer.selfplay.advance()
+    assert [part.shape[1] for part in seen] == [1]  # one of two flops
+    assert float(seen[0].std()) > 0.1
+    assert [len(part.kind) for part in played.ends[0]] == [1]
+    assert [len(part.kind) for part in played.ends[3]] == [2]

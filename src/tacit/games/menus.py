@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tacit.errors import TacitError
 from tacit.games.betting import BettingRules, NoLimitBetting
 from tacit.games.sizes import ALL_IN, Menu, Size, Sizes, change_sizes, in_pots, read_menu, refuse_multiples
+
+B = TypeVar("B", bound=BettingRules)
 
 
 @dataclass(frozen=True)
@@ -115,12 +118,12 @@ def preset_parameters(name: str, first_street: int) -> dict[str, str | float]:
     return parameters
 
 
-def smaller_menus(rules: BettingRules) -> Iterator[BettingRules]:
+def smaller_menus(rules: B) -> Iterator[B]:
     """Yields rules as they are, and no-limit ones with fewer and fewer bets."""
     yield rules
     if isinstance(rules, NoLimitBetting):
         for wanted in SMALLER_MENUS:
-            yield _cut_menus(rules, *wanted)
+            yield _cut_menus(rules, *wanted)  # type: ignore[misc]
 
 
 def _cut_menus(rules: NoLimitBetting, bets: Sizes, raises: Sizes) -> NoLimitBetting:

@@ -48,12 +48,17 @@ class RoundEndLeaves:
       nets: by the number of cards on the board.
       stack: the chips of either player at the start of the hand, where leaves are those of a tree of hands.
       dtype: of the networks' numbers; None for bfloat16 on a GPU and float32 elsewhere.
+
+    Attributes:
+      num_sizes: The most raises that the betting to come offers (`public_features`). Change it between searches only.
     """
 
     counterfactual = True
 
-    def __init__(self, nets: Mapping[int, RoundNet], stack: int = 0, dtype: torch.dtype | None = None) -> None:
-        self.nets, self._stack = nets, stack
+    def __init__(
+        self, nets: Mapping[int, RoundNet], stack: int = 0, dtype: torch.dtype | None = None, num_sizes: int = 1
+    ) -> None:
+        self.nets, self.num_sizes, self._stack = nets, num_sizes, stack
         on_gpu = next(iter(nets.values())).out.weight.device.type == "cuda"
         self._dtype = dtype or (torch.bfloat16 if on_gpu else torch.float32)
         self._fast = {cards: copy.deepcopy(net).to(self._dtype) for cards, net in nets.items()}
@@ -111,7 +116,7 @@ class RoundEndLeaves:
         """Returns `[2, L, G, H]` the same for a batch of games."""
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
-            public = public_features(boards, states.betting, states.stack)
+            public = public_features(boards, states.betting, states.stack, self.num_sizes)
             self._known[states] = net.know(boards, self._dtype), public
         hands, public = self._known[states]
         if not isinstance(net, RoundEndNet) or not (net.helps.odds and net.helps.zero_sum):

@@ -20,8 +20,8 @@ from tacit.cards.board_tensors import NUM_FEATURES, NUM_TEXTURE, BoardTable, Boa
 from tacit.games.betting import Betting
 from tacit.nets.round_net import ALL_HELPS, Helps, RoundNet, without_surplus
 
-NUM_PUBLIC = NUM_TEXTURE + 3
-"""Ranks and suits on the board, and how much is in the pot."""
+NUM_PUBLIC = NUM_TEXTURE + 4
+"""Ranks and suits on the board, how much is in the pot, and how many sizes of bets are left to choose from."""
 POWERS = 4
 """Of a hand's odds that its value is made of, beside its embedding."""
 HAND_WIDTH = 128
@@ -109,17 +109,19 @@ class RoundEndNet(RoundNet):
         return values
 
 
-def public_features(boards: BoardTensors, bettings: list[Betting], stack: int) -> Tensor:
-    """Returns `[L, G, NUM_PUBLIC]` what is known to all: the board's ranks, how its suits repeat, and the pot.
+def public_features(boards: BoardTensors, bettings: list[Betting], stack: int, num_sizes: int = 1) -> Tensor:
+    """Returns `[L, G, NUM_PUBLIC]` what is known to all: the board's ranks and how its suits repeat, the pot, and the menu.
 
     Args:
       boards: of the `G` games.
       bettings: at each of `L` leaves.
       stack: the chips of either player at the start of the hand.
+      num_sizes: the most raises that any state of the betting offers: hands are worth something else with more of them.
     """
     board = boards.board
     put_in = torch.tensor([float(betting.facing) for betting in bettings], device=board.device)
     behind = (stack - put_in) / (2 * put_in)
-    pots = torch.stack([put_in / stack, torch.log1p(behind), 1.0 / (1.0 + behind)], 1)
+    menu = torch.full_like(behind, 1.0 / num_sizes)
+    pots = torch.stack([put_in / stack, torch.log1p(behind), 1.0 / (1.0 + behind), menu], 1)
     shape = len(bettings), len(board)
     return torch.cat([boards.texture[None].expand(*shape, -1), pots[:, None].expand(*shape, -1)], 2)

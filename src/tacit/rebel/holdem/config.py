@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from tacit.errors import TacitError
 from tacit.solvers.schedules import SCHEDULES, RegretSchedule, plain_schedule
 from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
-from tacit.training.ranges import Choice, Count, CountOrZero, Flag, Positive, PositiveOrZero, Seed
+from tacit.training.ranges import Choice, Count, CountOrZero, Flag, Positive, PositiveOrZero, Seed, Share
 from tacit.training.settings import Settings
 
 SELF_PLAY, RANDOM = "self-play", "random"
@@ -28,6 +28,10 @@ class HoldemConfig(Settings):
       decomposition: The beliefs at which regret matching values leaves: those of present strategies (`cfr-d`) or of averages
         (`modified-cfr-ave`).
       beliefs: Where training states come from: `self-play`, or `random` ranges for comparison.
+      fewer_bets: The share of batches that are bet by a smaller menu than the game's (`games/menus.py`): networks are told how
+        many sizes there are, because the same hands are worth something else with more of them.
+      shaped: The share of flops that are searched with ranges shaped at random (`situations.py`): self-play from full ranges
+        meets few that are as narrow or as capped as those which players bring to a flop.
       games: Boards that are searched together, all with the same betting.
       branches: Leaves of a search below which play goes on.
       nodes: The most nodes of a round's betting; with more, some of the game's bets are left out (`games/menus.py`).
@@ -65,6 +69,8 @@ class HoldemConfig(Settings):
     recycle: Count = 1
     decomposition: Annotated[str, Choice(CFR_D, MODIFIED_CFR_AVE)] = MODIFIED_CFR_AVE
     beliefs: Annotated[str, Choice(SELF_PLAY, RANDOM)] = SELF_PLAY
+    fewer_bets: Share = 0.0
+    shaped: Share = 0.0
     games: Count = 8
     branches: Count = 4
     nodes: Count = 200
@@ -101,8 +107,8 @@ class HoldemConfig(Settings):
 PRESETS: dict[str, HoldemConfig] = {
     "cpu": HoldemConfig(),
     "gpu": HoldemConfig(
-        iterations=96, games=512, branches=8, start_networks=True, hidden=512, embedding=128, batch_size=512,
-        replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
+        iterations=96, fewer_bets=0.5, shaped=0.5, games=512, branches=8, start_networks=True, hidden=512, embedding=128,
+        batch_size=512, replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
     ),
     "paper": HoldemConfig(
         iterations=128, games=512, branches=8, warm_start=15, network=APPENDIX_G, suit_symmetry=False, odds=False,

@@ -10,7 +10,7 @@ target with the right mean. Most of the noise is what is known to follow from th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import comb
 
 import numpy as np
@@ -28,7 +28,7 @@ from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import public_features
 from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import RANDOM, HoldemConfig
-from tacit.rebel.holdem.situations import draw_rules
+from tacit.rebel.holdem.situations import draw_ranges, draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
 from tacit.solvers.driver import Driver, DriverOptions
 from tacit.solvers.schedules import plain_schedule
@@ -57,6 +57,10 @@ class RoundEndExamples:
     odds: Tensor
     met: Tensor
     beyond: Tensor
+
+    def first(self, count: int) -> RoundEndExamples:
+        """Returns the first examples."""
+        return RoundEndExamples(*(getattr(self, field.name)[:count] for field in fields(self)))
 
 
 FLOPS = 64
@@ -115,11 +119,13 @@ class HoldemSelfPlay:
         self.rules, self.config, self.leaves, self.starts, self.generator = rules, config, leaves, starts, generator
         self._device = str(next(iter(leaves.nets.values())).out.weight.device)
         self._tables, self._schedule, self.searches = tables, plain_schedule(config.solver), 0
-        self._at_random = config.beliefs == RANDOM
+        self._at_random, self._num_sizes = config.beliefs == RANDOM, rules.most_raises
 
     def advance(self) -> Played:
         """Returns what one batch of hands teaches."""
-        rules = draw_rules(self.rules, self.config.perturbation, self.generator)
+        rules = draw_rules(self.rules, self.config.perturbation, self.generator, self.config.fewer_bets)
+        self._num_sizes = self.leaves.num_sizes = rules.most_raises
+        self.starts.set_num_sizes(rules.most_raises)
         first = self._deal(self._no_cards(1 if rules.first_street == PREFLOP else self.config.games), rules.first_street)
         games, hands = first.lane.shape
         examples = Played()
@@ -197,8 +203,11 @@ class HoldemSelfPlay:
         """
         boards, after = before.boards, rules.deal(betting)
         moments = 0 if boards.board.shape[1] else beliefs.shape[1]
+        unshaped = moments - round(self.config.shaped * moments)
         if moments:
-            beliefs = beliefs.repeat_interleave(self.config.games // moments, 1)
+            flops = self.config.games // moments
+            beliefs = beliefs.repeat_interleave(flops, 1)
+            self._shape(beliefs[:, unshaped * flops :])
             boards = self._no_cards(beliefs.shape[1])
         count = BOARD_CARDS[after.street] - boards.board.shape[1]
         dealt = self._deal(boards, after.street)
@@ -217,17 +226,25 @@ class HoldemSelfPlay:
         at_end = before if not moments else DealtBoards(boards, before.kind.expand(moments), before.lane)
         new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
         if moments:
-            new = _mean_over_flops(new, moments)
-        examples.ends.setdefault(boards.board.shape[1], []).append(new)
+            new = _mean_over_flops(new, moments).first(unshaped)
+        if len(new.kind):
+            examples.ends.setdefault(boards.board.shape[1], []).append(new)
 
-    @staticmethod
-    def _examples(dealt: DealtBoards, betting: Betting, stack: int, beliefs: Tensor, values: Tensor) -> RoundEndExamples:
+    def _shape(self, beliefs: Tensor) -> None:
+        """Multiplies beliefs `[2, G, 1326]` with ranges drawn for each game; where nothing would be left they stay."""
+        _, games, hands = beliefs.shape
+        drawn = torch.from_numpy(draw_ranges(2 * games, self.generator)).to(beliefs.device).view(2, games, hands)
+        shaped = beliefs * drawn
+        total = shaped.sum(2, keepdim=True)
+        beliefs.copy_(torch.where(total > 0, shaped / total.where(total > 0, 1.0), beliefs))
+
+    def _examples(self, dealt: DealtBoards, betting: Betting, stack: int, beliefs: Tensor, values: Tensor) -> RoundEndExamples:
         """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`; NaN where these are not known."""
         boards, other = dealt.boards, beliefs.flip(0)
         leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
         beyond = ((values - leads) / met).clamp(-LARGEST, LARGEST).masked_fill(met < RARELY_MET, torch.nan)
         parts = (beliefs * beliefs.shape[2], leads / met, met, beyond)
-        public = public_features(boards, [betting], stack)[0]
+        public = public_features(boards, [betting], stack, self._num_sizes)[0]
         return RoundEndExamples(dealt.kind, public, *(part.transpose(0, 1).half() for part in parts))
 
     def _street(self, rules: NoLimitBetting, betting: Betting) -> BettingStreet:

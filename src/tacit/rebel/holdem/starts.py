@@ -45,6 +45,11 @@ class RoundStarts:
         """Returns whether there is a network for the round after the next card."""
         return boards.board.shape[1] + 1 in self.nets
 
+    def set_num_sizes(self, num_sizes: int) -> None:
+        """Says how many raises the betting offers (`RoundEndLeaves.num_sizes`)."""
+        if self._leaves is not None:
+            self._leaves.num_sizes = num_sizes
+
     def refresh(self) -> None:
         """Takes over the networks' present weights."""
         if self._leaves is not None:

@@ -70,7 +70,8 @@ class TrainedHoldem:
 
     def leaves(self, game: Holdem, device: str = "cpu") -> RoundEndLeaves:
         """Returns what values the ends of a game's rounds."""
-        return RoundEndLeaves(self.nets(device), game.rules.stack)
+        rules = trainable_rules(game)
+        return RoundEndLeaves(self.nets(device), rules.stack, num_sizes=rules.most_raises)
 
 
 def load_holdem(name: str) -> TrainedHoldem:

@@ -1,5 +1,6 @@
 """Agents, leaf evaluators, networks and games of one's own, by name and as objects, through public names only."""
 
+import importlib
 import json
 import runpy
 import shutil
@@ -231,3 +232,40 @@ def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_pat
 def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert "exploitability" in capsys.readouterr().out
+
+
+def test_the_examples_are_as_short_as_they_are_said_to_be() -> None:
+    lines = {path.stem: len(path.read_text().splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert lines["own_network"] <= 30
+    assert lines["own_system"] <= 80
+
+
+def test_the_network_of_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    net = importlib.import_module("own_network").Net
+    run = tacit.train("rebel", "kuhn_poker", preset="smoke", epochs=12, iterations=64, learning_rate=0.01, network=net)
+    found = tacit.evaluate(run, playthroughs=64).figure
+    assert found < 0.5 * tacit.solve_by_search("kuhn_poker", depth=2, leaf="zero").exploitability
+    folder = run.run
+    del run
+    assert not folder.exists()  # nobody named it
+
+
+def test_a_class_of_no_file_is_no_setting() -> None:
+    net = type("Net", (), {"__module__": "builtins"})
+    with pytest.raises(tacit.TacitError, match="Net is in no Python file of your own: a run could not find it again"):
+        tacit.train("rebel", "kuhn_poker", preset="smoke", network=net)
+
+
+def test_the_system_of_the_example_learns_and_goes_on_as_if_it_had_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    system = importlib.import_module("own_system").BELIEF_ITERATION
+    tacit.train(system, "kuhn_poker", run=tmp_path / "run", epochs=6)
+    resumed = tacit.train(system, "kuhn_poker", run=tmp_path / "run", epochs=24, resume=True)
+    whole = tacit.train(system, "kuhn_poker")
+    assert whole.exploitability is not None
+    assert whole.exploitability < 0.15  # uniform play has 0.46
+    assert resumed.exploitability == whole.exploitability
+    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]  # type: ignore[attr-defined]

@@ -269,3 +269,87 @@ def test_the_system_of_the_example_learns_and_goes_on_as_if_it_had_not_stopped(
     assert whole.exploitability < 0.15  # uniform play has 0.46
     assert resumed.exploitability == whole.exploitability
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]  # type: ignore[attr-defined]
+
+
+SYSTEM = """
+from typing import ClassVar
+from dataclasses import dataclass
+import own_system
+from tacit.training import Count, Metrics, SearchSettings, System, Trainer
+
+@dataclass(frozen=True)
+class Taken(own_system.BeliefSettings):
+    system: ClassVar[str] = "rebel"
+class Nameless(SearchSettings): pass
+class Crash(own_system.BeliefTrainer):
+    def learn(self): return 1 / 0
+class Diverge(own_system.BeliefTrainer):
+    def learn(self): return float("nan")
+TAKEN = System(Taken, own_system.BeliefTrainer)
+NAMELESS = System(Nameless, own_system.BeliefTrainer)
+CRASH = System(own_system.BeliefSettings, Crash)
+DIVERGE = System(own_system.BeliefSettings, Diverge)
+NUMBER = 3
+def make(trainer: str = "Crash"): return System(own_system.BeliefSettings, globals()[trainer])
+def wrong(): return 7
+"""
+
+
+def test_a_system_of_ones_own_by_name(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    shutil.copy(EXAMPLES / "own_system.py", place)
+    settings = ("--set", "situations=64", "--set", "width=8")
+    train = ("train", "own_system.py:BELIEF_ITERATION", "kuhn_poker", "--run", "run")
+    first = command(*train, *settings, "--set", "epochs=2", "--json", cwd=place)
+    assert first.returncode == 0, first.stderr
+    again = json.loads(command(*train, "--resume", "--set", "epochs=4", "--json", cwd=place).stdout)
+    assert again["epoch"] == 4
+    assert again["kind"] == "upper bound"
+    moved = tmp_path / "moved"
+    place.rename(moved)
+    judged = json.loads(command("evaluate", "moved/run", "--json", cwd=tmp_path).stdout)
+    assert judged["exploitability"] == pytest.approx(again["exploitability"])
+    more = json.loads(command("evaluate", "moved/run", "--iterations", "256", "--json", cwd=tmp_path).stdout)
+    assert more["iterations"] == 256
+    won = json.loads(
+        command("match", "moved/run", "random", "--game", "kuhn_poker", "--hands", "20", "--json", cwd=tmp_path).stdout
+    )
+    assert won["hands"] == 20
+    listed = json.loads(command("train", "moved/own_system.py:BELIEF_ITERATION", "--settings", "--json", cwd=tmp_path).stdout)
+    facts = {fact["name"]: fact for fact in listed["systems"][0]["settings"]}
+    assert facts["width"]["default"] == 32
+    assert facts["width"]["meaning"] == "Hidden units of the network."
+    seeds = command(*train[:4], "seeds", *settings, "--set", "epochs=1", "--seeds", "2", "--json", cwd=moved)
+    assert seeds.returncode == 0, seeds.stderr
+    shutil.rmtree(moved / "__pycache__", ignore_errors=True)
+    (moved / "own_system.py").unlink()
+    lost = command("evaluate", "moved/run", cwd=tmp_path)
+    assert lost.returncode == 2
+    assert "own_system.py is no longer there" in lost.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mine.py", "unknown system 'mine.py': choose one of rebel"),
+        ("absent.py:S", "no Python file at absent.py"),
+        ("mine.py:BELIEFS", "mine.py defines no system called BELIEFS"),
+        ("mine.py:NUMBER", "mine.py: NUMBER is no tacit.training.System"),
+        ("mine.py:Crash", "Crash is no tacit.training.System: write SYSTEM = System(Settings, Crash) and name that"),
+        ("mine.py:wrong", "mine.py: wrong is no tacit.training.System"),
+        ("mine.py:CRASH(width=3)", "CRASH takes no arguments: settings are changed by --set NAME=VALUE"),
+        ("mine.py:make(nothing=3)", "make has no parameter 'nothing' (it takes: trainer)"),
+        ("mine.py:TAKEN", "Taken.system is 'rebel', which is one of ours: choose another name"),
+        ("mine.py:NAMELESS", "Nameless does not say what its system is called"),
+        ("mine.py:CRASH", "ZeroDivisionError: division by zero (mine.py:"),
+        ("mine.py:make(trainer=Diverge)", "the loss became nan: lower the learning rate"),
+    ],
+)
+def test_a_wrong_system_is_refused_in_a_line(tmp_path: Path, name: str, reason: str) -> None:
+    written(tmp_path, mine=SYSTEM, own_system=(EXAMPLES / "own_system.py").read_text())
+    ended = command("train", name, "kuhn_poker", "--run", "run", cwd=tmp_path)
+    assert ended.returncode == (2 if "ZeroDivision" not in reason else ended.returncode), ended.stderr
+    assert ended.returncode != 0
+    assert reason in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tacit.artifacts.systems import find_system
+from tacit.artifacts.systems import checked_system, find_system
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.games.own import source_of
@@ -85,7 +85,7 @@ def train(
     """Returns a run after training it by self-play. A run can be killed at any moment and goes on with `resume=True`.
 
     Args:
-      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own.
+      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own, or its `FILE.py:SYSTEM`.
       game: the game, or its name.
       run: the folder of the run: configuration, metrics, checkpoints. None takes one that is removed with the result.
       preset: the settings to start from: `cpu` (the default), `gpu`, `paper` or `smoke`.
@@ -101,7 +101,7 @@ def train(
       TacitError: there is no such system, preset or setting, or the folder holds another run.
     """
     rules = load_game(game) if isinstance(game, str) else game
-    known = find_system(system, rules) if isinstance(system, str) else system
+    known = find_system(system, rules) if isinstance(system, str) else checked_system(system)
     passing = TemporaryDirectory(prefix="tacit-run-") if run is None else None
     folder: RunFolder[Any, Any] = RunFolder(Path(passing.name if passing else run or ""), known)
     if folder.holds_run() != resume:

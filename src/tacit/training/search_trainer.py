@@ -86,7 +86,6 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
         return tensors, {**header, "generator": generator_state(self.generator)}
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Takes over what `weights` returned."""
         for name, module in self._modules().items():
             module.load_state_dict(unprefixed(name, weights))
 

@@ -111,6 +111,14 @@ class Trainer(ABC, Generic[C, M]):
     def tensors(self) -> dict[str, Tensor]:
         """Returns all tensors that `restore` needs: networks, optimizers, memories, games in play, generators."""
 
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        """Takes over what `weights` returned, so that a run can be opened by name.
+
+        Raises:
+          TacitError: it is not implemented.
+        """
+        raise TacitError(f"{type(self).__name__} has no load_weights(weights): what it trained cannot be opened")
+
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
         return {

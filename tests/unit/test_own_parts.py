@@ -1,5 +1,6 @@
 """Agents, leaf evaluators, networks and games of one's own, by name and as objects, through public names only."""
 
+import importlib
 import json
 import runpy
 import shutil
@@ -231,3 +232,124 @@ def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_pat
 def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert "exploitability" in capsys.readouterr().out
+
+
+def test_the_examples_are_as_short_as_they_are_said_to_be() -> None:
+    lines = {path.stem: len(path.read_text().splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert lines["own_network"] <= 30
+    assert lines["own_system"] <= 80
+
+
+def test_the_network_of_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    net = importlib.import_module("own_network").Net
+    run = tacit.train("rebel", "kuhn_poker", preset="smoke", epochs=12, iterations=64, learning_rate=0.01, network=net)
+    found = tacit.evaluate(run, playthroughs=64).figure
+    assert found < 0.5 * tacit.solve_by_search("kuhn_poker", depth=2, leaf="zero").exploitability
+    folder = run.run
+    del run
+    assert not folder.exists()  # nobody named it
+
+
+def test_a_class_of_no_file_is_no_setting() -> None:
+    net = type("Net", (), {"__module__": "builtins"})
+    with pytest.raises(tacit.TacitError, match="Net is in no Python file of your own: a run could not find it again"):
+        tacit.train("rebel", "kuhn_poker", preset="smoke", network=net)
+
+
+def test_the_system_of_the_example_learns_and_goes_on_as_if_it_had_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    system = importlib.import_module("own_system").BELIEF_ITERATION
+    tacit.train(system, "kuhn_poker", run=tmp_path / "run", epochs=6)
+    resumed = tacit.train(system, "kuhn_poker", run=tmp_path / "run", epochs=24, resume=True)
+    whole = tacit.train(system, "kuhn_poker")
+    assert whole.exploitability is not None
+    assert whole.exploitability < 0.15  # uniform play has 0.46
+    assert resumed.exploitability == whole.exploitability
+    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]  # type: ignore[attr-defined]
+
+
+SYSTEM = """
+from typing import ClassVar
+from dataclasses import dataclass
+import own_system
+from tacit.training import Count, Metrics, SearchSettings, System, Trainer
+
+@dataclass(frozen=True)
+class Taken(own_system.BeliefSettings):
+    system: ClassVar[str] = "rebel"
+class Nameless(SearchSettings): pass
+class Crash(own_system.BeliefTrainer):
+    def learn(self): return 1 / 0
+class Diverge(own_system.BeliefTrainer):
+    def learn(self): return float("nan")
+TAKEN = System(Taken, own_system.BeliefTrainer)
+NAMELESS = System(Nameless, own_system.BeliefTrainer)
+CRASH = System(own_system.BeliefSettings, Crash)
+DIVERGE = System(own_system.BeliefSettings, Diverge)
+NUMBER = 3
+def make(trainer: str = "Crash"): return System(own_system.BeliefSettings, globals()[trainer])
+def wrong(): return 7
+"""
+
+
+def test_a_system_of_ones_own_by_name(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    shutil.copy(EXAMPLES / "own_system.py", place)
+    settings = ("--set", "situations=64", "--set", "width=8")
+    train = ("train", "own_system.py:BELIEF_ITERATION", "kuhn_poker", "--run", "run")
+    first = command(*train, *settings, "--set", "epochs=2", "--json", cwd=place)
+    assert first.returncode == 0, first.stderr
+    again = json.loads(command(*train, "--resume", "--set", "epochs=4", "--json", cwd=place).stdout)
+    assert again["epoch"] == 4
+    assert again["kind"] == "upper bound"
+    moved = tmp_path / "moved"
+    place.rename(moved)
+    judged = json.loads(command("evaluate", "moved/run", "--json", cwd=tmp_path).stdout)
+    assert judged["exploitability"] == pytest.approx(again["exploitability"])
+    more = json.loads(command("evaluate", "moved/run", "--iterations", "256", "--json", cwd=tmp_path).stdout)
+    assert more["iterations"] == 256
+    won = json.loads(
+        command("match", "moved/run", "random", "--game", "kuhn_poker", "--hands", "20", "--json", cwd=tmp_path).stdout
+    )
+    assert won["hands"] == 20
+    listed = json.loads(command("train", "moved/own_system.py:BELIEF_ITERATION", "--settings", "--json", cwd=tmp_path).stdout)
+    facts = {fact["name"]: fact for fact in listed["systems"][0]["settings"]}
+    assert facts["width"]["default"] == 32
+    assert facts["width"]["meaning"] == "Hidden units of the network."
+    seeds = command(*train[:4], "seeds", *settings, "--set", "epochs=1", "--seeds", "2", "--json", cwd=moved)
+    assert seeds.returncode == 0, seeds.stderr
+    shutil.rmtree(moved / "__pycache__", ignore_errors=True)
+    (moved / "own_system.py").unlink()
+    lost = command("evaluate", "moved/run", cwd=tmp_path)
+    assert lost.returncode == 2
+    assert "own_system.py is no longer there" in lost.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mine.py", "unknown system 'mine.py': choose one of rebel"),
+        ("absent.py:S", "no Python file at absent.py"),
+        ("mine.py:BELIEFS", "mine.py defines no system called BELIEFS"),
+        ("mine.py:NUMBER", "mine.py: NUMBER is no tacit.training.System"),
+        ("mine.py:Crash", "Crash is no tacit.training.System: write SYSTEM = System(Settings, Crash) and name that"),
+        ("mine.py:wrong", "mine.py: wrong is no tacit.training.System"),
+        ("mine.py:CRASH(width=3)", "CRASH takes no arguments: settings are changed by --set NAME=VALUE"),
+        ("mine.py:make(nothing=3)", "make has no parameter 'nothing' (it takes: trainer)"),
+        ("mine.py:TAKEN", "Taken.system is 'rebel', which is one of ours: choose another name"),
+        ("mine.py:NAMELESS", "Nameless does not say what its system is called"),
+        ("mine.py:CRASH", "ZeroDivisionError: division by zero (mine.py:"),
+        ("mine.py:make(trainer=Diverge)", "the loss became nan: lower the learning rate"),
+    ],
+)
+def test_a_wrong_system_is_refused_in_a_line(tmp_path: Path, name: str, reason: str) -> None:
+    written(tmp_path, mine=SYSTEM, own_system=(EXAMPLES / "own_system.py").read_text())
+    ended = command("train", name, "kuhn_poker", "--run", "run", cwd=tmp_path)
+    assert ended.returncode == (2 if "ZeroDivision" not in reason else ended.returncode), ended.stderr
+    assert ended.returncode != 0
+    assert reason in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr

@@ -1,25 +1,83 @@
-"""The systems that train, by name."""
+"""The systems that train, by name: ours, and those in files of one's own."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.boards import is_board
-from tacit.training.system import System
+from tacit.games.own import load_own, make_own, parse_own
+from tacit.training.system import System, Trainer
 
 SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "blueprint")
 
 
+_TAKEN = (*SYSTEMS, "rebel-holdem", "sog-boards", "nfsp-limit")
+"""What run folders call ours."""
+
+
+def check_system(name: str) -> None:
+    """Raises a `TacitError` if no system can have a name; files of one's own are not imported yet."""
+    if name not in SYSTEMS and parse_own(name) is None:
+        raise TacitError(f"unknown system {name!r}: choose one of {', '.join(SYSTEMS)}, or write FILE.py:SYSTEM")
+
+
+def own_system(name: str, near: str | Path | None = None) -> System[Any, Any] | None:
+    """Returns the system that a file of one's own defines, `FILE.py:SYSTEM`; None where the name is of another kind.
+
+    Args:
+      name: a `System`, or a class or function that makes one: then with its arguments, `FILE.py:SYSTEM(key=value,...)`.
+      near: where to look for a file that is no longer where it was: it may have moved along with this.
+
+    Raises:
+      TacitError: there is no such file or name, it is no system, or one that is called like ours.
+    """
+    own = parse_own(name)
+    if own is None:
+        return None
+    own = own if near is None else own.found_near(near)
+    found = load_own(own.path, own.class_name, "system")
+    if not isinstance(found, System) and callable(found) and not _is_trainer(found):
+        found = make_own(found, own, {}, own.class_name)
+    elif own.arguments:
+        raise TacitError(f"{own.path}: {own.class_name} takes no arguments: settings are changed by --set NAME=VALUE")
+    if not isinstance(found, System):
+        hint = f": write SYSTEM = System(Settings, {own.class_name}) and name that" if _is_trainer(found) else ""
+        raise TacitError(f"{own.path}: {own.class_name} is no tacit.training.System{hint}")
+    return checked_system(replace(found, source=str(own.absolute())))
+
+
+def checked_system(system: System[Any, Any]) -> System[Any, Any]:
+    """Returns a system of one's own.
+
+    Raises:
+      TacitError: it is called like one of ours, or its settings have no name for it.
+    """
+    name = getattr(system.config, "system", None)
+    if not isinstance(name, str) or not name:
+        raise TacitError(f'{system.config.__name__} does not say what its system is called: add system: ClassVar[str] = "..."')
+    if name in _TAKEN and system.found_at() is not None:
+        raise TacitError(f"{system.config.__name__}.system is {name!r}, which is one of ours: choose another name")
+    return system
+
+
+def _is_trainer(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, Trainer)
+
+
 def find_system(name: str, game: AnyGame) -> System[Any, Any]:
-    """Returns the system of `SYSTEMS` as it learns a game.
+    """Returns a system by name, as it learns a game: one of `SYSTEMS`, or `FILE.py:SYSTEM`.
 
     Raises:
       TacitError: there is none of that name, or it cannot learn the game.
     """
-    if name not in SYSTEMS:
-        raise TacitError(f"unknown system {name!r}: choose one of {', '.join(SYSTEMS)}")
+    check_system(name)
+    own = own_system(name)
+    if own is not None:
+        return own
     if name == "rebel" and game.tree_layout == "hands":
         from tacit.rebel.holdem.system import REBEL_HOLDEM
 

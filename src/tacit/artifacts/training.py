@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from tacit.artifacts.systems import find_system
+from tacit.artifacts.systems import checked_system, find_system
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
+from tacit.games.own import source_of
 from tacit.kernels import check_backend
 from tacit.training.folder import RunFolder
 from tacit.training.run import configure, opened_run
@@ -31,6 +33,7 @@ class TrainResult(PathLike[str]):
       epochs: The epochs of the whole run.
       seconds: The time spent on training, over all sessions.
       history: The metrics of every epoch.
+      passing: Its folder where none was named; it is removed with the result.
     """
 
     system: str
@@ -40,6 +43,7 @@ class TrainResult(PathLike[str]):
     epochs: int
     seconds: float
     history: list[Metrics]
+    passing: TemporaryDirectory[str] | None = None
 
     @property
     def finished(self) -> bool:
@@ -68,7 +72,7 @@ def train(
     system: str | System[Any, Any],
     game: AnyGame | str,
     *,
-    run: str | PathLike[str],
+    run: str | PathLike[str] | None = None,
     preset: str | None = None,
     time_limit: float | None = None,
     resume: bool = False,
@@ -76,14 +80,14 @@ def train(
     seed: int | None = None,
     on_epoch: Callable[[Metrics], None] = lambda _: None,
     clock: Callable[[], float] = time.perf_counter,
-    **settings: str | float | bool,
+    **settings: str | float | bool | type[Any],
 ) -> TrainResult:
     """Returns a run after training it by self-play. A run can be killed at any moment and goes on with `resume=True`.
 
     Args:
-      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own.
+      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own, or its `FILE.py:SYSTEM`.
       game: the game, or its name.
-      run: the folder of the run: configuration, metrics, checkpoints.
+      run: the folder of the run: configuration, metrics, checkpoints. None takes one that is removed with the result.
       preset: the settings to start from: `cpu` (the default), `gpu`, `paper` or `smoke`.
       time_limit: stop after this many seconds; the run can go on later.
       resume: go on with the run in the folder; where nothing is said its own settings are kept.
@@ -91,23 +95,37 @@ def train(
       seed: of everything random, 0 unless told; a run that goes on has its own.
       on_epoch: called with the metrics of every epoch.
       clock: the time in seconds.
-      **settings: changes to the preset, like `epochs=100` or `network="nets.py:Net(width=64)"`.
+      **settings: changes to the preset, like `epochs=100` or `network="nets.py:Net(width=64)"`; a class stands for its name.
 
     Raises:
       TacitError: there is no such system, preset or setting, or the folder holds another run.
     """
     rules = load_game(game) if isinstance(game, str) else game
-    known = find_system(system, rules) if isinstance(system, str) else system
-    folder: RunFolder[Any, Any] = RunFolder(Path(run), known)
+    known = find_system(system, rules) if isinstance(system, str) else checked_system(system)
+    passing = TemporaryDirectory(prefix="tacit-run-") if run is None else None
+    folder: RunFolder[Any, Any] = RunFolder(Path(passing.name if passing else run or ""), known)
     if folder.holds_run() != resume:
         wrong = "has no run to go on with" if resume else "holds a run: add resume=True, or choose another"
         raise TacitError(f"{folder.path} {wrong}")
     if time_limit is not None and not time_limit > 0:
         raise TacitError(f"a run takes some time: {time_limit} seconds are none")
     check_backend("torch", device)
-    pairs = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in settings.items()}
-    config = configure(folder, resume, preset, pairs, seed)
+    config = configure(folder, resume, preset, {key: _in_words(value) for key, value in settings.items()}, seed)
     with opened_run(folder, rules, config, device) as trainer:
         train_run(trainer, folder, time_limit=time_limit, on_epoch=on_epoch, clock=clock)
         epochs, history = trainer.config.epochs, folder.history()
-        return TrainResult(known.name, str(rules), folder.path, trainer.epoch, epochs, trainer.seconds, history)
+        return TrainResult(known.name, str(rules), folder.path, trainer.epoch, epochs, trainer.seconds, history, passing)
+
+
+def _in_words(value: str | float | bool | type[Any]) -> str:
+    """Returns a setting as the command line has it.
+
+    Raises:
+      TacitError: it is a class that no file defines.
+    """
+    if not isinstance(value, type):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    own = source_of(value)
+    if own is None:
+        raise TacitError(f"{value.__name__} is in no Python file of your own: a run could not find it again")
+    return str(own)

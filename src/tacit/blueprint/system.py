@@ -6,4 +6,4 @@ from tacit.blueprint.config import PRESETS, BlueprintConfig
 from tacit.blueprint.train import BlueprintProgress, BlueprintTrainer
 from tacit.training.system import System
 
-BLUEPRINT = System(BlueprintConfig, PRESETS, BlueprintProgress, BlueprintTrainer)
+BLUEPRINT = System(BlueprintConfig, BlueprintTrainer, PRESETS, BlueprintProgress)

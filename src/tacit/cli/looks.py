@@ -151,6 +151,10 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
 
 def find_look(system: System[Any, Any]) -> Look:
     """Returns how a system shows itself."""
+    if system.source is not None:
+        from tacit.cli.own_looks import OwnLook
+
+        return OwnLook(system)
     module, name, *label = _LOOKS[system.name]
     look: Look = getattr(import_module(f"tacit.cli.{module}"), name)(*label)
     return look
@@ -158,6 +162,11 @@ def find_look(system: System[Any, Any]) -> Look:
 
 def variants(name: str) -> dict[str, System[Any, Any]]:
     """Returns the kinds of a system, by what they are for: some games have settings of their own."""
+    from tacit.artifacts.systems import own_system
+
+    own = own_system(name)
+    if own is not None:
+        return {own.name: own}
     if name == "rebel":
         from tacit.rebel.holdem.system import REBEL_HOLDEM
         from tacit.rebel.system import REBEL

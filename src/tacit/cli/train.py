@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 def train(
-    system: Annotated[str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn or blueprint.")],
+    system: Annotated[
+        str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn, blueprint, or FILE.py:SYSTEM of your own.")
+    ],
     game: Annotated[str | None, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")] = None,
     run: Annotated[
         Path | None, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")
@@ -80,6 +82,8 @@ def train(
 
       tacit train rebel no_limit_holdem --run runs/holdem --preset gpu --device cuda --start-from pretrained:no_limit_holdem
 
+      tacit train examples/own_system.py:BELIEF_ITERATION kuhn_poker --run runs/own
+
       tacit train rebel --settings
 
       tacit train rebel leduc_poker --settings --preset gpu --json
@@ -92,10 +96,9 @@ def train(
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
     """
-    from tacit.artifacts.systems import SYSTEMS
+    from tacit.artifacts.systems import check_system
 
-    if system not in SYSTEMS:
-        raise TacitError(f"unknown system {system!r}: choose one of {', '.join(SYSTEMS)}")
+    check_system(system)
     pairs = _read_pairs(settings or [])
     if list_settings:
         _list_settings(system, game, preset or "cpu", {} if seed is None else {"seed": str(seed)}, pairs, as_json)
@@ -145,7 +148,7 @@ class TrainRequest:
 def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> None:
     """Trains a single run and prints what came of it."""
     run, game = request.run, request.game
-    again = f"{program()} train {request.system} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
+    again = f"{program()} train {shlex.quote(request.system)} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
     with ExitStack() as held:
         with preparation_shown(f"preparing {game}"):
             folder, look, trainer, weights = _prepared(request, start_from, held)

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tacit.learning.examples import E, PolicyExamples, ValueExamples, unquantise
-from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.learning.settings import NetworkSettings
 from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.nets.optimizers import optimizer_state, restore_optimizer
 from tacit.nets.value_net import PolicyNet, PrivateValues
 from tacit.search.decisions import DecisionTables
 from tacit.tree.search_space import SearchSpace

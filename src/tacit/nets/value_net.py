@@ -105,7 +105,13 @@ class ValueNet(BeliefNet, PrivateValues):
 
 
 class OwnValueNet(PrivateValues):
-    """Any module that maps `[B]` classes and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of order 1."""
+    """Any module that maps `[B]` classes and `[B, 2 * H]` beliefs to `[B, 2 * H]` values, as search asks for it at leaves.
+
+    Args:
+      inner: the module.
+      scale: the size of the game's returns; the module's values are of order 1.
+      deals: `[C, H, H]` where values are to be zero-sum (see `PrivateValues`).
+    """
 
     def __init__(self, inner: nn.Module, scale: float = 1.0, deals: Tensor | None = None) -> None:
         super().__init__()

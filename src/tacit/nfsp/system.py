@@ -15,9 +15,9 @@ from tacit.nfsp.progress import ExactProgress, WinRateProgress
 from tacit.nfsp.tabular.engine import TabularTrainer
 from tacit.training.system import System
 
-NFSP = System(TabularConfig, PRESETS, ExactProgress, TabularTrainer)
-DQN = System(DqnConfig, DQN_PRESETS, ExactProgress, TabularTrainer)
-NFSP_LIMIT = System(LimitConfig, LIMIT_PRESETS, WinRateProgress, LimitTrainer)
+NFSP = System(TabularConfig, TabularTrainer, PRESETS, ExactProgress)
+DQN = System(DqnConfig, TabularTrainer, DQN_PRESETS, ExactProgress)
+NFSP_LIMIT = System(LimitConfig, LimitTrainer, LIMIT_PRESETS, WinRateProgress)
 
 
 def nfsp_system(game: AnyGame) -> System[Any, Any]:

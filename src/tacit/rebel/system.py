@@ -6,4 +6,4 @@ from tacit.rebel.config import PRESETS, RebelConfig
 from tacit.rebel.train import RebelProgress, RebelTrainer
 from tacit.training.system import System
 
-REBEL = System(RebelConfig, PRESETS, RebelProgress, RebelTrainer)
+REBEL = System(RebelConfig, RebelTrainer, PRESETS, RebelProgress)

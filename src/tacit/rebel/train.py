@@ -26,8 +26,8 @@ from tacit.nets.value_net import PolicyNet
 from tacit.rebel.config import RebelConfig
 from tacit.rebel.selfplay import SelfPlay
 from tacit.rebel.sizes import fit_sizes
-from tacit.search.best_response import LEAST_GAMES, best_response_bound, max_bound_searches
-from tacit.search.playthroughs import max_searches, playthrough_quality
+from tacit.search.judging import judge_search, max_judge_searches
+from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
 from tacit.training.system import Metrics, Trainer, generator_state
 from tacit.tree.search_space import game_space
@@ -139,28 +139,12 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
     def judged(self, metrics: RebelProgress, on_search: Callable[[int], None]) -> RebelProgress:
-        """Returns an epoch's progress with the evaluation that the configuration asks for.
-
-        Exploitability is bounded from above where the game was compiled, else from below by an approximate best response.
-        """
-        playthroughs, seed = self.config.playthroughs, self.config.seed
-        if self.space.compiled:
-            upper = self.evaluate(playthroughs, seed, on_search)
-            return replace(metrics, exploitability=upper, playthroughs=playthroughs, kind="upper bound")
-        games = self._bound_games
-        lower = best_response_bound(self.search, games, np.random.default_rng(seed), on_search)
-        margin = lower.interval[1] - lower.exploitability
-        return replace(metrics, exploitability=lower.exploitability, playthroughs=games, kind=lower.kind, margin=margin)
+        found = judge_search(self.search, self.config.playthroughs, self.config.seed, on_search)
+        return replace(metrics, **found._asdict())
 
     def max_searches(self) -> int:
         """Returns the most searches that an evaluation on the way can take."""
-        if self.space.compiled:
-            return max_searches(self.space) * self.config.playthroughs
-        return max_bound_searches(self.space, self._bound_games)
-
-    @property
-    def _bound_games(self) -> int:
-        return max(LEAST_GAMES, self.config.playthroughs)
+        return max_judge_searches(self.search, self.config.playthroughs)
 
     def at_rest(self) -> RebelProgress:
         return RebelProgress(self.epoch, self.seconds, self.examples, math.nan, 0.0)

@@ -9,6 +9,7 @@ from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_quality
+from tacit.search.queries import random_situations
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.tree.beliefs import PublicBeliefState, belief_state, initial_belief_state
 from tacit.tree.class_facts import ClassFacts, class_facts
@@ -34,5 +35,6 @@ __all__ = [
     "make_boards",
     "playthrough_quality",
     "position_after",
+    "random_situations",
     "search_space",
 ]

@@ -75,6 +75,26 @@ def inner_queries(search: BatchSearch, result: SearchResult, per_search: float, 
     return joined(parts)
 
 
+def random_situations(
+    search: BatchSearch, count: int, generator: np.random.Generator, classes: np.ndarray | None = None
+) -> Queries:
+    """Returns public states, chosen uniformly by class, with beliefs that are uniform over the simplex.
+
+    Args:
+      search: what is to search there.
+      count: how many.
+      generator: chooses them.
+      classes: the classes to choose from; None takes all where a search can start.
+    """
+    tables, device = search.space.tables, search.kernels.device
+    chosen = generator.choice(search.space.start_classes() if classes is None else classes, count)
+    counts = np.stack([table.num_roots[chosen] for table in tables.players], axis=1)[:, :, None]
+    weights = generator.exponential(size=(count, 2, tables.num_private_states))
+    weights *= np.arange(tables.num_private_states) < counts
+    beliefs = (weights / weights.sum(2, keepdims=True)).astype(np.float32)
+    return Queries(torch.from_numpy(chosen.astype(np.int64)).to(device), torch.from_numpy(beliefs).to(device))
+
+
 def _some_of(
     counts: np.ndarray, per_search: float | np.ndarray, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:

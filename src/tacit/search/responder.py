@@ -45,7 +45,7 @@ class ResponseStage:
 
     def __init__(self, search: BatchSearch, public_class: np.ndarray, reaches: Tensor) -> None:
         self._search, self.public_class, self.reaches = search, public_class, reaches
-        result = search.run(public_class, reaches, np.ones(len(public_class), np.int64))
+        result = search.run(public_class, reaches)
         self.batch, (self.expected, _) = result.batch, result.to_play(safe=False)
         most = max(1, int(np.diff(search.space.tables.leaf_start).max()))
         self.below = torch.full((len(public_class), most), NOT_OPENED, device=reaches.device)

@@ -142,7 +142,7 @@ class BatchSearch:
         self,
         game_class: np.ndarray,
         reaches: Tensor,
-        sample_iteration: np.ndarray,
+        sample_iteration: np.ndarray | None = None,
         promised: tuple[int, Tensor] | None = None,
         values_rows: int | None = None,
     ) -> SearchResult:
@@ -151,7 +151,7 @@ class BatchSearch:
         Args:
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
-          sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples.
+          sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples; None samples the first.
           promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
             opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
           values_rows: a player whose values everywhere are asked for (`SearchResult.row_values`).
@@ -171,6 +171,8 @@ class BatchSearch:
             gadget = Gadget(promised[0], passes.root_cfvs(*promised))
         options = DriverOptions(self.evaluator, config.decomposition, config.recycle, gadget, matches, values_rows)
         driver = Driver(passes, self._schedule, options)
+        if sample_iteration is None:
+            sample_iteration = np.ones(len(game_class), np.int64)
         driver.sample(passes.batch.by_place(torch.from_numpy(sample_iteration).to(passes.device)))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
             if config.iterations <= self.warm_iterations:

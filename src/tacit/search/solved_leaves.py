@@ -25,12 +25,12 @@ class SolvedLeaves:
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]`: the mean values of the iterations, which are right for private states of no belief too."""
         classes, reaches = public_class.numpy(), _by_leaf(beliefs)
-        return _by_column(self._search.run(classes, reaches, np.ones(len(classes), np.int64)).values)
+        return _by_column(self._search.run(classes, reaches).values)
 
     def evaluate_played(self, public_class: Tensor, beliefs: Tensor, played: Tensor) -> Tensor:
         """Returns `[2 * H, L]` what the average strategies found from `beliefs` are worth to those who come with `played`."""
         classes = public_class.numpy()
-        result = self._search.run(classes, _by_leaf(beliefs), np.ones(len(classes), np.int64))
+        result = self._search.run(classes, _by_leaf(beliefs))
         return _by_column(strategy_values(self._search, classes, _by_leaf(played), result.batch, result.average_strategy))
 
 

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from tacit.learning.examples import PolicyExamples, ValueExamples, policy_examples
-from tacit.learning.random_beliefs import random_situations
-from tacit.search.queries import Queries, asked_queries, joined
+from tacit.search.queries import Queries, asked_queries, joined, random_situations
 from tacit.search.search import BatchSearch
 
 
@@ -53,7 +52,7 @@ class RandomSituations:
         self._classes = np.unique(search.space.tables.leaf_class)
 
     def advance(self) -> Harvest:
-        return Harvest(random_situations(self._search, self._classes, self._count, self._generator), [])
+        return Harvest(random_situations(self._search, self._count, self._generator, self._classes), [])
 
     def state(self) -> dict[str, Tensor]:
         return {}

@@ -6,5 +6,5 @@ from tacit.sog.config import DEEPSTACK_PRESETS, PRESETS, DeepstackConfig, SogCon
 from tacit.sog.train import SogProgress, SogTrainer
 from tacit.training.system import System
 
-SOG = System(SogConfig, PRESETS, SogProgress, SogTrainer)
-DEEPSTACK = System(DeepstackConfig, DEEPSTACK_PRESETS, SogProgress, SogTrainer)
+SOG = System(SogConfig, SogTrainer, PRESETS, SogProgress)
+DEEPSTACK = System(DeepstackConfig, SogTrainer, DEEPSTACK_PRESETS, SogProgress)

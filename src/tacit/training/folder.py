@@ -34,6 +34,8 @@ from tacit.training.plan import read_plan
 from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
 
+_OWN = "own_system"
+"""What configurations and network files call the name of a system of one's own."""
 _NETWORK = Path("checkpoints", "network.safetensors")
 
 KEPT_NETWORKS = 3
@@ -54,6 +56,14 @@ def system_of(path: str | Path) -> str | None:
         one, more = Path(path) / plan.runs()[0].name, len(plan.runs()) - 1
         raise TacitError(f"{path} holds several runs: name one of them, such as {one} ({more} more)")
     return str(_read_config(config)["system"]) if config.exists() else None
+
+
+def own_system_of(path: str | Path) -> str | None:
+    """Returns the name of the system of one's own, `FILE.py:SYSTEM`, that trained what is in a run folder or a network file."""
+    if Path(path).is_dir():
+        config = Path(path) / "config.json"
+        return _read_config(config).get(_OWN) if config.exists() else None
+    return (read_header(Path(path)) or {}).get(_OWN)
 
 
 def network_file(path: str | Path) -> Path:
@@ -88,7 +98,9 @@ class RunFolder(Generic[C, M]):
 
     def start(self, game: str, config: C) -> None:
         """Makes this the folder of a new run."""
-        facts = {"system": self.system.name, "game": game, "version": __version__, **config.as_dict()}
+        own = self.system.found_at()
+        home = {} if own is None else {_OWN: own}
+        facts = {"system": self.system.name, **home, "game": game, "version": __version__, **config.as_dict()}
         write_whole(self.config, json.dumps(facts, indent=1).encode())
 
     @contextmanager
@@ -163,9 +175,10 @@ class RunFolder(Generic[C, M]):
 
     def save_network(self, trainer: Trainer[C, M], keep: bool) -> None:
         """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay."""
-        save_tensors(self.network, trainer.weights(), trainer.header())
+        header = {**trainer.header(), _OWN: self.system.found_at()}
+        save_tensors(self.network, trainer.weights(), header)
         if keep:
-            save_tensors(self._kept(trainer.epoch), trainer.weights(), trainer.header())
+            save_tensors(self._kept(trainer.epoch), trainer.weights(), header)
             for epoch in list(self.kept_networks())[:-KEPT_NETWORKS]:
                 remove_tensors(self._kept(epoch))
 

@@ -112,7 +112,7 @@ def describe_settings(presets: Mapping[str, Settings], preset: str, effective: S
     meanings, allowed = setting_meanings(type(base)), allowed_values(type(base))
     return [
         SettingFacts(
-            field.name, meanings[field.name], allowed[field.name].listed, getattr(base, field.name),
+            field.name, meanings.get(field.name, ""), allowed[field.name].listed, getattr(base, field.name),
             None if effective is None else getattr(effective, field.name),
             {name: getattr(config, field.name) for name, config in presets.items()},
         )

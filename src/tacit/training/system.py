@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame, game_source
+from tacit.games.own import OwnName, source_of
 from tacit.training.settings import Settings
 
 
@@ -29,6 +31,29 @@ class Metrics:
     epoch: int
     seconds: float
     exploitability: float | None
+
+
+@dataclass(frozen=True)
+class SearchMetrics(Metrics):
+    """Where a run stands whose search is judged by a bound (`SearchTrainer`).
+
+    Attributes:
+      epoch: finished epochs.
+      seconds: time spent on training, over all sessions.
+      loss: the mean loss of the epoch.
+      exploitability: a bound on it, where it was evaluated.
+      kind: `upper bound`, or `lower bound` where the game is too large to be judged exactly.
+      playthroughs: the playthroughs whose average policy was judged; for a lower bound, the games in each seat.
+      margin: half of the 95 % interval of a sampled bound.
+    """
+
+    epoch: int
+    seconds: float
+    loss: float
+    exploitability: float | None = None
+    kind: str | None = None
+    playthroughs: int = 0
+    margin: float | None = None
 
 
 C = TypeVar("C", bound=Settings)
@@ -66,9 +91,13 @@ class Trainer(ABC, Generic[C, M]):
           DivergedError: the loss is no longer a number.
         """
 
-    @abstractmethod
     def judged(self, metrics: M, on_search: Callable[[int], None]) -> M:
-        """Returns the metrics with an evaluation of what was trained; `on_search` hears of the searches done, if any."""
+        """Returns the metrics with an evaluation of what was trained; `on_search` hears of the searches done, if any.
+
+        Without an implementation nothing is evaluated on the way.
+        """
+        del on_search
+        return metrics
 
     @abstractmethod
     def at_rest(self) -> M:
@@ -81,6 +110,14 @@ class Trainer(ABC, Generic[C, M]):
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Returns all tensors that `restore` needs: networks, optimizers, memories, games in play, generators."""
+
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        """Takes over what `weights` returned, so that a run can be opened by name.
+
+        Raises:
+          TacitError: it is not implemented.
+        """
+        raise TacitError(f"{type(self).__name__} has no load_weights(weights): what it trained cannot be opened")
 
     def header(self) -> dict[str, Any]:
         """Returns what a file of this run's weights says about itself."""
@@ -115,19 +152,34 @@ class System(Generic[C, M]):
     """A system that trains.
 
     Attributes:
-      config: the class of its settings, which has its name.
-      presets: settings by name; `cpu` is the default.
-      metrics: the class of an epoch's metrics.
-      trainer: makes a new run from a game, settings and a device. Its settings have numbers in place of zeros that stand for
+      config: The class of its settings, which has its name.
+      trainer: Makes a new run from a game, settings and a device. Its settings have numbers in place of zeros that stand for
         what suits the game.
+      presets: Settings by name; `cpu` is the default. Without any, `cpu` has the defaults of the settings.
+      metrics: The class of an epoch's metrics.
+      source: `FILE.py:NAME` of a system of one's own that was opened by this name.
     """
 
     config: type[C]
-    presets: Mapping[str, C]
-    metrics: type[M]
     trainer: Callable[[AnyGame, C, str], Any]
+    presets: Mapping[str, C] = field(default_factory=dict)
+    metrics: type[M] = SearchMetrics  # type: ignore[assignment]
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.presets:
+            object.__setattr__(self, "presets", {"cpu": self.config()})
 
     @property
     def name(self) -> str:
         """What run folders and network files call it."""
         return self.config.system
+
+    def found_at(self) -> str | None:
+        """Returns the name by which a system of one's own is opened again, None for ours and for what no file defines."""
+        home = None if self.source else source_of(cast("Any", self.trainer))
+        if home is None:
+            return self.source
+        defined = vars(sys.modules[self.trainer.__module__])
+        names = (name for name, value in defined.items() if value is self)
+        return next((str(OwnName(home.path, name)) for name in names), None)

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
-from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.nets.optimizers import optimizer_state, restore_optimizer
 from tacit.nets.round_net import RoundNet
 from tacit.rebel.holdem.config import HOST, HoldemConfig
 from tacit.rebel.holdem.selfplay import RoundEndExamples

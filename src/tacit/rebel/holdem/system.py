@@ -6,4 +6,4 @@ from tacit.rebel.holdem.config import PRESETS, HoldemConfig
 from tacit.rebel.holdem.train import HoldemProgress, HoldemTrainer
 from tacit.training.system import System
 
-REBEL_HOLDEM = System(HoldemConfig, PRESETS, HoldemProgress, HoldemTrainer)
+REBEL_HOLDEM = System(HoldemConfig, HoldemTrainer, PRESETS, HoldemProgress)

@@ -135,11 +135,6 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         if self.policies is not None and self.epoch >= self.config.warm_start_at:
             self.selfplay.policies = self.policies.proposals
 
-    def judged(self, metrics: HoldemProgress, on_search: Callable[[int], None]) -> HoldemProgress:
-        """Returns the metrics as they are: exact figures of hold'em take longer than epochs."""
-        del on_search
-        return metrics
-
     def at_rest(self) -> HoldemProgress:
         return HoldemProgress(self.epoch, self.seconds, self.examples, math.nan, math.nan, math.nan, 0.0)
 

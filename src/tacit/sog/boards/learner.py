@@ -7,10 +7,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from tacit.games.boards import Boards
-from tacit.learning.optimizers import optimizer_state, restore_optimizer
 from tacit.learning.replay import ReplayBuffer
 from tacit.nets.board_net import BoardNet
 from tacit.nets.checkpoint import prefixed, unprefixed
+from tacit.nets.optimizers import optimizer_state, restore_optimizer
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.selfplay import BoardExamples
 

@@ -6,4 +6,4 @@ from tacit.sog.boards.config import PRESETS, BoardConfig
 from tacit.sog.boards.train import BoardProgress, BoardTrainer
 from tacit.training.system import System
 
-SOG_BOARDS = System(BoardConfig, PRESETS, BoardProgress, BoardTrainer)
+SOG_BOARDS = System(BoardConfig, BoardTrainer, PRESETS, BoardProgress)

@@ -1,0 +1,107 @@
+"""Runs of systems of one's own, found by name: run folders and network files that say which file defines their system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.agents.base import Agent
+from tacit.agents.class_planner import ClassPlanner
+from tacit.agents.options import SAMPLED, SearchOptions
+from tacit.agents.search import SearchAgent
+from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
+from tacit.artifacts.systems import own_system
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.nets.checkpoint import load_tensors
+from tacit.search.judging import judge_search, max_judge_searches
+from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.search import BatchSearch
+from tacit.training.folder import network_file, own_system_of
+from tacit.training.search_trainer import PLAYTHROUGHS
+from tacit.training.system import Trainer
+from tacit.tree.base import Strategy
+
+
+class OwnRunArtifact(Artifact):
+    """What a system of one's own trained. Where its trainer has a `search`, that is what plays and what is judged."""
+
+    search_options = ("solver", "iterations", "safety")
+
+    def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
+        file = network_file(name)
+        system = own_system(own_system_of(name) or "", file)
+        assert system is not None
+        self._weights, header = load_tensors(file)
+        try:
+            self._config, trained_on = system.config(**header["config"]).found_near(file), str(header["game"])
+        except (KeyError, TypeError):
+            raise TacitError(f"{name} does not fit {system.source}: its settings have changed") from None
+        self._system = system
+        super().__init__(name, trained_game(name, trained_on, game, header.get("source")), monitor)
+
+    @cached_property
+    def _trainer(self) -> Trainer[Any, Any]:
+        """The run as it was after its latest epoch, as far as playing needs it."""
+        trainer: Trainer[Any, Any] = self._system.trainer(self.game, self._config, "cpu")
+        try:
+            trainer.load_weights(self._weights)
+        except (RuntimeError, KeyError):
+            raise TacitError(f"{self.name} does not fit {self._system.source}: its network has changed") from None
+        return trainer
+
+    def _search(self, solver: str | None, iterations: int | None) -> BatchSearch:
+        search = getattr(self._trainer, "search", None)
+        if not isinstance(search, BatchSearch):
+            raise TacitError(f"{self.name} does not play: {type(self._trainer).__name__} has no BatchSearch called search")
+        given: dict[str, Any] = {"solver": solver, "iterations": iterations}
+        config = replace(search.config, **{key: value for key, value in given.items() if value is not None})
+        return BatchSearch(search.space, search.evaluator, config)
+
+    def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
+        search = self._search(options.solver, options.iterations)
+        return SearchAgent(ClassPlanner(search, generator, options.safety or SAMPLED), generator, self.name)
+
+    def strategy(self) -> Strategy:
+        """Returns what its search plays everywhere, on average over some playthroughs."""
+        search = self._search(None, None)
+        if not search.space.compiled:
+            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+        return search.space.tree.strategy(playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(0)))
+
+    def measures(self) -> dict[str, Callable[..., Evaluation]]:
+        return {"exploitability": self.exploitability}
+
+    def exploitability(
+        self, *, solver: str | None = None, iterations: int | None = None, playthroughs: int = PLAYTHROUGHS, seed: int = 0
+    ) -> Evaluation:
+        """Returns a bound on the exploitability of its search (see `judge_search`).
+
+        Args:
+          solver: the search algorithm; None takes that of the trainer's search.
+          iterations: search iterations, likewise.
+          playthroughs: policies that are averaged; more give a tighter bound.
+          seed: of everything random.
+        """
+        search = self._search(solver, iterations)
+        most = max_judge_searches(search, playthroughs)
+        found = judge_search(
+            search, playthroughs, seed, lambda done: self.monitor.step("evaluating", done, most, "searches", "at most")
+        )
+        around = None if found.margin is None else (found.exploitability - found.margin, found.exploitability + found.margin)
+        units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(found.exploitability).items()}
+        return self.evaluation(
+            "exploitability", found.exploitability, found.kind, interval=around, playthroughs=found.playthroughs,
+            solver=search.config.solver, iterations=search.config.iterations, **units,
+        )  # fmt: skip
+
+
+def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> OwnRunArtifact | None:
+    """Returns what was trained there, if the folder or the file names a system of one's own."""
+    known = Path(name).exists() and own_system_of(name) is not None
+    return OwnRunArtifact(name, game, monitor) if known else None

@@ -141,7 +141,10 @@ def test_settings_are_listed_with_the_values_of_a_game() -> None:
     [
         (("rebel",), "name a game: tacit games lists them (or add --settings to see what can be set)"),
         (("rebel", "kuhn_poker"), "name a folder for the run: --run DIR (or add --settings to see what can be set)"),
-        (("alphazero", "--settings"), "unknown system 'alphazero': choose one of " + ", ".join(SYSTEMS)),
+        (
+            ("alphazero", "--settings"),
+            "unknown system 'alphazero': choose one of " + ", ".join(SYSTEMS) + ", or write FILE.py:SYSTEM",
+        ),
         (("rebel", "--settings", "--preset", "laptop"), "unknown preset 'laptop': choose one of paper, cpu, gpu, smoke"),
         (("rebel", "--settings", "--set", "hidden=3"), "--settings shows what --set changes for a game: name one"),
         (("rebel", "nope", "--settings"), None),

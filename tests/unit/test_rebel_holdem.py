@@ -299,7 +299,6 @@ def test_some_hands_of_training_have_fewer_bets_and_networks_are_told() -> None:
     boards = BoardTensors(torch.tensor([BOARD]))
     few, many = (public_features(boards, LEAVES[:1], RULES.stack, count)[0, 0] for count in (2, 7))
     assert (few != many).nonzero().flatten().tolist() == [len(few) - 1]
-    assert RoundEndLeaves({4: noisy_net()}, num_sizes=2).num_sizes == 2
 
 
 def trainable_game() -> Holdem:
@@ -318,7 +317,7 @@ def test_values_of_a_leaf_depend_on_the_menu_once_a_network_was_told() -> None:
 def test_flops_of_shaped_ranges_teach_all_rounds_but_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selfplay_module, "FLOPS", 1)
     config = dataclasses.replace(SMOKE, games=2, branches=1, iterations=1, river_iterations=1, shaped=0.5)
-    trainer = HoldemTrainer(load_game("no_limit_holdem(stack=400,bets=allin,raises=allin)"), config)
+    trainer = HoldemTrainer(load_game("no_limit_holdem(stack=400,bets=1|allin,raises=allin)"), config)
     seen: list[torch.Tensor] = []
     shape = trainer.selfplay._shape
 
@@ -334,3 +333,6 @@ def test_flops_of_shaped_ranges_teach_all_rounds_but_the_first(monkeypatch: pyte
     assert float(seen[0].std()) > 0.1
     assert [len(part.kind) for part in played.ends[0]] == [1]
     assert [len(part.kind) for part in played.ends[3]] == [2]
+    # Two sizes of bets: networks and examples are both told.
+    assert float(played.ends[3][0].public[0, -1]) == 1.0 / trainer.selfplay.rules.most_raises
+    assert trainer.leaves.num_sizes == trainer.selfplay.rules.most_raises

@@ -31,7 +31,7 @@ def search_on(device: str, **options: object) -> HandSearch:
     for net in nets.values():
         torch.nn.init.normal_(net.out.weight, std=0.1)
     leaves = RoundEndLeaves({cards: net.to(device) for cards, net in nets.items()}, 2_500, torch.float32)
-    ends = RoundEnds(leaves, "cfr-d", BOARD_CARDS[:RIVER], solves_turns=False)
+    ends = RoundEnds(leaves, "cfr-d", BOARD_CARDS[:RIVER], looks_further=False)
     return HandSearch(game, ends=ends, device=device, **options)  # type: ignore[arg-type]
 
 

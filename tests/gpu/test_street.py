@@ -79,13 +79,31 @@ def test_examples_come_back_as_on_the_cpu_wherever_they_are_kept(place: str) -> 
     config = dataclasses.replace(PRESETS["smoke"], replay_device=place, replay_size=600, batch_size=64)
     learner = RoundEndLearner(RoundEndNet(16, 1, 8).cuda(), BoardTable(4, "cuda"), config, "cuda")
     assert np.isfinite(learner.learn(given, 1e-3, torch.Generator("cuda")))
-    found = restored(next(learner.replay.batches(1, 600, torch.Generator("cuda"), "cuda")), learner._table)
+    found = restored(next(learner.replay.batches(1, 600, torch.Generator("cuda"), "cuda")), learner.table)
     assert found.odds.is_cuda
     for number in range(20):
         row = int((kinds[:3] == int(found.kind[number])).nonzero()[0, 0])
         for name in ("odds", "met", "beliefs"):
             wanted, scale = getattr(given, name)[row], 1.0 if name == "odds" else float(getattr(given, name).max())
             torch.testing.assert_close(getattr(found, name)[number], wanted, rtol=0, atol=0.01 * scale)
+
+
+def test_captured_steps_learn_what_plain_ones_do() -> None:
+    trainer = HoldemTrainer(load_game("turn_endgame_holdem"), dataclasses.replace(PRESETS["gpu"], games=64, branches=2), "cuda")
+    played, losses, ends = trainer.selfplay.advance(), [], []
+    for captures in (False, True):
+        torch.manual_seed(3)
+        config = dataclasses.replace(PRESETS["gpu"], batch_size=64, ratio=10.0, replay_size=1_000)
+        learner = RoundEndLearner(RoundEndNet(32, 2, 8).cuda(), trainer.learners["turn"].table, config, "cuda")
+        if not captures:
+            learner._run_step = learner._step
+        new = played.ends[4][0]
+        losses.append([learner.learn(new, rate, torch.Generator("cuda").manual_seed(5)) for rate in (3e-3, 3e-3, 0.0, 0.0)])
+        ends.append(torch.cat([part.flatten() for part in learner.net.parameters()]))
+    np.testing.assert_allclose(losses[1], losses[0], rtol=0.02)
+    assert losses[1][0] > 1.1 * losses[1][2]
+    assert losses[1][2] == pytest.approx(losses[1][3], rel=1e-3)  # the rate of the moment counts, not that of the recording
+    assert float((ends[1] - ends[0]).norm() / ends[0].norm()) < 0.02
 
 
 def test_training_lowers_the_error() -> None:

@@ -159,7 +159,7 @@ def small_game() -> Holdem:
 
 
 def small_search(iterations: int = 12, **options: object) -> HandSearch:
-    ends = RoundEnds(noisy_leaves(4), "cfr-d", (4,), solves_turns=False)
+    ends = RoundEnds(noisy_leaves(4), "cfr-d", (4,), looks_further=False)
     return HandSearch(small_game(), iterations=iterations, ends=ends, **options)  # type: ignore[arg-type]
 
 

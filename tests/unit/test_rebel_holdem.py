@@ -24,9 +24,10 @@ from tacit.leaves.solved_hands import SolvedHandLeaves
 from tacit.leaves.solved_streets import SolvedRivers
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet, public_features
+from tacit.nets.round_net import Helps
 from tacit.rebel.holdem import selfplay as selfplay_module
 from tacit.rebel.holdem.config import PRESETS, HoldemConfig
-from tacit.rebel.holdem.learner import RoundEndLearner
+from tacit.rebel.holdem.learner import MOST_HELD, RoundEndLearner
 from tacit.rebel.holdem.selfplay import HoldemSelfPlay, Played, RoundEndExamples, card_factor
 from tacit.rebel.holdem.situations import draw_ranges, draw_rules
 from tacit.rebel.holdem.starts import RoundStarts
@@ -131,6 +132,26 @@ def test_a_network_learns_what_depends_on_beliefs_and_hands() -> None:
     assert learner.error(learnable(16, seed=9))[0] < 0.4 * still
 
 
+def test_the_loss_counts_hands_by_how_likely_they_are_held_as_far_as_it_is_told() -> None:
+    """All that is wrong is wrong for one hand: its share of the loss is its share of the weight."""
+    torch.manual_seed(0)
+    net, table = RoundEndNet(16, 1, 8, Helps(zero_sum=False)), BoardTable(4, "cpu")
+    torch.nn.init.zeros_(net.out.weight)
+    table.meet(torch.tensor(KINDS))
+    new = learnable(1)
+    new.beyond.zero_()
+    new.met.fill_(1.0)
+    new.beliefs[0, 0, :4] = torch.tensor([0.0, 1.0, 3.0, 100.0])
+    for share in (0.0, 0.75, 1.0):
+        learner = RoundEndLearner(net, table, dataclasses.replace(SMOKE, belief_weight=share), "cpu")
+        weight = 1.0 - share + share * new.beliefs.clamp(max=MOST_HELD)
+        for hand in range(4):
+            wrong = dataclasses.replace(new, beyond=new.beyond.clone())
+            wrong.beyond[0, 0, hand] = 0.1
+            wanted = 0.5 * 0.1**2 * float(weight[0, 0, hand] / weight.sum())
+            assert float(learner.loss(wrong).detach()) == pytest.approx(wanted, rel=1e-3, abs=1e-12)
+
+
 KINDS = (0, 900)
 TWO_BOARDS = BoardTensors(torch.from_numpy(canonical_boards(4)[0][list(KINDS)]))
 
@@ -226,7 +247,8 @@ def test_a_run_that_was_killed_ends_alike() -> None:
     second = HoldemTrainer(game, SMOKE)
     second.restore(*first.state())
     assert torch.equal(flat(second.weights()), before)
-    second.learners["turn"].replay = first.learners["turn"].replay  # examples are not kept: here only that everything else is
+    # Examples are not kept, nor what is known of their boards: here only that everything else is.
+    second.learners["turn"].replay, second.learners["turn"].table = first.learners["turn"].replay, first.learners["turn"].table
     second.run_epoch()
     # Means of gradients are kept to three digits, everything else to the last bit.
     moved, apart = (flat(whole.weights()) - part for part in (before, flat(second.weights())))
@@ -243,7 +265,7 @@ def test_what_knows_more_than_the_odds_is_less_exploitable() -> None:
     zero = RoundEndNet(16, 1, 8)
     with torch.no_grad():
         zero.out.weight.zero_()
-    ends = RoundEnds(RoundEndLeaves({4: zero}, game.rules.stack), "modified-cfr-ave", (4,), solves_turns=False)
+    ends = RoundEnds(RoundEndLeaves({4: zero}, game.rules.stack), "modified-cfr-ave", (4,), looks_further=False)
     short = endgame_quality(game, [HandSearch(game, iterations=40, ends=ends)], lambda *_: None)
     whole = endgame_quality(game, [HandSearch(game, iterations=40)], lambda *_: None)
     assert whole.exploitability < 0.5 * short.exploitability

@@ -196,6 +196,9 @@ class TwoBoards(BoardTable):
     def __init__(self, boards: BoardTensors) -> None:
         self._two = boards.features
 
+    def meet(self, kind: Tensor) -> None:
+        pass
+
     def features(self, kind: Tensor) -> Tensor:
         return self._two[kind]
 
@@ -244,7 +247,9 @@ def test_a_run_trains_policies_that_its_searches_and_its_agent_start_from(tmp_pa
     assert search.ends.warm.iterations == 3
     here = PublicHand.start(game).dealt(game.known_board)
     played = [
-        HandSearch(game, iterations=4, ends=dataclasses.replace(search.ends, solves_turns=False, warm=warm)).probabilities(here)
+        HandSearch(game, iterations=4, ends=dataclasses.replace(search.ends, looks_further=False, warm=warm)).probabilities(
+            here
+        )
         for warm in (search.ends.warm, None)
     ]
     assert np.abs(played[0] - played[1]).max() > 0.01

@@ -96,6 +96,33 @@ def test_targets_have_the_right_mean_whatever_the_networks_say(starts: RoundStar
     torch.testing.assert_close(start.beyond, start.odds, rtol=0, atol=2e-3)
 
 
+def test_half_of_the_surprise_is_half_way_to_what_the_network_expects(
+    starts: RoundStarts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = DealtBoards(TURN_BOARD, torch.tensor([0]), torch.zeros(1, 1, dtype=torch.int64))
+    beliefs = some_beliefs(1)
+    expected = starts.expected(TURN_BOARD, BETTINGS[:1], RULES.stack, beliefs)[:, 0]
+    monkeypatch.setattr(
+        HoldemSelfPlay,
+        "_search",
+        lambda _s, _r, _b, dealt, reaches, _e: 2 * dealt.boards.leads(reaches.transpose(0, 1).flip(0)),
+    )
+    beyond = {}
+    for surprise in (0.0, 0.5, 1.0):
+        config = dataclasses.replace(PRESETS["smoke"], games=1, surprise=surprise)
+        play = HoldemSelfPlay(RULES, config, RoundEndLeaves({4: noisy_net()}), starts, {}, np.random.default_rng(0))
+        played = Played()
+        play._play_on(RULES, BETTINGS[0], here, beliefs[:, 0], expected, played)
+        (part,) = played.ends[4]
+        beyond[surprise] = part.beyond[0].float()
+    other = beliefs[:, 0].flip(0)
+    mean = (expected - TURN_BOARD.leads(other)) / TURN_BOARD.meetings(other)
+    known = ~beyond[0.0].isnan()
+    torch.testing.assert_close(beyond[0.0][known], mean[:, 0][known], rtol=0, atol=4e-3)
+    torch.testing.assert_close(beyond[0.5], (beyond[0.0] + beyond[1.0]) / 2, rtol=0, atol=4e-3, equal_nan=True)
+    assert float((beyond[1.0] - beyond[0.0])[known].abs().mean()) > 0.05
+
+
 class Truthful:
     """Leaves that say what was solved, and a little more for hands that are met."""
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from tacit.solvers.driver import Driver
-from tacit.tree.subgame import ROUND, Depth
+from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
-MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, ROUND: 400_000}
+MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, TWO_ROUNDS: 3_000_000, ROUND: 400_000}
 """Numbers of a strategy that are searched where only iterations are counted, by depth; with more, the menu is cut down."""
-FIRST_RATES: dict[str, dict[Depth, float]] = {"cpu": {None: 1e8, ROUND: 6e6}, "cuda": {None: 1e8, ROUND: 6e7}}
+FIRST_RATES: dict[str, dict[Depth, float]] = {
+    "cpu": {None: 1e8, TWO_ROUNDS: 3e6, ROUND: 6e6},
+    "cuda": {None: 1e8, ROUND: 6e7},
+}
 """Numbers of a strategy updated in a second, by device and depth, until it is measured: those of one core, and a guess."""
 WANTED_ITERATIONS = 100
 """A menu is as large as allows so many iterations in time."""
@@ -23,6 +28,31 @@ LEAST_ITERATIONS = 24
 """Of every search, late or not: an average of fewer is close to uniform play, which bets whole stacks."""
 CHECKS = 8
 """How often the clock is looked at in what is left of a search, at least."""
+
+
+class Watcher(NamedTuple):
+    """Somebody who waits for searches that are limited by time.
+
+    Attributes:
+      is_cut: Returns whether the search should end now with what it has.
+      progress: Hears which share of the decision's time is over, 0 to 1.
+    """
+
+    is_cut: Callable[[], bool] = lambda: False
+    progress: Callable[[float], None] = lambda _: None
+
+
+_watcher = ContextVar("watcher", default=Watcher())  # noqa: B039, it cannot be changed
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Has searches by time within a `with` block report how far they are, and end early when they are told to."""
+    before = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(before)
 
 
 class TimeBudget:
@@ -39,11 +69,12 @@ class TimeBudget:
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.perf_counter, device: str = "cpu") -> None:
         self._seconds, self._clock = seconds, clock
         self._rates = dict(FIRST_RATES[device.partition(":")[0]])
-        self._deadline = 0.0
+        self._began = self._deadline = 0.0
 
     def start_decision(self) -> None:
         """Counts from now on."""
-        self._deadline = self._clock() + (1.0 - KEPT_BACK) * (self._seconds or 0.0)
+        self._began = self._clock()
+        self._deadline = self._began + (1.0 - KEPT_BACK) * (self._seconds or 0.0)
 
     def max_entries(self, depth: Depth, iterations: int) -> int:
         """Returns how many numbers a strategy may have, of a search of so many iterations at most."""
@@ -59,7 +90,7 @@ class TimeBudget:
         return min(iterations, max(LEAST_ITERATIONS, int(self._rates[depth] * left / num_entries)))
 
     def run(self, driver: Driver, iterations: int, num_entries: int, depth: Depth, is_last: bool) -> None:
-        """Runs iterations until they are done or time is up; at least `LEAST_ITERATIONS`, unless fewer are asked for.
+        """Runs iterations until they are done, time is up or a watcher cuts it short; at least `LEAST_ITERATIONS`, if as many.
 
         Args:
           driver: the search.
@@ -74,13 +105,14 @@ class TimeBudget:
         began = self._clock()
         deadline = self._deadline if is_last else began + ON_THE_WAY * (self._deadline - began)
         driver.clock.reserve(iterations)  # a captured iteration stays valid
-        done, step, each = 0, 1, 0.0
-        while done < iterations and (done < LEAST_ITERATIONS or self._clock() + each <= deadline):
+        done, step, each, watcher = 0, 1, 0.0, _watcher.get()
+        while done < iterations and (done < LEAST_ITERATIONS or (self._clock() + each <= deadline and not watcher.is_cut())):
             before = self._clock()
             driver.run(step)
             _finish(driver.passes)
             each = (self._clock() - before) / step
             done += step
+            watcher.progress(min(1.0, (self._clock() - self._began) / max(self._deadline - self._began, 1e-9)))
             step = max(1, min(iterations - done, int((deadline - self._clock()) / max(each, 1e-9) / CHECKS)))
         if done > 1:  # the first iterations may compile and capture: the latest ones tell
             self._rates[depth] = 0.5 * (self._rates[depth] + num_entries / max(each, 1e-9))

@@ -85,6 +85,7 @@ def hand_view(search: HandSearch, now: Situation) -> View:
         strategy=tree.decision(strategy.probabilities, node).T[order].astype(np.float64),
         values=(values[0], values[1]),
         in_short=(first, second),
+        action_values=search.action_values(now).T[order].astype(np.float64),
     )
 
 

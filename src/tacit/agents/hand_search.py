@@ -2,11 +2,11 @@
 
 Before the turn a search ends with the betting round, and from then on it goes to the end of the hand. Where a round ends,
 hands are worth their equity (`CheckDownLeaves`), which foresees no later bet, or what networks say that were trained to
-(`nets/round_end_leaves.py`): then every search but the river's ends with its round. The ranges that a search starts from
-follow by Bayes' rule from the solution before it. Nothing is searched again within a solution, unless somebody makes a bet
-that it does not know: then search starts anew at that decision, with the ranges that came there and the bet added to the tree
-(as ReBeL adds off-tree actions). Solutions are kept for when the same situation comes up again, as the start of a hand always
-does.
+(`nets/round_end_leaves.py`): then every search but the river's ends with its round, or with the next one where there is time
+for that, since networks err less the nearer the end of the hand is. The ranges that a search starts from follow by Bayes' rule
+from the solution before it. Within a round nothing is searched again, unless somebody makes a bet that the solution does not
+know: then search starts anew at that decision, with the ranges that came there and the bet added to the tree (as ReBeL adds
+off-tree actions). Solutions are kept for when the same situation comes up again, as the start of a hand always does.
 
 A search runs on any device (`kernels/hand_device.py`) for so many iterations, or until the time of its decision is up
 (`budget.py`). What comes out is a strategy of a tree of hands wherever it was computed.
@@ -27,7 +27,7 @@ from tacit.agents.situation import Ranges, Situation, promised
 from tacit.agents.warm import WarmStart
 from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.errors import TacitError
-from tacit.games.betting import BOARD_CARDS, DEAL, FOLD, TURN, BettingRules
+from tacit.games.betting import BOARD_CARDS, DEAL, FLOP, FOLD, TURN, BettingRules
 from tacit.games.holdem import Holdem
 from tacit.games.menus import smaller_menus
 from tacit.games.public_hand import CARD, PublicHand
@@ -45,11 +45,13 @@ from tacit.tree.hand_builder import build_hand_tree, num_hand_entries
 from tacit.tree.hand_strategy import HandStrategy
 from tacit.tree.hand_tree import START, HandTree
 from tacit.tree.public_tree import Floats
-from tacit.tree.subgame import ROUND, Depth
+from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
 KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
 """Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
 
+FURTHER: dict[int, Depth] = {BOARD_CARDS[FLOP]: TWO_ROUNDS, BOARD_CARDS[TURN]: None}
+"""How far a search goes that looks a round further, by the number of cards on the board."""
 Path = tuple[tuple[int, int], ...]
 _Key = tuple[Path, tuple[int, ...], int | None]
 """How a situation was reached, the bets that were added there, and who searches where that matters."""
@@ -63,14 +65,15 @@ class RoundEnds:
       leaves: values them.
       decomposition: at which beliefs (see `DriverOptions`).
       boards: the numbers of cards on the boards that are searched to the round's end and no further.
-      solves_turns: whether on the turn the rest of the hand is solved all the same where that is small enough.
+      looks_further: whether searches go a round further all the same where that is small enough: on the turn to the end of
+        the hand, on the flop to the end of the turn.
       warm: what searches by planes (`HandDevice`) start from, if anything.
     """
 
     leaves: LeafEvaluator
     decomposition: str
     boards: tuple[int, ...]
-    solves_turns: bool = True
+    looks_further: bool = True
     warm: WarmStart | None = None
 
 
@@ -115,7 +118,7 @@ class HandSearch:
           TacitError: it should re-solve, and the ends' worth says nothing of single cards; or there is no such device.
         """
         self.game, self.safety, self.searches = game, safety, 0
-        self.ends = ends or RoundEnds(CheckDownLeaves(), CFR_D, BOARD_CARDS[:TURN])
+        self.ends = ends or RoundEnds(CheckDownLeaves(), CFR_D, BOARD_CARDS[:TURN], looks_further=False)
         if safety == RE_SOLVING and not isinstance(self.ends.leaves, CheckDownLeaves):
             raise TacitError(f"networks of round ends promise nothing for single cards: choose safety {SAMPLED} or {UNSAFE}")
         self._schedule, self._iterations = plain_schedule(solver), iterations
@@ -155,6 +158,10 @@ class HandSearch:
     def values(self, now: Situation, player: int) -> Floats:
         """Returns `[H]` what a player's hands are worth at a decision of a solution, by lane (`HandTree.hands`)."""
         return now.values(player, self._device.passes(now.solution.tree, keep=True), self.ends.leaves)
+
+    def action_values(self, now: Situation) -> Floats:
+        """Returns `[A, H]` what each action at a decision of a solution is worth to the actor's hands, by lane."""
+        return now.action_values(self._device.passes(now.solution.tree, keep=True), self.ends.leaves)
 
     def promised(self, now: Situation, player: int) -> Floats:
         """Returns `[1326]` what the solution before a new search left a player with each hand, in chips."""
@@ -252,14 +259,17 @@ class HandSearch:
         return depth, rules
 
     def _depth(self, now: Situation, ranges: Ranges) -> Depth:
-        """Returns how far a search goes: to the end of the hand where no round end is valued, or where that is near enough."""
+        """Returns how far a search goes: to the end of the hand where no round end is valued, or a round further if it can."""
         if len(now.board) not in self.ends.boards:
             return None
-        may_solve = self.ends.solves_turns and len(now.board) == BOARD_CARDS[TURN]
-        room = self._budget.max_entries(None, self._iterations)
-        if may_solve and num_hand_entries(self.game.rules, now.board, ranges, now.betting) <= room:
-            return None
-        return ROUND
+        if not self.ends.looks_further or len(now.board) not in FURTHER:
+            return ROUND
+        depth = FURTHER[len(now.board)]
+        if depth is not None and self._device.device != "cpu":
+            return ROUND  # networks value the leaves of several boards on the CPU only
+        room = self._budget.max_entries(depth, self._iterations)
+        fits = num_hand_entries(self.game.rules, now.board, ranges, now.betting, depth) <= room
+        return depth if fits else ROUND
 
     def _gadget(self, now: Situation, tree: HandTree, passes: AnyTreePasses, opponent: int) -> Gadget:
         """Returns the constraint that leaves the opponent what the solution before promised."""

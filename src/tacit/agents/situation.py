@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from tacit.cards.hands import NUM_HANDS, meetings, possible_hands
-from tacit.evaluation.exact import infostate_values
+from tacit.evaluation.exact import infostate_values, leaf_values
 from tacit.games.betting import Betting
 from tacit.kernels.base import AnyTreePasses, LeafEvaluator
 from tacit.kernels.hand_leaves import HandStates
@@ -59,10 +59,14 @@ class Situation:
         return replace(self, ranges=self.ranges_here(), strategy=None, spot=START, left=left)
 
     def deal(self, step: tuple[int, int]) -> Situation:
-        """Returns what follows a card: the next board of the same solution, or where that ended the start of a new search."""
+        """Returns what follows a card: the next board of the same solution, or the start of a new search.
+
+        A new one starts where the solution ended, and where it was cut further down: a search from here sees more.
+        """
         board, path = (*self.board, step[1]), (*self.path, step)
-        if self.strategy is not None and self.strategy.tree.kind[self.spot.node] == DEALS:
-            return replace(self, board=board, path=path, spot=self.strategy.tree.after(self.spot, step[1]))
+        tree = None if self.strategy is None else self.strategy.tree
+        if tree is not None and tree.kind[self.spot.node] == DEALS and not tree.leaf_betting:
+            return replace(self, board=board, path=path, spot=tree.after(self.spot, step[1]))
         after = self.leave()
         first, second = (part * possible_hands(board) for part in after.ranges)
         return replace(after, board=board, path=path, ranges=(first, second))
@@ -76,6 +80,21 @@ class Situation:
           evaluator: values where the tree was cut.
         """
         return infostate_values(passes, self.solution.probabilities, player, self.spot.node, evaluator)
+
+    def action_values(self, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
+        """Returns `[A, H]` what each action is worth to the hands of the player who acts, if both go on by the solution.
+
+        Args:
+          passes: over the solution's tree.
+          evaluator: values where the tree was cut.
+        """
+        tree, node = self.solution.tree, self.spot.node
+        actor, entries = int(tree.actor[node]), passes.entries(self.solution.probabilities)
+        reaches = [passes.reach(player, entries) for player in (0, 1)]
+        passes.values(actor, entries, reaches[1 - actor], leaf_values(passes, evaluator, reaches)[actor])
+        cfv = np.stack([passes.node_values(actor, int(child)) for child in tree.children(node)])
+        likelihood = passes.node_likelihood(actor, node, reaches[1 - actor])
+        return np.divide(cfv, likelihood, out=np.full_like(cfv, np.nan), where=likelihood > 0)
 
 
 def promised(now: Situation, player: int, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:

@@ -219,8 +219,15 @@ class BoardTable:
         """Returns `[G]` canonical boards by their numbers."""
         return BoardTensors(self._boards[kind])
 
+    def meet(self, kind: Tensor) -> None:
+        """Finds what is to be known of canonical boards `[G]`, where that was not done before."""
+        new, cards = torch.unique(kind[~self._known[kind]]), self._boards.shape[1]
+        at_once = max(1, _ROWS_AT_ONCE // comb(NUM_CARDS - cards, FULL_BOARD - cards))
+        for first in range(0, len(new), at_once):
+            self._add(new[first : first + at_once])
+
     def boards(self, kind: Tensor) -> BoardTensors:
-        """Returns `[G]` canonical boards by their numbers, with what is known of them."""
+        """Returns `[G]` canonical boards by their numbers, with what is known of them; boards that were met before."""
         boards = self.plain_boards(kind)
         boards.features = self.features(kind)
         if self._counted is not None:
@@ -228,11 +235,7 @@ class BoardTable:
         return boards
 
     def features(self, kind: Tensor) -> Tensor:
-        """Returns `[G, H, NUM_FEATURES]` what describes the hands of canonical boards, in half precision."""
-        new, cards = torch.unique(kind[~self._known[kind]]), self._boards.shape[1]
-        at_once = max(1, _ROWS_AT_ONCE // comb(NUM_CARDS - cards, FULL_BOARD - cards))
-        for first in range(0, len(new), at_once):
-            self._add(new[first : first + at_once])
+        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards that were met before, in half precision."""
         assert self._features is not None
         return self._features[kind]
 
@@ -257,6 +260,9 @@ class FullBoards:
 
     def __init__(self, num_cards: int = FULL_BOARD) -> None:
         self.num_cards = num_cards
+
+    def meet(self, kind: Tensor) -> None:
+        """Does nothing: all is found when asked for."""
 
     def boards(self, kind: Tensor) -> BoardTensors:
         """Returns `[G]` boards by their numbers (`board_number`)."""

@@ -62,6 +62,8 @@ def with_cards(before: BoardTensors, parent: Tensor, cards: Tensor, tables: Tabl
     table = tables.get(boards.shape[1])
     if boards.shape[1] < FULL_BOARD and not isinstance(table, FullBoards):
         renaming, kind = _canonical(boards)
+        if table is not None:
+            table.meet(kind)
         after = BoardTensors(_kinds(boards.shape[1], device)[0][kind]) if table is None else table.boards(kind)
         # A hand of the new board was another one before suits were renamed.
         was = _unnamed_hands(device)[renaming].gather(1, after.hand)

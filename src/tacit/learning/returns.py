@@ -9,14 +9,17 @@ import numpy as np
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL
 from tacit.kernels import make_passes
+from tacit.tree.public_tree import PublicTree
 from tacit.tree.search_space import SearchSpace
 
 
 def typical_return(space: SearchSpace) -> float:
     """Returns the mean absolute return of uniform play: exactly where the game was compiled, else over random games."""
-    if not space.compiled:
-        return _sampled_return(space.game)
-    tree = space.tree
+    return uniform_return(space.tree) if space.compiled else _sampled_return(space.game)
+
+
+def uniform_return(tree: PublicTree) -> float:
+    """Returns the mean absolute return of uniform play in a compiled game."""
     passes = make_passes(tree)
     uniform = passes.uniform()
     first, second = (passes.rows_to_numpy(player, passes.reach(player, uniform)) for player in (0, 1))

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
 from tacit.cards.hands import NUM_HANDS
+from tacit.games.betting import Betting
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.street_passes import StreetStates
 from tacit.nets.round_end_net import RoundEndNet, public_features
@@ -64,7 +65,7 @@ class RoundEndLeaves:
         self._fast = {cards: copy.deepcopy(net).to(self._dtype) for cards, net in nets.items()}
         self._known: WeakKeyDictionary[StreetStates, _Known] = WeakKeyDictionary()
         self._faced: WeakKeyDictionary[StreetStates, _Faced] = WeakKeyDictionary()
-        self._games: WeakKeyDictionary[HandStates, list[tuple[StreetStates, list[int]]]] = WeakKeyDictionary()
+        self._games: WeakKeyDictionary[HandStates, list[tuple[StreetStates, Tensor]]] = WeakKeyDictionary()
 
     @torch.no_grad()
     def refresh(self) -> None:
@@ -91,24 +92,29 @@ class RoundEndLeaves:
             return self._evaluate(states, beliefs, changed)
         halves = beliefs.view(2, NUM_HANDS, -1)
         values = torch.zeros_like(halves)
-        for game, leaves in self._boards(states):
-            hand = game.boards.hand[0]
-            here = halves[:, hand][:, :, leaves].permute(0, 2, 1)[:, :, None].float()
-            found = self._evaluate(game, here, changed)[:, :, 0].permute(0, 2, 1).to(values.dtype)
-            values[:, hand[:, None], torch.tensor(leaves)[None]] = found
+        for games, leaves in self._boards(states, beliefs.device):
+            places = games.boards.hand[:, :, None], leaves[:, None]
+            here = halves[:, *places].permute(0, 3, 1, 2).float().contiguous()
+            values[:, *places] = self._evaluate(games, here, changed).permute(0, 2, 3, 1).to(values.dtype)
         return values.view(beliefs.shape)
 
-    def _boards(self, states: HandStates) -> list[tuple[StreetStates, list[int]]]:
-        """Returns the leaves on each board as those of a batch of one game."""
+    def _boards(self, states: HandStates, device: torch.device) -> list[tuple[StreetStates, Tensor]]:
+        """Returns the leaves as those of batches of games that bet alike, and `[G, L]` which leaves these are."""
         if states not in self._games:
+            alike: dict[tuple[Betting, ...], list[tuple[tuple[int, ...], list[int]]]] = {}
+            for board, leaves in states.by_board().items():
+                alike.setdefault(tuple(states.betting[leaf] for leaf in leaves), []).append((board, leaves))
             self._games[states] = [
                 (
                     StreetStates(
-                        BoardTensors(torch.tensor([board])), [states.betting[leaf] for leaf in leaves], 1.0, self._stack
+                        BoardTensors(torch.tensor([board for board, _ in games], device=device)),
+                        list(bettings),
+                        1.0,
+                        self._stack,
                     ),
-                    leaves,
+                    torch.tensor([leaves for _, leaves in games], device=device),
                 )
-                for board, leaves in states.by_board().items()
+                for bettings, games in alike.items()
             ]
         return self._games[states]
 

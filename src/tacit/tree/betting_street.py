@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, RIVER, SHOWDOWN, Betting, BettingRules
 from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS
-from tacit.tree.subgame import ROUND, Depth
+from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
+ROUNDS: dict[Depth, int | None] = {None: None, ROUND: 1, TWO_ROUNDS: 2}
+"""Betting rounds of a tree by its depth; None for all that are left."""
 Extra = Mapping[Betting, tuple[int, ...]]
 NOTHING_EXTRA: Extra = {}
 
@@ -90,14 +92,14 @@ def kind_and_amount(betting: Betting, is_last: bool) -> tuple[int, float]:
 def betting_streets(
     rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA, depth: Depth = None
 ) -> list[BettingStreet]:
-    """Returns the betting of all streets from that of the board on, or of that one alone."""
-    if depth not in (None, ROUND):
-        raise TacitError(f"a tree of hold'em goes to the end of the hand or of the {ROUND}, not to depth {depth!r}")
+    """Returns the betting of all streets from that of the board on, or of the first ones alone."""
+    rounds = num_rounds(depth)
     if not num_cards and depth != ROUND:
         raise TacitError(f"before the flop a tree of hold'em ends with the betting {ROUND}: the rest is too large")
-    streets, begins = [], [start or rules.start()]
+    streets: list[BettingStreet] = []
+    begins = [start or rules.start()]
     while begins:
-        street = BettingStreet(is_last=depth == ROUND)
+        street = BettingStreet(is_last=len(streets) + 1 == rounds)
         for player in (0, 1):
             street.row_parent[player].extend([-1] * len(begins))
             street.row_entry[player].extend([-1] * len(begins))
@@ -107,6 +109,19 @@ def betting_streets(
         begins = [] if street.is_last else [next_street(rules, betting) for _, betting in street.deals]
     assert len(streets) <= 6 - num_cards
     return streets
+
+
+def num_rounds(depth: Depth) -> int | None:
+    """Returns how many betting rounds a tree of hold'em has; None for all that are left.
+
+    Raises:
+      TacitError: it is no depth of such a tree.
+    """
+    if depth not in ROUNDS:
+        raise TacitError(
+            f"a tree of hold'em goes to the end of the hand, of the {ROUND} or of {TWO_ROUNDS}, not to depth {depth!r}"
+        )
+    return ROUNDS[depth]
 
 
 def next_street(rules: BettingRules, betting: Betting) -> Betting:

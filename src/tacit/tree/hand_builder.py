@@ -20,11 +20,12 @@ from tacit.tree.betting_street import (
     betting_streets,
     kind_and_amount,
     next_street,
+    num_rounds,
 )
 from tacit.tree.estimate import memory_budget, memory_limit, readable_bytes
 from tacit.tree.hand_tree import DEALS, DECIDES, Blocks, HandTree, lanes_of
 from tacit.tree.public_tree import Floats
-from tacit.tree.subgame import ROUND, Depth
+from tacit.tree.subgame import Depth
 
 BYTES_PER_NUMBER = 40
 """What a number of a strategy takes at most (measured): with regret matching 22 bytes, most of them for the result, and 36
@@ -53,7 +54,8 @@ def build_hand_tree(
       ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
       start: where the betting stands; None for the start of the rules.
       extra: raises that are possible at some states beside those of the menu.
-      depth: None for the rest of the game, `round` to cut the tree where the next card would come.
+      depth: None for the rest of the game, `round` to cut the tree where the next card would come, `two rounds` to cut it where
+        the card after that would.
       group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
         do not notice.
       held: `[1326]` hands that the board allows and both may hold, whatever their ranges; None for those of each one's range.
@@ -109,7 +111,7 @@ def build_hand_tree(
         row_entry=row_entry,
         row_block=row_block,
         root_reach=reaches,
-        leaf_betting=[betting for _, betting in streets[0].deals] if depth == ROUND else [],
+        leaf_betting=[betting for street in block_street if streets[street].is_last for _, betting in streets[street].deals],
         own=(own[0][blocks.hand], own[1][blocks.hand]),
         pair_weight=chance / meeting,
     )
@@ -153,7 +155,7 @@ def num_hand_entries(
     """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
     group = symmetries(board, ranges) if group is None else group
     held, boards, lanes = held_hands(board, ranges[0] + ranges[1], group), [(board, group)], []
-    entries = _entries_by_street(rules, extra, start or rules.start(), depth == ROUND, {})
+    entries = _entries_by_street(rules, extra, start or rules.start(), num_rounds(depth), {})
     for street in range(len(entries)):
         if street:
             boards = [((*cards, card), stabiliser(group, card)) for cards, group in boards for card in orbits(cards, group)]
@@ -162,22 +164,23 @@ def num_hand_entries(
 
 
 def _entries_by_street(
-    rules: BettingRules, extra: Extra, betting: Betting, is_last: bool, known: dict[Betting, list[int]]
+    rules: BettingRules, extra: Extra, betting: Betting, rounds: int | None, known: dict[Betting, list[int]]
 ) -> list[int]:
-    """Returns how many actions a tree of the betting has on this street and on each that follows.
+    """Returns how many actions a tree of so many rounds of betting has on this street and on each that follows.
 
     Many sequences lead to equal states, which are counted once (`known`): a tree that would take minutes to build is counted
     in a moment.
     """
     if betting not in known:
-        kind, _ = kind_and_amount(betting, is_last)
+        kind, _ = kind_and_amount(betting, rounds == 1)
         below: list[list[int]] = []
         if kind == DECIDES:
             actions = {*rules.actions(betting), *extra.get(betting, ())}
-            below = [_entries_by_street(rules, extra, rules.apply(betting, action), is_last, known) for action in actions]
+            below = [_entries_by_street(rules, extra, rules.apply(betting, action), rounds, known) for action in actions]
             below.append([len(actions)])
         elif kind == DEALS:
-            below = [[0, *_entries_by_street(rules, extra, next_street(rules, betting), is_last, known)]]
+            left = None if rounds is None else rounds - 1
+            below = [[0, *_entries_by_street(rules, extra, next_street(rules, betting), left, known)]]
         known[betting] = [sum(part) for part in zip_longest(*below, fillvalue=0)] or [0]
     return known[betting]
 

@@ -14,9 +14,10 @@ from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, in_ranges
 
 Index = NDArray[np.int64]
-ROUND = "round"
+ROUND, TWO_ROUNDS = "round", "two rounds"
 Depth = int | str | None
-"""Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game."""
+"""Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game; trees of hold'em also go to
+the end of the next round (`two rounds`)."""
 
 
 @dataclass(frozen=True)

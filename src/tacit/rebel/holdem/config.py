@@ -36,6 +36,8 @@ class HoldemConfig(Settings):
       branches: Leaves of a search below which play goes on.
       nodes: The most nodes of a round's betting; with more, some of the game's bets are left out (`games/menus.py`).
       perturbation: How far bets are drawn from the game's, in pots.
+      surprise: How much of what a search after one card found beyond the network of beginnings goes into targets. 1 is right on
+        the mean whatever that network says; less is less noisy. Without networks of beginnings it is always 1.
       start_networks: Whether networks of round beginnings take the noise of the next card out of targets (`starts.py`).
       warm_start: Iterations that policy networks stand for where searches begin, 15 in the paper; they are trained beside the
         value networks. 0 has none.
@@ -52,6 +54,8 @@ class HoldemConfig(Settings):
       embedding: Numbers that stand for a hand, or for a card in `appendix-g`.
       learning_rate: The learning rate of Adam at the start; a cosine lets it fall over the run.
       batch_size: Examples in a training step.
+      belief_weight: How much the loss counts hands by how likely they are held; the rest counts all hands alike. Values of
+        hands that are hardly ever held are large, hard to learn, and matter little.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept of each street, 4.6 KB each on a GPU and 9.1 on a CPU.
       replay_device: Where examples are kept: `device`, where networks are trained, or `host`, the memory of the machine.
@@ -75,6 +79,7 @@ class HoldemConfig(Settings):
     branches: Count = 4
     nodes: Count = 200
     perturbation: PositiveOrZero = 0.1
+    surprise: Share = 1.0
     start_networks: Flag = False
     warm_start: CountOrZero = 0
     warm_start_at: CountOrZero = 1
@@ -87,6 +92,7 @@ class HoldemConfig(Settings):
     embedding: Count = 64
     learning_rate: Positive = 1e-3
     batch_size: Count = 64
+    belief_weight: Share = 0.0
     ratio: Positive = 8.0
     replay_size: Count = 20_000
     replay_device: Annotated[str, Choice(DEVICE, HOST)] = DEVICE
@@ -107,8 +113,9 @@ class HoldemConfig(Settings):
 PRESETS: dict[str, HoldemConfig] = {
     "cpu": HoldemConfig(),
     "gpu": HoldemConfig(
-        iterations=96, fewer_bets=0.5, shaped=0.5, games=512, branches=8, start_networks=True, hidden=512, embedding=128,
-        batch_size=512, replay_size=1_500_000, epoch_examples=32_768, epochs=1_000, evaluate_every=5,
+        iterations=96, fewer_bets=0.5, shaped=0.5, games=512, branches=8, surprise=0.5, start_networks=True, hidden=512,
+        embedding=128, batch_size=512, belief_weight=0.95, replay_size=1_500_000, epoch_examples=32_768, epochs=1_000,
+        evaluate_every=5,
     ),
     "paper": HoldemConfig(
         iterations=128, games=512, branches=8, warm_start=15, network=APPENDIX_G, suit_symmetry=False, odds=False,

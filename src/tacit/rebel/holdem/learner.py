@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 import torch
@@ -11,6 +12,8 @@ from torch.nn import functional
 
 from tacit.cards.board_tensors import FULL_BOARD, BoardTable, FullBoards
 from tacit.learning.replay import ReplayBuffer
+from tacit.nets.appendix_g import AppendixGNet
+from tacit.nets.captured import CapturedStep
 from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.optimizers import optimizer_state, restore_optimizer
 from tacit.nets.round_net import RoundNet
@@ -20,6 +23,8 @@ from tacit.rebel.holdem.stored import StoredExamples, restored, stored
 
 HUBER_DELTA = 0.5
 """In units of what either player has put in: larger errors count linearly."""
+MOST_HELD = 8.0
+"""Hands that are held more often than so many times the mean count no more than that."""
 MAX_GRADIENT = 5.0
 
 
@@ -42,14 +47,24 @@ class RoundLearner(ABC, Generic[N, E, K]):
       table: what is known of its boards.
       config: of the run.
       device: where everything lies but, if the settings say so, examples.
+
+    Attributes:
+      net: What learns.
+      replay: The examples.
+      table: What is known of boards: at least of those that examples have.
     """
 
     def __init__(self, net: N, kept: type[K], table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         self.net, self._config = net, config
         place = "cpu" if config.replay_device == HOST else device
         self.replay: ReplayBuffer[K] = ReplayBuffer(kept, config.replay_size, place)
-        self._optimizer = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
-        self._device, self._table = device, table
+        self.table, self._device = table, device
+        # Networks that know every hand by its place ask the host for names of suits.
+        on_gpu = torch.device(device).type == "cuda"
+        self._captures = on_gpu and not isinstance(net, AppendixGNet)
+        rate = torch.tensor(config.learning_rate, device=device)  # a tensor can change inside a captured step
+        self._optimizer = torch.optim.Adam(net.parameters(), lr=rate, capturable=on_gpu)
+        self._run_step: Callable[[K], Tensor] = CapturedStep(self._step) if self._captures else self._step
 
     @abstractmethod
     def _keep(self, examples: E) -> K:
@@ -61,19 +76,24 @@ class RoundLearner(ABC, Generic[N, E, K]):
 
     def learn(self, examples: E, learning_rate: float, generator: torch.Generator) -> float:
         """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
+        self.table.meet(examples.kind.long())
         self.replay.add(self._keep(examples))
         for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate
+            group["lr"].fill_(learning_rate)
         steps = max(1, round(self._config.ratio * len(examples.kind) / self._config.batch_size))
         total = torch.zeros((), device=self._device)
         for batch in self.replay.batches(steps, self._config.batch_size, generator, self._device):
-            self._optimizer.zero_grad(set_to_none=True)
-            loss = self._batch_loss(batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
-            self._optimizer.step()
-            total += loss.detach()
+            total += self._run_step(batch)
         return float(total) / steps
+
+    def _step(self, batch: K) -> Tensor:
+        """Returns the loss of a batch after learning from it."""
+        self._optimizer.zero_grad(set_to_none=True)
+        loss = self._batch_loss(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), MAX_GRADIENT)
+        self._optimizer.step()
+        return loss.detach()
 
     def state(self) -> dict[str, Tensor]:
         """Returns all there is to restore but the examples: these are made again."""
@@ -84,6 +104,8 @@ class RoundLearner(ABC, Generic[N, E, K]):
         """Continues from a saved state."""
         self.net.load_state_dict(unprefixed("net", state))
         restore_optimizer(self._optimizer, unprefixed("optimizer", state))
+        if self._captures:
+            self._run_step = CapturedStep(self._step)  # the optimizer's state is new
 
 
 class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
@@ -99,11 +121,13 @@ class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
         return stored(examples, self._keeps_odds)
 
     def _batch_loss(self, batch: StoredExamples) -> Tensor:
-        return self.loss(restored(batch, self._table))
+        return self.loss(restored(batch, self.table))
 
     def loss(self, batch: RoundEndExamples) -> Tensor:
-        """Returns the mean Huber loss over hands that the card left, each weighted by how likely it can be held."""
+        """Returns the mean Huber loss over hands that the card left, each weighted by how likely it can be held, and is."""
         found, wanted, weight = self._compare(batch)
+        held, share = batch.beliefs.transpose(0, 1)[:, None].float().clamp(max=MOST_HELD), self._config.belief_weight
+        weight = weight * (1.0 - share + share * held)
         error = functional.huber_loss(found, wanted, reduction="none", delta=HUBER_DELTA)
         return (error * weight).sum() / weight.sum()
 
@@ -113,6 +137,7 @@ class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
 
         Both hold the noise of the one card that came.
         """
+        self.table.meet(batch.kind.long())
         found, wanted, weight = self._compare(batch)
         weight = weight * batch.beliefs.transpose(0, 1).float()[:, None]
         return tuple(float(((part - wanted).abs() * weight).sum() / weight.sum()) for part in (found, 0.0))  # type: ignore[return-value]
@@ -123,7 +148,7 @@ class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.know_kind(self._table, batch.kind, batch.public)
+            hands = self.net.know_kind(self.table, batch.kind, batch.public)
             told = odds if self.net.helps.odds else torch.zeros_like(odds)
             found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], told, met)
         known, wanted = ~beyond.isnan(), beyond if self.net.helps.odds else beyond + odds

@@ -94,7 +94,7 @@ class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamp
         """Returns the mean over hands of the square errors of all their actions."""
         beliefs = restored_beliefs(batch.beliefs).transpose(0, 1)[:, None]
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
-            hands = self.net.embed(self._table.features(batch.kind.long()).float(), batch.decision[:, :NUM_TEXTURE].float())
+            hands = self.net.embed(self.table.features(batch.kind.long()).float(), batch.decision[:, :NUM_TEXTURE].float())
             found = self.net(hands, batch.decision[None].float(), beliefs, batch.actions[None].float(), batch.legal[None])[0]
         error: Tensor = found.float() - unquantise(batch.policy)
         return error.square().sum(1).mean()

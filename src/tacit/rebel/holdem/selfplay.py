@@ -214,6 +214,7 @@ class HoldemSelfPlay:
         lane = dealt.lane.expand(2, -1, -1)
         reaches = beliefs.gather(2, lane)
         values = self._search(rules, after, dealt, reaches.transpose(0, 1).contiguous(), examples)
+        share = 1.0 if expected is None else self.config.surprise
         if expected is None:
             expected, known = boards.leads(beliefs.flip(0)), dealt.boards.leads(reaches.flip(0))
         else:
@@ -222,7 +223,7 @@ class HoldemSelfPlay:
             start = self._examples(dealt, betting, rules.stack, reaches / total, values / total.flip(0))
             examples.starts.setdefault(dealt.boards.board.shape[1], []).append(start)
         surprise = torch.full(beliefs.shape, torch.nan, device=beliefs.device)
-        surprise.scatter_(2, lane, card_factor(boards, count) * (values - known))
+        surprise.scatter_(2, lane, share * card_factor(boards, count) * (values - known))
         at_end = before if not moments else DealtBoards(boards, before.kind.expand(moments), before.lane)
         new = self._examples(at_end, betting, rules.stack, beliefs, expected + surprise)
         if moments:

@@ -1,4 +1,4 @@
-# The two commands: `make run` and `make test`. Both set everything up first; a second call starts at once.
+# The commands: `make run`, `make play` (the browser app) and `make test`. All set everything up first; a second call starts at once.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,10 +8,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # what it compiles for one thread it keeps, and training would be half as fast from then on.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: run test quick check lint types docs bench slow mutants clean
+.PHONY: run play test quick check lint types docs bench slow mutants clean
 
 run: .venv/.core
 	$(BIN)/tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
+
+play: .venv/.web
+	$(BIN)/tacit serve --open
 
 # Types are checked beside the tests: alone they would leave one of two cores idle.
 test: lint
@@ -53,7 +56,11 @@ bench: .venv/.bench
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	$(PIP) --editable ".[openspiel,poker,dev]"
+	$(PIP) --editable ".[openspiel,pettingzoo,poker,web,dev]"
+	@touch $@ .venv/.core .venv/.web
+
+.venv/.web: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[web]"
 	@touch $@ .venv/.core
 
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.cards.grid import SIZE, cell_name, overall_frequencies, reach_grid, strategy_grid
 from tacit.cards.hands import possible_hands
+from tacit.colors import action_colors
 from tacit.plots import house_pyplot, save_figure
 
-FOLD, CALL = "#4a87c9", "#4fae63"
-_RAISES = ((0.0, (243, 165, 88)), (0.5, (222, 72, 58)), (1.0, (126, 22, 48)))
-"""Small raises are orange, middling ones red, the largest dark."""
 EMPTY, ABSENT, MUTED, INK = "#e4e6eb", "#979dab", "#a5abb7", "#23262d"
 """Cells that do not get here, the part of a cell that does not, the name in an empty cell, and text outside."""
 
@@ -25,17 +23,6 @@ _BAR_HEIGHT, _CHIP = 0.38, 0.26
 _GAP = 0.025
 _FAINTEST = 0.07
 """The least height of a cell that gets here at all, so that it is seen."""
-
-
-def action_colors(action_names: Sequence[str]) -> list[str]:
-    """Returns a colour per action, `#rrggbb`: blue for a fold, green for a check or call, orange to dark red for the others.
-
-    Args:
-      action_names: the bets and raises among them from small to large.
-    """
-    num_raises = sum(_passive_color(name) is None for name in action_names)
-    shades = iter([0.5] if num_raises == 1 else np.linspace(0, 1, num_raises).tolist())
-    return [_passive_color(name) or _raise_color(next(shades)) for name in action_names]
 
 
 def draw_strategy_grid(
@@ -87,18 +74,6 @@ def strategy_figure(
     for text in axis.texts:
         text.set_in_layout(False)  # a long one must not shrink the grid
     return figure
-
-
-def _passive_color(name: str) -> str | None:
-    if name.lower().startswith("fold"):
-        return FOLD
-    return CALL if name.lower().startswith(("check", "call")) else None
-
-
-def _raise_color(shade: float) -> str:
-    places = [place for place, _ in _RAISES]
-    red, green, blue = (round(float(np.interp(shade, places, [color[part] for _, color in _RAISES]))) for part in range(3))
-    return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _draw_cells(axis: Any, frequency: NDArray[np.float64], filled: NDArray[np.float64], colors: Sequence[str]) -> None:

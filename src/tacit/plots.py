@@ -54,7 +54,7 @@ def convergence_figure(
             axis.loglog(
                 [max(point[0], 1) for point in shown], [point[2] for point in shown], label=label, marker=".", markersize=3
             )
-        axis.set_title(name, fontsize=10)
+        axis.set_title(wrapped_name(name), fontsize=10)
         axis.set_xlabel(counted)
         axis.grid(True, which="major", alpha=0.3)
         if not curves.keys() <= explained:
@@ -109,7 +109,7 @@ def learning_panels(
             axis.set_yscale("log")
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axis.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
-        axis.set_title(name, fontsize=10)
+        axis.set_title(wrapped_name(name), fontsize=10)
         axis.set_xlabel("seconds of training")
         axis.grid(True, which="major", alpha=0.3)
         axis.grid(True, which="minor", axis="y", alpha=0.1)
@@ -163,8 +163,10 @@ def seed_curves(curves: Mapping[str, Sequence[tuple[int, Sequence[float]]]], tit
         axis.fill_between(epochs, list(map(min, figures)), list(map(max, figures)), color=line.get_color(), alpha=0.2)
     if all(found > 0.0 for points in curves.values() for _, figures in points for found in figures):
         axis.set_yscale("log")
-        axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.set(title=title, xlabel="epoch", ylabel=f"{beside}, mean and range of seeds")
+        for set_formatter in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+            set_formatter(lambda value, _: f"{value:.3g}")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.set(title=wrapped_name(title), xlabel="epoch", ylabel=f"{beside}, mean and range of seeds")
     axis.grid(True, which="major", alpha=0.3)
     if list(curves) != [""]:
         axis.legend(fontsize=8, frameon=False)
@@ -195,7 +197,7 @@ def score_panels(losses: Mapping[str, Points], scores: Points, title: str, path:
     left.legend()
     right.plot([seconds / 60 for seconds, _ in scores], [score for _, score in scores], marker="o")
     right.set(xlabel="minutes of training", ylabel="mean payoff against search without a network", ylim=(-1.05, 1.05))
-    figure.suptitle(title)
+    figure.suptitle(wrapped_name(title))
     save_figure(figure, path)
 
 
@@ -208,6 +210,16 @@ def error_curves(errors: Mapping[str, Points], title: str, path: str | Path) -> 
     axis.set(xlabel="minutes of training", ylabel="mean error, in what either has put in", ylim=(0, None), title=title)
     axis.legend()
     save_figure(figure, path)
+
+
+def wrapped_name(text: str, width: int = 60) -> str:
+    """Returns a game's name in lines that break after commas."""
+    lines = [""]
+    for part in text.split(","):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part + ","
+    return "\n".join(lines).removesuffix(",")
 
 
 def save_figure(figure: Any, path: str | Path) -> None:

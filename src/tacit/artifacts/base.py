@@ -15,6 +15,7 @@ from tacit.agents.base import Agent
 from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions, option_name
 from tacit.errors import TacitError
 from tacit.games import AnyGame, recall_game
+from tacit.html import card, facts
 
 if TYPE_CHECKING:
     from tacit.agents.hand_policy import HandPolicy
@@ -57,6 +58,14 @@ class Evaluation:
         figure = f"{self.figure:.6g}" if isinstance(self.figure, float) else str(self.figure)
         around = "" if self.interval is None else f" (95 % interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
         return f"<Evaluation of {self.agent} on {self.game}: {self.metric} {figure}{around}, {self.kind}>"
+
+    def _repr_html_(self) -> str:
+        around = None if self.interval is None else f"{self.interval[0]:.4g} to {self.interval[1]:.4g}"
+        figures = {
+            "game": self.game, self.metric: self.figure, "kind": self.kind, "95 % interval": around,
+            "playthroughs": self.playthroughs, "seconds": self.seconds,
+        }  # fmt: skip
+        return card(f"{self.metric} of {self.agent}", facts(figures))
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the result ready for JSON, the figure under the metric's name."""

@@ -17,8 +17,8 @@ from tacit.games.holdem import require_holdem
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import compile_for_solving
 
-POT_ODDS, SEARCHING = "pot-odds", "holdem-search"
-BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING)
+POT_ODDS, SEARCHING, MINIMAX = "pot-odds", "holdem-search", "minimax"
+BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING, MINIMAX)
 
 
 class BotArtifact(Artifact):
@@ -33,6 +33,8 @@ class BotArtifact(Artifact):
             return RandomBot(generator)
         if self.name in ("always-call", "always-fold"):
             return (always_call if self.name == "always-call" else always_fold)(self.game)
+        if self.name == MINIMAX:
+            return self._minimax(generator)
         rules = require_holdem(self.game, self.name)
         if self.name == POT_ODDS:
             return HandAgent(rules, self.policy(), generator, self.name)
@@ -41,6 +43,13 @@ class BotArtifact(Artifact):
         from tacit.agents.search import SearchAgent
 
         return SearchAgent(HandPlanner(HandSearch(rules, generator=generator, **options.given())), generator, self.name)
+
+    def _minimax(self, generator: np.random.Generator) -> Agent:
+        from tacit.agents.minimax import Minimax, MinimaxAgent
+
+        solver = Minimax(self.game)
+        solver.value(self.game.initial_state())
+        return MinimaxAgent(solver, generator)
 
     def policy(self) -> HandPolicy:
         rules = require_holdem(self.game, "a policy over hands")

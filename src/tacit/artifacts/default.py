@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from tacit.artifacts.base import Artifact, Monitor
-from tacit.artifacts.bot import SEARCHING, BotArtifact
+from tacit.artifacts.bot import MINIMAX, SEARCHING, BotArtifact
 from tacit.artifacts.table import TableArtifact
 from tacit.errors import TacitError
 from tacit.games import AnyGame
+from tacit.games.boards import is_board
 from tacit.solvers import solve
 from tacit.tree.base import Strategy
 from tacit.tree.compiler import has_direct_builder
@@ -18,6 +19,8 @@ from tacit.tree.estimate import memory_budget
 QUICK_ITERATIONS = 500
 QUICK_SECONDS = 30.0
 """How long a game is solved when nobody named an agent."""
+SMALL_BOARD = 10_000_000
+"""Histories of a board game that is solved by backward induction at once; its positions are far fewer."""
 
 
 class QuickSolve(TableArtifact):
@@ -50,7 +53,7 @@ class QuickSolve(TableArtifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns for `default` the pretrained network of a game, else search in hold'em and a quick solve elsewhere."""
+    """Returns for `default` the pretrained network of a game; else search in hold'em, minimax on small boards, or a solve."""
     if name != "default":
         return None
     if game is None:
@@ -61,7 +64,16 @@ def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact |
     pretrained = shipped_for(str(game))
     if pretrained is not None:
         return open_artifact(pretrained, game, monitor)
+    if is_small_board(game):
+        return BotArtifact(MINIMAX, game, monitor)
     return _UNTRAINED[game.tree_layout](game, monitor)
+
+
+def is_small_board(game: AnyGame) -> bool:
+    """Returns whether `minimax` plays a game at once."""
+    size = game.size() if is_board(game) else None
+    known = size is not None and size.histories <= SMALL_BOARD
+    return known and game.public_key(game.initial_state()) is not None
 
 
 _UNTRAINED: dict[str, Callable[[AnyGame, Monitor | None], Artifact]] = {

@@ -15,6 +15,7 @@ from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.table import TableArtifact
 from tacit.errors import TacitError
 from tacit.games import AnyGame
+from tacit.solvers.locks import Lock
 from tacit.solvers.openspiel import SpielPolicy, spiel_strategy
 from tacit.solvers.result import SolveResult
 from tacit.tree.base import Strategy
@@ -24,10 +25,15 @@ class StrategyArtifact(TableArtifact):
     """A strategy in memory, or what makes one for a game."""
 
     def __init__(
-        self, name: str, make: Callable[[AnyGame], Strategy], game: AnyGame | None = None, monitor: Monitor | None = None
+        self,
+        name: str,
+        make: Callable[[AnyGame], Strategy],
+        game: AnyGame | None = None,
+        monitor: Monitor | None = None,
+        locks: tuple[Lock, ...] = (),
     ) -> None:
         super().__init__(name, game, monitor)
-        self._make = make
+        self._make, self._locks = make, locks
         self._strategy: Strategy | None = None
 
     def strategy(self) -> Strategy:
@@ -35,8 +41,11 @@ class StrategyArtifact(TableArtifact):
             self._strategy = self._make(self.game)
         return self._strategy
 
+    def locks(self) -> tuple[Lock, ...]:
+        return self._locks
+
     def on(self, game: AnyGame) -> StrategyArtifact:
-        return StrategyArtifact(self.name, self._make, game, self.monitor)
+        return StrategyArtifact(self.name, self._make, game, self.monitor, self._locks)
 
 
 class AgentArtifact(Artifact):
@@ -96,7 +105,8 @@ def artifact_of(made: Any, game: AnyGame | None, monitor: Monitor | None = None,
     """
     if isinstance(made, SolveResult):
         called = name or f"{made.solver}, {made.iterations} iterations"
-        return StrategyArtifact(called, _only_of(made.strategy, called), game or made.strategy.tree.game, monitor)
+        rules = game or made.strategy.tree.game
+        return StrategyArtifact(called, _only_of(made.strategy, called), rules, monitor, made.locks)
     if isinstance(made, Strategy):
         called = name or "strategy"
         return StrategyArtifact(called, _only_of(made, called), game or made.tree.game, monitor)

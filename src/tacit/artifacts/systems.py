@@ -9,20 +9,13 @@ from typing import Any
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.games.boards import is_board
+from tacit.games.holdem import require_holdem
 from tacit.games.own import load_own, make_own, parse_own
+from tacit.training.names import SYSTEMS, check_system
 from tacit.training.system import System, Trainer
-
-SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "blueprint")
-
 
 _TAKEN = (*SYSTEMS, "rebel-holdem", "sog-boards", "nfsp-limit")
 """What run folders call ours."""
-
-
-def check_system(name: str) -> None:
-    """Raises a `TacitError` if no system can have a name; files of one's own are not imported yet."""
-    if name not in SYSTEMS and parse_own(name) is None:
-        raise TacitError(f"unknown system {name!r}: choose one of {', '.join(SYSTEMS)}, or write FILE.py:SYSTEM")
 
 
 def own_system(name: str, near: str | Path | None = None) -> System[Any, Any] | None:
@@ -89,6 +82,7 @@ def find_system(name: str, game: AnyGame) -> System[Any, Any]:
     if name == "blueprint":
         from tacit.blueprint.system import BLUEPRINT
 
+        require_holdem(game, "blueprint")
         return BLUEPRINT
     if name in ("nfsp", "dqn"):
         from tacit.nfsp.system import DQN, nfsp_system

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,17 +17,22 @@ from tacit.agents.tabular import TabularAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, quality_figures
 from tacit.artifacts.holdem import hand_measures
 from tacit.errors import TacitError
-from tacit.evaluation import evaluate_exactly
+from tacit.evaluation import Quality, evaluate_exactly
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.solvers import SolveResult, load_result
+from tacit.solvers.locks import Lock, lock_tree
 from tacit.solvers.result import is_saved_solve
-from tacit.tree.base import Strategy
+from tacit.tree.base import Strategy, Tree
 from tacit.tree.hand_strategy import HandStrategy
 
 
 class TableArtifact(Artifact):
     """Plays `strategy()`. Where that is over hands of hold'em, it has a policy as well."""
+
+    def locks(self) -> tuple[Lock, ...]:
+        """Returns the play that was fixed when the strategy was solved."""
+        return ()
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
         strategy = self.strategy()
@@ -43,8 +49,22 @@ class TableArtifact(Artifact):
         return {"exploitability": self.exploitability, **(hand_measures(self) if over_hands else {})}
 
     def exploitability(self) -> Evaluation:
-        """Returns the exact exploitability of its strategy."""
-        return exact_exploitability(self)
+        """Returns the exact exploitability of its strategy; with locks, that of the free part.
+
+        Then best responses keep to the locks, as in the solve. `unlocked_exploitability` is the figure without them.
+        """
+        strategy, locks = self.strategy(), self.locks()
+        game: AnyGame = strategy.tree.game
+        quality = _quality(strategy, strategy.tree)
+        if not locks:
+            return self.evaluation("exploitability", quality.exploitability, "exact", **quality_figures(game, quality))
+        free = _quality(strategy, lock_tree(strategy.tree, locks)[1])
+        figures = {**quality_figures(game, free), "known_value": None, "unlocked_exploitability": quality.exploitability}
+        fixed: dict[str, Any] = {
+            "of": "the free part: best responses keep to the locks",
+            "locks": [asdict(lock) for lock in locks],
+        }
+        return self.evaluation("exploitability", free.exploitability, "exact", **figures, **fixed)
 
 
 class SolveArtifact(TableArtifact):
@@ -57,6 +77,9 @@ class SolveArtifact(TableArtifact):
     def strategy(self) -> Strategy:
         return self._result.strategy
 
+    def locks(self) -> tuple[Lock, ...]:
+        return self._result.locks
+
     def figures(self) -> dict[str, Any]:
         return {**super().figures(), **self._result.summary()}
 
@@ -66,11 +89,9 @@ class SolveArtifact(TableArtifact):
         return game
 
 
-def exact_exploitability(artifact: Artifact) -> Evaluation:
-    """Returns the exploitability of an artifact's strategy, by best responses."""
-    strategy = artifact.strategy()
-    game, quality = strategy.tree.game, evaluate_exactly(make_passes(strategy.tree), strategy.probabilities)
-    return artifact.evaluation("exploitability", quality.exploitability, "exact", **quality_figures(game, quality))
+def _quality(strategy: Strategy, tree: Tree) -> Quality:
+    """Returns how good a strategy is in its tree, or in the same with some play fixed."""
+    return evaluate_exactly(make_passes(tree), strategy.probabilities)
 
 
 def _hand_agent(strategy: HandStrategy, generator: np.random.Generator, name: str) -> HandAgent:

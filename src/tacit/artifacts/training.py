@@ -14,6 +14,7 @@ from tacit.artifacts.systems import checked_system, find_system
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.games.own import source_of
+from tacit.html import card, facts, log_curve
 from tacit.kernels import check_backend
 from tacit.training.folder import RunFolder
 from tacit.training.run import configure, opened_run
@@ -66,6 +67,15 @@ class TrainResult(PathLike[str]):
         judged = "" if self.exploitability is None else f", exploitability {self.exploitability:.4g}"
         done = f"{self.epoch} of {self.epochs} epochs in {self.seconds:.0f} s"
         return f"<TrainResult {self.run}: {self.system} on {self.game}, {done}{judged}>"
+
+    def _repr_html_(self) -> str:
+        figures = {
+            "epochs": f"{self.epoch} of {self.epochs}", "seconds": self.seconds, "exploitability": self.exploitability,
+            "folder": "removed with this result" if self.passing else self.run,
+        }  # fmt: skip
+        judged = [(float(one.epoch), one.exploitability) for one in self.history if one.exploitability is not None]
+        drawn = log_curve(judged, "epochs", "exploitability")
+        return card(f"{self.system} on {self.game}", facts(figures), drawn)
 
 
 def train(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tacit.errors import TacitError
+from tacit.html import card, facts, safe_text, text_drawing
 
 if TYPE_CHECKING:
     from tacit.games.boards import Boards, Planes
@@ -71,7 +72,7 @@ class Game(ABC, Generic[State]):
     tree_layout: ClassVar[str] = "rows"
     """The layout of the trees it is solved in (`Tree.layout`). Whatever differs between layouts is found by this name."""
     refused_parameters: ClassVar[Mapping[str, str]] = {}
-    """Parameters that people look for and that cannot be had, each with the line that says why."""
+    """Parameters that people look for and that cannot be had, by how their names begin, each with the line that says why."""
 
     @abstractmethod
     def initial_state(self) -> State:
@@ -191,6 +192,19 @@ class Game(ABC, Generic[State]):
     def parameters(self) -> dict[str, Any]:
         """The parameters this game was made with."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        size, known = None if self.tree_layout == "hands" else self.size(), self.known_value()  # hands take long to count
+        sizes = {} if size is None else {"public states": size.public_states, "infostates": size.infostates}
+        value = None if known is None else f"{known.value:.6g} for player 0 ({known.source})"
+        about = safe_text((type(self).__doc__ or "").strip().partition("\n\n")[0])
+        board = "" if self.tree_layout == "hands" else text_drawing(self.drawing(self.initial_state()))
+        return card(
+            self.name if self.parameters else str(self),
+            about,
+            facts({**self.parameters, **sizes, "known value": value}),
+            board,
+        )
 
     def __str__(self) -> str:
         unsaid = {one.name for one in fields(self) if _LATER in one.metadata and getattr(self, one.name) == one.default}  # type: ignore[arg-type]

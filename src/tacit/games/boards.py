@@ -7,15 +7,16 @@ act. A game that gives `planes` can be searched and learnt as a board; one with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game
+
+if TYPE_CHECKING:  # whether a game is a board is asked before torch is loaded
+    from torch import Tensor
 
 Positions = NDArray[np.int64]
 Planes = Sequence[Sequence[Sequence[float]]]
@@ -116,6 +117,8 @@ class RuleBoards:
 
     def planes(self, positions: Tensor) -> Tensor:
         seen = [self._game.planes(state) for state in self._states(positions.cpu().numpy())]
+        import torch
+
         return torch.tensor(seen, dtype=torch.float32, device=positions.device).view(-1, *self.plane_shape)
 
     def _states(self, positions: Positions) -> list[Any]:

@@ -23,6 +23,8 @@ from zlib import crc32
 from tacit.errors import TacitError
 
 _PREFIX = "tacit_own_"
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""What a parameter must be, in words."""
 _stamps: dict[str, tuple[int, int]] = {}
 """When each module was last changed and how long it was, as it was imported."""
 _folders: list[Path] = []
@@ -139,10 +141,13 @@ def parse_arguments(
     parsed: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in arguments.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if key in refused:
-            raise TacitError(f"{label} takes no {key}: {refused[key]}")
-        if not equals or key not in known:
-            raise TacitError(f"{label} has no parameter {key!r} (it takes: {', '.join(known) or 'none'})")
+        for word, reason in refused.items():
+            if key.lower().startswith(word):
+                raise TacitError(f"{label} takes no {key}: {reason}")
+        if key not in known:
+            raise TacitError(f"{label} has no parameter {key!r}{_hint(key, list(known))}")
+        if not equals:
+            raise TacitError(f"{label}: {key} needs a value: write {key}=...")
         if key in parsed:
             raise TacitError(f"{label}: {key} is given twice")
         parsed[key] = _parse_value(maker, label, known[key], value)
@@ -247,7 +252,16 @@ def _parse_value(maker: Callable[..., Any], label: str, parameter: Parameter, va
     try:
         return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
     except (ValueError, KeyError):
-        raise TacitError(f"{label}: {parameter.name} takes {kind.__name__}, not {value!r}") from None
+        raise TacitError(f"{label}: {parameter.name} must be {_KINDS[kind]}, not {value!r}") from None
+
+
+def _hint(key: str, known: list[str]) -> str:
+    """Returns what may help somebody who named a parameter that is not there."""
+    listed = f" (it takes: {', '.join(known) or 'none'})"
+    if not key.isidentifier():
+        return f": commas separate parameters, and each is written key=value{listed}"
+    close = get_close_matches(key, known, n=1, cutoff=0.7)
+    return f": did you mean {close[0]}?{listed}" if close else listed
 
 
 def _shown(path: str) -> str:

@@ -117,7 +117,7 @@ def load_game_class(own: OwnName) -> type[AnyGame]:
     """
     game_class = load_own(own.path, own.class_name, "Game")
     if not (isinstance(game_class, type) and issubclass(game_class, Game)):
-        raise TacitError(f"{own.path} defines no Game called {own.class_name}")
+        raise TacitError(f"{own.path}: {own.class_name} is no game: write class {own.class_name}(tacit.Game)")
     problem = class_problem(game_class)
     if problem is not None:
         raise TacitError(f"{own.path}: {problem}")

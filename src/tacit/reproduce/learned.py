@@ -27,7 +27,7 @@ from tacit.files import write_whole
 from tacit.rebel.config import RebelConfig, preset
 from tacit.rebel.system import REBEL
 from tacit.rebel.train import RebelProgress as Progress
-from tacit.reproduce.dice import PAPER_LEARNED, VARIANTS
+from tacit.reproduce.published import PAPER_LEARNED, VARIANTS
 from tacit.training.folder import RunFolder
 
 TRAINED_WITH = {"cfr-d": "dcfr", "fp": "flop"}

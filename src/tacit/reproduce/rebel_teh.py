@@ -148,7 +148,7 @@ class TehAgent(NamedTuple):
         """Returns the agent's exploitability in chips, exact."""
         game = require_holdem(load_game(self.game), "rebel-teh")
         leaves, warm = self._values(game)
-        ends = RoundEnds(leaves, self.decomposition, BOARD_CARDS[TURN : TURN + 1], solves_turns=False, warm=warm)
+        ends = RoundEnds(leaves, self.decomposition, BOARD_CARDS[TURN : TURN + 1], looks_further=False, warm=warm)
         search = HandSearch(game, solver=self.solver, iterations=self.iterations, ends=ends)
         return endgame_quality(game, [search]).exploitability
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tacit.games import load_game
-from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
+from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS
+from tacit.reproduce.published import VARIANTS
 from tacit.solvers import Point, SolveResult, solve
 
 FIGURE_SOLVERS = ("fp", "linear-fp", "flop", "linear-cfr")

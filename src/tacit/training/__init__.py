@@ -8,14 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tacit.training.folder import RunFolder
 from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, Seed, Share
 from tacit.training.settings import Settings
-from tacit.training.system import Metrics, SearchMetrics, System, Trainer
 
 if TYPE_CHECKING:
     from tacit.nets.value_net import OwnValueNet
+    from tacit.training.folder import RunFolder
     from tacit.training.search_trainer import SearchSettings, SearchTrainer
+    from tacit.training.system import Metrics, SearchMetrics, System, Trainer
 
 __all__ = [
     "Choice",
@@ -37,14 +37,19 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Metrics": "tacit.training.system",
     "OwnValueNet": "tacit.nets.value_net",
+    "RunFolder": "tacit.training.folder",
+    "SearchMetrics": "tacit.training.system",
     "SearchSettings": "tacit.training.search_trainer",
     "SearchTrainer": "tacit.training.search_trainer",
+    "System": "tacit.training.system",
+    "Trainer": "tacit.training.system",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs search when it is asked for: not every system searches."""
+    """Imports what needs torch when it is asked for: the command line reads names and settings before it loads torch."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tacit.training' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

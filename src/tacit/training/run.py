@@ -190,7 +190,8 @@ def _require_same(folder: RunFolder[C, M], game: str, config: C) -> None:
     known_game, known = folder.asked_for()
     if known_game != game:
         raise TacitError(f"{folder.path} holds a run of {known_game}, not of {game}")
-    asked = {name: value for name, value in config.as_dict().items() if value or name not in config.fitted}
+    left_open = {*config.left_open(), *known.left_open()}
+    asked = {name: value for name, value in config.as_dict().items() if name not in left_open}
     known_settings = known.as_dict()
     differ = [key for key, value in known_settings.items() if key != "epochs" and asked.get(key, value) != value]
     if differ:

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
@@ -34,8 +35,8 @@ class Settings:
 
     system: ClassVar[str]
     """What run folders and network files call what it configures."""
-    fitted: ClassVar[tuple[str, ...]] = ()
-    """The settings whose 0 is replaced by what suits the game, when a trainer has prepared it."""
+    fitted: ClassVar[Mapping[str, float]] = {}
+    """The settings that a trainer can choose to suit its game, and the value of each that asks for that."""
 
     def __post_init__(self) -> None:
         for key, allowed in allowed_values(type(self)).items():
@@ -52,12 +53,18 @@ class Settings:
         changes: dict[str, Any] = {}
         for key, value in settings.items():
             if key not in known:
-                raise TacitError(f"unknown setting {key!r}: choose one of {', '.join(known)}")
+                close = get_close_matches(key, known, n=1)
+                meant = f"did you mean {close[0]}? There are" if close else "choose one of"
+                raise TacitError(f"unknown setting {key!r}: {meant} {', '.join(known)}")
             try:
                 changes[key] = known[key].read(value)
             except ValueError:
                 raise TacitError(known[key].refusal(key, value)) from None
         return replace(self, **changes)
+
+    def left_open(self) -> list[str]:
+        """Returns the settings that are left to the trainer, which chooses them once it knows the game."""
+        return [key for key, placeholder in self.fitted.items() if getattr(self, key) == placeholder]
 
     def found_near(self, place: str | Path) -> Self:
         """Returns the settings with files that exist, where those they name moved along with `place`, the run's."""

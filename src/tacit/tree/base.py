@@ -122,6 +122,11 @@ class Strategy(ABC):
     def __repr__(self) -> str:
         return f"<strategy of {self.tree.game}: {self.tree.num_infostates:,} infostates>"
 
+    def _repr_html_(self) -> str:
+        from tacit.tree.pictures import strategy_html
+
+        return strategy_html(self)
+
     def __iter__(self) -> Iterator[Decision]:
         return (self.decision(infostate) for infostate in range(len(self)))
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, actions_problem, check_depth
@@ -120,6 +119,8 @@ def _walk(game: InfostateGame[Any], watch: MemoryWatch) -> _Walk:
 
 def _components(walk: _Walk) -> NDArray[Any] | None:
     """Returns `[histories]` the public state of each decision history, or None if these do not form a tree."""
+    from scipy.sparse.csgraph import connected_components  # slow to load, and few games need it
+
     parent, decisions = np.array(walk.last_move)[:, 0], np.flatnonzero(np.array(walk.actor) != TERMINAL)
     size = len(parent) + len(walk.names)
     history = np.concatenate([decisions, decisions])

@@ -275,6 +275,11 @@ class HandTree:
     def __repr__(self) -> str:
         return f"<tree of {self.game}: {self.num_nodes:,} public states, {self.num_infostates:,} infostates>"
 
+    def _repr_html_(self) -> str:
+        from tacit.tree.pictures import tree_html
+
+        return tree_html(self)
+
     def action_names(self, node: int) -> list[str]:
         """Returns the actions at a node in words."""
         actions = self.actions(node)

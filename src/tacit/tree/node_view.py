@@ -44,6 +44,11 @@ class Belief:
         parts = [f"{_cell(self.names[number])} {self.probabilities[number]:.4g}" for number in likely]
         return f"<belief about player {self.player}: {', '.join(parts)}{', ...' if len(self) > _BELIEVED else ''}>"
 
+    def _repr_html_(self) -> str:
+        from tacit.tree.pictures import belief_html
+
+        return belief_html(self)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlayerView:
@@ -201,6 +206,11 @@ class NodeView:
 
     def __repr__(self) -> str:
         return self.text(_ROWS)
+
+    def _repr_html_(self) -> str:
+        from tacit.tree.pictures import view_html
+
+        return view_html(self)
 
 
 def _without_none(data: dict[str, Any]) -> dict[str, Any]:

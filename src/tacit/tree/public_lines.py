@@ -39,8 +39,8 @@ def find_line(tree: PublicTree, line: str) -> Spot:
         named = _named_below(tree, reached)
         if word not in named:
             before = "" if reached == NO_PARENT else line_of(tree, reached)
-            choices = ", ".join(named) or "nothing, the game is over"
-            raise TacitError(f"no {word!r} after {before or 'the start'}: choose one of {choices}")
+            choices = f"choose one of {', '.join(named)}" if named else "the game is over there"
+            raise TacitError(f"no {word!r} after {before or 'the start'}: {choices}")
         reached = named[word]
     if reached == NO_PARENT and roots > 1:
         raise TacitError(f"the game starts in one of {roots} ways: choose one of {', '.join(tree.steps[:roots])}")

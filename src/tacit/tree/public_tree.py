@@ -423,6 +423,11 @@ class PublicTree:
     def __repr__(self) -> str:
         return f"<tree of {self.game}: {self.num_nodes:,} public states, {self.num_infostates:,} infostates>"
 
+    def _repr_html_(self) -> str:
+        from tacit.tree.pictures import tree_html
+
+        return tree_html(self)
+
     def node_of_row(self, player: int, row: int) -> int:
         """Returns the public state a row belongs to."""
         return int(np.searchsorted(self.require_nodes().row_start[player], row, side="right")) - 1

@@ -1,0 +1,1 @@
+"""The browser app behind `tacit serve`; docs/web.md has its message contract."""

@@ -1,0 +1,136 @@
+"""Desks: the objects in worker processes that answer the browser's messages, one per browser tab and page.
+
+A desk lives in one process for as long as its tab is open, so it may keep compiled games, agents and the hidden state of a
+hand. It never sees the network: messages come in as dictionaries, frames go out through `Outlet`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Protocol
+
+from tacit.errors import TacitError
+
+Frame = dict[str, Any]
+Message = Mapping[str, Any]
+
+QUICK, SLOW = "quick", "slow"
+"""The two kinds of workers: quick ones never run anything that takes seconds, so nobody at them waits for long."""
+
+DESKS: dict[str, str] = {
+    "play": "tacit.web.play.desk:PlayDesk",
+    "explore": "tacit.web.explore.desk:ExploreDesk",
+}
+"""Each desk's class by name, as `module:class`; workers import it when the first message comes."""
+
+
+class Outlet:
+    """Where a desk sends frames and records while it works on a message.
+
+    Args:
+      send: takes `("frame", frame)` and `("record", record)`.
+      is_busy: returns whether other tabs are waiting for this worker.
+    """
+
+    def __init__(self, send: Callable[[str, Frame], None], is_busy: Callable[[], bool] = lambda: False) -> None:
+        self._send, self.is_busy = send, is_busy
+        self._cut = threading.Event()
+
+    def frame(self, kind: str, /, **fields: Any) -> None:
+        """Sends a frame to the browser."""
+        self._send("frame", {"type": kind, **fields})
+
+    def record(self, **fields: Any) -> None:
+        """Has the server keep a finished hand; the server answers the browser with the new score."""
+        self._send("record", fields)
+
+    def cut(self) -> None:
+        """Asks the work in progress to end soon with what it has."""
+        self._cut.set()
+
+    def is_cut(self) -> bool:
+        """Returns whether the browser asked for an early end."""
+        return self._cut.is_set()
+
+    def restart(self) -> None:
+        """Forgets a cut, before the next message is worked on."""
+        self._cut.clear()
+
+
+class Desk(Protocol):
+    """Answers the messages of one tab."""
+
+    def handle(self, message: Message, out: Outlet) -> None:
+        """Works on a message and sends what follows from it.
+
+        Raises:
+          TacitError: the message cannot be followed; the browser gets the text.
+        """
+
+    def close(self) -> None:
+        """Lets go of everything, when the tab is closed."""
+
+
+def make_desk(name: str, context: Mapping[str, Any]) -> Desk:
+    """Returns a new desk.
+
+    Args:
+      name: One of `DESKS`.
+      context: What the server tells every desk: `seconds` and the like.
+
+    Raises:
+      TacitError: there is no such desk.
+    """
+    if name not in DESKS:
+        raise TacitError(f"no desk {name!r}: there are {', '.join(DESKS)}")
+    module, _, class_name = DESKS[name].partition(":")
+    desk: Desk = getattr(import_module(module), class_name)(context)
+    return desk
+
+
+def text_of(message: Message, key: str, default: str | None = None) -> str:
+    """Returns a text in a message.
+
+    Raises:
+      TacitError: it is missing or no text.
+    """
+    value = message.get(key, default)
+    if not isinstance(value, str) or len(value) > 2_000:
+        raise TacitError(f"{key} must be a text")
+    return value
+
+
+def flag_of(message: Message, key: str) -> bool:
+    """Returns a truth value in a message, False where it is missing.
+
+    Raises:
+      TacitError: it is neither true nor false.
+    """
+    value = message.get(key, False)
+    if not isinstance(value, bool):
+        raise TacitError(f"{key} must be true or false")
+    return value
+
+
+def number_of(message: Message, key: str, default: float) -> float:
+    """Returns a positive number in a message.
+
+    Raises:
+      TacitError: it is none.
+    """
+    value = message.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        raise TacitError(f"{key} must be a positive number")
+    return float(value)
+
+
+def refuse_code(context: Mapping[str, Any], *names: str) -> None:
+    """Refuses names that would run a Python file, unless the server is for this machine alone.
+
+    Raises:
+      TacitError: one of the names does.
+    """
+    if not context.get("files", True) and any(".py" in name for name in names):
+        raise TacitError("files of one's own are opened only by a server that listens on 127.0.0.1")

@@ -1,0 +1,1 @@
+"""The Explore page's desk: solves in slices of time, public states as data, ranges."""

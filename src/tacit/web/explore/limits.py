@@ -1,0 +1,94 @@
+"""What a solve in the browser may ask for: its size, and when it ends."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from tacit.errors import TacitError
+from tacit.games import AnyGame
+from tacit.solvers import SCHEDULES
+from tacit.solvers.schedules import find_schedule
+from tacit.tree.compiler import solving_cost
+from tacit.tree.estimate import memory_limit, readable_bytes, readable_count
+from tacit.web.desk import Message, text_of
+
+MOST_BYTES = 2 * 2**30
+"""Memory that one solve may take, by its estimate."""
+MOST_ITERATIONS = 1_000_000
+ITERATIONS = 1_000
+TARGET = "0.2%pot"
+"""Where solves end that are not told when: most games after `ITERATIONS`, those with a pot at `TARGET`."""
+SOLVERS = (*SCHEDULES, "lp")
+
+
+class Stop(NamedTuple):
+    """When a solve ends.
+
+    Attributes:
+      text: As the address says it: `1000` or `0.5%pot`.
+      options: The arguments of `tacit.solve`.
+    """
+
+    text: str
+    options: dict[str, Any]
+
+
+def size_data(game: AnyGame) -> dict[str, Any]:
+    """Returns what solving a game takes, ready for JSON: `text`, and whether it `fits`."""
+    cost = solving_cost(game)
+    about, limit = "" if cost.exact else "about ", min(memory_limit(), MOST_BYTES)
+    text = f"{about}{readable_count(cost.size.histories)} histories, {about}{readable_bytes(max(cost.num_bytes, 2**20))}"
+    return {"text": text, "fits": cost.num_bytes <= limit, "limit": readable_bytes(limit)}
+
+
+def check_size(game: AnyGame) -> dict[str, Any]:
+    """Returns what solving a game takes.
+
+    Raises:
+      TacitError: more than a solve may take.
+    """
+    size = size_data(game)
+    if not size["fits"]:
+        raise TacitError(f"too large to solve here: {size['text']}, and a solve may take {size['limit']}")
+    return size
+
+
+def read_solver(message: Message) -> str:
+    """Returns the name of the solver that a message asks for.
+
+    Raises:
+      TacitError: there is none of that name.
+    """
+    solver = text_of(message, "solver", "") or "dcfr"
+    if solver != "lp":
+        find_schedule(solver)
+    return solver
+
+
+def read_stop(message: Message, game: AnyGame, solver: str) -> Stop:
+    """Returns when the solve that a message asks for ends: after so many iterations, or at an exploitability.
+
+    Raises:
+      TacitError: it cannot be read.
+    """
+    if solver == "lp":
+        return Stop("", {})
+    usual = TARGET if "percent_of_pot" in game.in_units(1.0) else str(ITERATIONS)
+    text = text_of(message, "stop", "").replace(" ", "") or usual
+    if text.isdecimal():
+        iterations = int(text)
+        if not 0 < iterations <= MOST_ITERATIONS:
+            raise TacitError(f"a solve has 1 to {MOST_ITERATIONS:,} iterations, not {iterations:,}")
+        return Stop(text, {"iterations": iterations})
+    units = {"%pot": "percent_of_pot", "mbb": "mbb"}
+    ending = next((ending for ending in units if text.endswith(ending)), "")
+    one = game.in_units(1.0).get(units[ending]) if ending else 1.0
+    try:
+        number = float(text.removesuffix(ending))
+    except ValueError:
+        number = math.nan
+    if one is None or not 0 < number < math.inf:
+        known = " or ".join(["0.001", *(f"0.5{sign}" for sign, unit in units.items() if unit in game.in_units(1.0))])
+        raise TacitError(f"cannot read {text!r}: write iterations such as 1000, or an exploitability such as {known}")
+    return Stop(text, {"target": number / one, "iterations": MOST_ITERATIONS})

@@ -1,0 +1,105 @@
+"""Who may talk to the server: checks of host, origin and token on every request, and the rate of messages.
+
+A page of another site can make a browser send requests to 127.0.0.1. It cannot choose their `Origin`, and behind a name that
+it has pointed at this machine (DNS rebinding) the `Host` is wrong. So both are checked.
+"""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tacit.web.settings import ServeSettings, is_loopback
+
+COOKIE = "tacit_token"
+HEADERS = [
+    (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-cache"),
+]
+"""Sent with every response: the page loads nothing from anywhere else and is in nobody's frame."""
+
+
+class Guard:
+    """Middleware that refuses what does not come from our own page."""
+
+    def __init__(self, app: Any, settings: ServeSettings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        problem = self._problem(scope, headers)
+        if problem:
+            await _refuse(scope, send, problem)
+            return
+        extra = list(HEADERS)
+        if self._settings.token and scope["type"] == "http" and _query_token(scope):
+            cookie = f"{COOKIE}={self._settings.token}; Path=/; HttpOnly; SameSite=Strict"
+            extra.append((b"set-cookie", cookie.encode("latin-1")))
+
+        async def send_with_headers(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event.get("headers", []), *extra]}
+            await send(event)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _problem(self, scope: Any, headers: dict[str, str]) -> str:
+        """Returns why a request is refused, or nothing."""
+        host = headers.get("host", "")
+        name = urlsplit(f"//{host}").hostname or ""
+        if self._settings.is_local and not is_loopback(name):
+            return f"this server answers to 127.0.0.1 and localhost, not to {name or 'no name'}"
+        changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        origin = headers.get("origin")
+        if changes and (origin is None or urlsplit(origin).netloc != host):
+            return "the origin of this request is another site"
+        if self._settings.token and not self._has_token(scope, headers):
+            return "this server wants the token: open the address that it printed, with ?token=..."
+        return ""
+
+    def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        given = _query_token(scope) or (cookie.value if cookie else "")
+        return secrets.compare_digest(given.encode(), self._settings.token.encode())
+
+
+def _query_token(scope: Any) -> str:
+    query: bytes = scope.get("query_string", b"")
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0]
+
+
+async def _refuse(scope: Any, send: Any, problem: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 4403, "reason": problem[:100]})
+        return
+    body = (problem + "\n").encode()
+    await send({"type": "http.response.start", "status": 403, "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
+    await send({"type": "http.response.body", "body": body})
+
+
+class MessageRate:
+    """A token bucket: so many messages a second, with bursts.
+
+    Args:
+      per_second: The steady rate.
+      burst: Messages that may come at once.
+    """
+
+    def __init__(self, per_second: float, burst: int) -> None:
+        self._per_second, self._burst, self._left, self._last = per_second, burst, float(burst), 0.0
+
+    def allows(self, now: float) -> bool:
+        """Returns whether a message at a time, in seconds, is within the rate."""
+        self._left = min(self._burst, self._left + (now - self._last) * self._per_second)
+        self._last = now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True

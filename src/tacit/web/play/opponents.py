@@ -1,0 +1,109 @@
+"""The opponents that can be chosen for a game, and how they are opened."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from pathlib import Path
+from typing import NamedTuple
+
+from tacit import artifacts
+from tacit.agents.options import SearchOptions
+from tacit.artifacts.base import Artifact, Monitor
+from tacit.artifacts.bot import POT_ODDS, SEARCHING
+from tacit.artifacts.default import is_small_board
+from tacit.games import AnyGame
+from tacit.games.small_poker import SmallPoker
+from tacit.training.shipped import shipped_for
+from tacit.web.desk import Outlet
+
+ITERATIONS = 128
+"""Of a search in a small game: a quarter of what a match takes, so that twenty people can play on two cores."""
+MOST_RUNS = 200
+"""Folders that are looked at for runs of a game."""
+KEPT = 8
+"""Opened opponents that a worker keeps for the next tab."""
+
+_opened: OrderedDict[tuple[str, str], Artifact] = OrderedDict()
+
+
+class Opponent(NamedTuple):
+    """Somebody to play against.
+
+    Attributes:
+      name: What `tacit.open` opens.
+      title: What the app calls it.
+    """
+
+    name: str
+    title: str
+
+
+def opponents_for(game: AnyGame, runs: str = "") -> list[dict[str, str]]:
+    """Returns who plays a game without training first, the strongest first, ready for JSON.
+
+    Args:
+      game: The rules.
+      runs: A folder whose runs are opponents as well, where they were trained on the game.
+    """
+    pretrained, is_holdem = shipped_for(str(game)), game.tree_layout == "hands"
+    best = "a network with search" if pretrained else "search" if is_holdem else "an equilibrium"
+    if not pretrained and is_small_board(game):
+        best = "perfect play"
+    found = [Opponent("default", best)]
+    if is_holdem:
+        found += [Opponent(SEARCHING, "search without a network"), Opponent(POT_ODDS, "pot odds")]
+    if is_holdem or isinstance(game, SmallPoker):
+        found += [Opponent("always-call", "always calls"), Opponent("always-fold", "always folds")]
+    found.append(Opponent("random", "random moves"))
+    if runs:
+        found += [Opponent(str(run), f"run {run.name}") for run in _runs_of(game, Path(runs))]
+    return [one._asdict() for one in found]
+
+
+def _runs_of(game: AnyGame, folder: Path) -> list[Path]:
+    """Returns the runs of a game in a folder."""
+    found = []
+    for config in sorted(folder.glob("*/config.json"))[:MOST_RUNS]:
+        try:
+            if json.loads(config.read_text()).get("game") == str(game):
+                found.append(config.parent)
+        except (OSError, ValueError, AttributeError):
+            continue  # somebody else's file, or one that is being written
+    return found
+
+
+def open_artifact(game: AnyGame, opponent: str, out: Outlet) -> Artifact:
+    """Returns an opponent, opened before in this worker or now; the browser hears how far it is.
+
+    Raises:
+      TacitError: nothing has that name, or it does not play the game.
+    """
+    key, monitor = (str(game), opponent), _OpeningMonitor(out)
+    if key not in _opened:
+        _opened[key] = artifacts.open(opponent, game, monitor)
+        while len(_opened) > KEPT:
+            _opened.popitem(last=False)
+    _opened.move_to_end(key)
+    _opened[key].monitor = monitor
+    return _opened[key]
+
+
+def play_options(artifact: Artifact, seconds: float) -> SearchOptions:
+    """Returns how an opponent searches against a person: by the clock where it can, else by few iterations."""
+    if "time_per_decision" in artifact.search_options:
+        return SearchOptions(time_per_decision=seconds)
+    return SearchOptions(iterations=ITERATIONS if "iterations" in artifact.search_options else None)
+
+
+class _OpeningMonitor(Monitor):
+    """Tells the browser how far the opponent is."""
+
+    def __init__(self, out: Outlet) -> None:
+        self._out = out
+
+    def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
+        self._out.frame("opening", text=note or what, done=done / total if total else None)
+
+    def say(self, line: str) -> None:
+        self._out.frame("opening", text=line, done=None)

@@ -1,0 +1,153 @@
+"""Runs on disk, read for the browser: what each is, how it goes, how to go on. Nothing is imported that trains.
+
+Lines of `metrics.jsonl` are read from the byte where the browser stopped, so a page that watches a long run asks for little. A
+run that was resumed has dropped its latest lines; then the browser is told to begin anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tacit.reproduce.published import published_figure
+
+MOST_RUNS = 200
+"""Runs that are listed, the latest ones."""
+DEPTH = 4
+"""Folders within folders in which runs are looked for."""
+MOST_BYTES = 2 * 2**20
+"""Bytes of metrics that one answer reads."""
+LIVE_SECONDS = 60.0
+"""A run counts as live where its metrics were written since then, or within the time of three epochs."""
+
+
+class RunList:
+    """The runs below a folder.
+
+    Args:
+      folder: The folder, which need not exist yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Returns the runs, the latest first, ready for JSON."""
+        runs = [run for path in _run_folders(self._folder, DEPTH) if (run := self._run(path)) is not None]
+        return sorted(runs, key=lambda run: -run["changed"])[:MOST_RUNS]
+
+    def metrics(self, name: str, after: int = 0) -> dict[str, Any]:
+        """Returns the epochs of a run that were written after a byte of its metrics.
+
+        Args:
+          name: As `listed` says it.
+          after: What the answer before called `next`.
+
+        Returns:
+          `epochs`, each with its numbers; `next`; `anew`, whether the file has become shorter, so that all epochs are told.
+        """
+        known = {self._name(path): path for path in _run_folders(self._folder, DEPTH)}
+        if name not in known:
+            return {"problem": f"no run {name!r} in {self._folder}", "epochs": [], "next": 0, "anew": True}
+        try:
+            with open(known[name] / "metrics.jsonl", "rb") as file:
+                anew = not 0 < after <= file.seek(0, 2)
+                start = 0 if anew else after
+                file.seek(start)
+                text = file.read(MOST_BYTES)
+        except FileNotFoundError:
+            return {"epochs": [], "next": 0, "anew": True}
+        whole = text[: text.rfind(b"\n") + 1]
+        return {"epochs": list(_epochs(whole)), "next": start + len(whole), "anew": anew}
+
+    def _name(self, path: Path) -> str:
+        return str(path.relative_to(self._folder)) if path != self._folder else path.name
+
+    def _run(self, path: Path) -> dict[str, Any] | None:
+        config = _read_json(path / "config.json")
+        if config is None or not {"system", "game"} <= config.keys():
+            return None
+        metrics = path / "metrics.jsonl"
+        changed = max(_changed(metrics), _changed(path / "config.json"))
+        epochs = list(_epochs(_tail(metrics)))
+        judged = [epoch for epoch in epochs if epoch.get("exploitability") is not None]
+        system, game, folder = str(config["system"]), str(config["game"]), shlex.quote(str(path))
+        trains = config.get("own_system") or system
+        figure = published_figure(system, game, str(config.get("solver", "")))
+        last = epochs[-1] if epochs else {}
+        done, asked = int(last.get("epoch") or 0), config.get("epochs")
+        age = time.time() - changed
+        return {
+            "name": self._name(path), "path": str(path), "system": system, "game": game, "seed": config.get("seed"),
+            "settings": {key: value for key, value in config.items() if key not in ("system", "game")},
+            "epoch": done, "epochs": asked, "seconds": last.get("seconds"), "changed": changed,
+            "live": age < max(LIVE_SECONDS, 3 * _epoch_seconds(epochs)) and not (isinstance(asked, int) and done >= asked),
+            "exploitability": judged[-1]["exploitability"] if judged else None,
+            "kind": judged[-1].get("kind") if judged else None,
+            "published": None if figure is None else figure._asdict(),
+            "playable": (path / "checkpoints" / "network.safetensors").exists(),
+            "commands": {
+                "Resume": f"tacit train {shlex.quote(str(trains))} {shlex.quote(game)} --run {folder} --resume",
+                "Evaluate": f"tacit evaluate {folder}",
+                "Play": f"tacit play {shlex.quote(game)} --agent {folder}",
+            },
+        }  # fmt: skip
+
+
+def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
+    """Yields the folders of runs in a folder and below it."""
+    if (folder / "config.json").is_file():
+        yield folder
+    elif depth and folder.is_dir():
+        for inside in sorted(folder.iterdir()):
+            if inside.is_dir() and not inside.name.startswith(".") and not inside.is_symlink():
+                yield from _run_folders(inside, depth - 1)
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        facts = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return facts if isinstance(facts, dict) else None
+
+
+def _epochs(text: bytes) -> Iterator[dict[str, Any]]:
+    """Yields what the lines of metrics say; lines that a crash garbled are left out, and so are numbers that are none."""
+    for line in text.splitlines():
+        try:
+            epoch = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(epoch, dict):
+            yield {key: value for key, value in epoch.items() if not (isinstance(value, float) and not math.isfinite(value))}
+
+
+def _tail(path: Path, size: int = 65_536) -> bytes:
+    """Returns the last whole lines of a file."""
+    try:
+        with open(path, "rb") as file:
+            start = max(0, file.seek(0, 2) - size)
+            file.seek(start)
+            text = file.read()
+    except OSError:
+        return b""
+    return text[text.find(b"\n") + 1 :] if start else text
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _epoch_seconds(epochs: list[dict[str, Any]]) -> float:
+    """Returns how long the latest epoch took."""
+    times = [epoch["seconds"] for epoch in epochs[-2:] if isinstance(epoch.get("seconds"), int | float)]
+    return float(times[-1] - times[0]) if len(times) == 2 else 0.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot
 
-from tacit.reproduce.dice import PAPER_LEARNED
+from tacit.reproduce.published import PAPER_LEARNED
 
 ROOT = Path(__file__).parents[1]
 

@@ -927,6 +927,56 @@ MUTANTS = (
         "False",
         "test_own_parts.py::test_a_leaf_evaluator_of_ones_own_is_asked_at_leaves",
     ),
+    # The browser app
+    Mutant(
+        "web: a frame tells what the opponent holds",
+        "web/play/hand.py",
+        '"kind": self._stage.kind, **',
+        '"kind": self._stage.kind, "leak": str(self._theirs), **',
+        "../web/test_secrecy.py",
+    ),
+    Mutant(
+        "web: beliefs are sent without training mode",
+        "web/play/desk.py",
+        "elif self._training:",
+        "elif True:",
+        "../web/test_secrecy.py",
+    ),
+    Mutant(
+        "web: a tab with many messages goes first",
+        "web/pool.py",
+        "process.waiting.popitem(last=False)",
+        "process.waiting.popitem(last=True)",
+        "../web/test_load.py::test_tabs_take_turns_and_none_can_fill_the_queue",
+    ),
+    Mutant(
+        "web: other sites may connect",
+        "web/guard.py",
+        "urlsplit(origin).netloc != host",
+        "False",
+        "../web/test_server.py::test_other_sites_are_refused",
+    ),
+    Mutant(
+        "web: costs count on an opponent that plays anything",
+        "web/play/oracle.py",
+        "passes.entries(strategy), passes.entries(trembling)",
+        "passes.entries(strategy), passes.entries(tree.uniform_strategy())",
+        "../web/test_judging.py",
+    ),
+    Mutant(
+        "web: the deal of unknown players is not corrected",
+        "web/play/luck.py",
+        "AivatEstimator([None, None], [values, values], line)",
+        "AivatEstimator([None, None], [lambda public, reaches: (0.0, values(public, reaches)[1])] * 2, line)",
+        "../web/test_judging.py",
+    ),
+    Mutant(
+        "minimax: both players want the same",
+        "agents/minimax.py",
+        "if self.game.actor(state) == 0 else -1.0",
+        "if self.game.actor(state) == 0 else 1.0",
+        "test_minimax.py",
+    ),
 )
 
 

@@ -11,8 +11,8 @@ tacit.evaluate("pretrained:liars_dice_1x4f", playthroughs=16)
 tacit.match("pretrained:liars_dice_1x4f", "random", hands=200, iterations=64)
 ```
 
-Public besides the names below are the modules `tacit.games` (rules), `tacit.search` (search by hand, leaf evaluators) and
-`tacit.training` (systems of one's own). All else may change.
+Public besides the names below are the modules `tacit.games` (rules), `tacit.search` (search by hand, leaf evaluators),
+`tacit.training` (systems of one's own) and `tacit.pettingzoo` (games for other libraries). All else may change.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from tacit import games as games
+    from tacit import pettingzoo as pettingzoo
     from tacit import search as search
     from tacit import training as training
     from tacit.agents.base import Agent, Sight
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from tacit.tree.compiler import compile_game
     from tacit.tree.node_view import NodeView
 
-_MODULES = ("games", "search", "training")
+_MODULES = ("games", "pettingzoo", "search", "training")
 _HOMES = {
     "Agent": "tacit.agents.base",
     "Artifact": "tacit.artifacts.base",

@@ -35,7 +35,7 @@ def assert_printed(printed: str, claimed: str) -> None:
         assert [float(number) for number in found] == pytest.approx([float(number) for number in numbers], abs=1.01 * unit)
 
 
-@pytest.mark.parametrize(("page", "count"), [("rebel.md", 3), ("sog.md", 1)])
+@pytest.mark.parametrize(("page", "count"), [("rebel.md", 3), ("sog.md", 1), ("pettingzoo.md", 1)])
 def test_the_code_of_a_page_runs_and_prints_what_it_says(
     page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -201,3 +201,14 @@ def test_openspiel_games_are_encoded_by_their_tensors() -> None:
     np.testing.assert_array_equal(dense(tree), [expected[player, private] for player, _, private in labels])
     assert len(expected) == 936
     assert_all_differ(tree)
+
+
+def test_chips_of_openspiel_are_shares_of_the_most_there_are() -> None:
+    pytest.importorskip("pyspiel")
+    bets = "betting=nolimit,bettingAbstraction=fcpa,blind=50 100,firstPlayer=2 1,stack=400 400"
+    cards = "numPlayers=2,numRounds=2,numSuits=1,numRanks=4,numHoleCards=1,numBoardCards=0 1"
+    tree = compile_game(load_game(f"openspiel:universal_poker({bets},{cards})"))
+    matrix = dense(tree)
+    assert matrix.max() == 1.0
+    assert ((matrix > 0.0) & (matrix < 1.0)).any()  # the blinds, beside all that can be put in
+    assert_all_differ(tree)

@@ -1,6 +1,7 @@
 """The front door: what `import tacit` offers, by public names only."""
 
 import ast
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 import tacit
 
 ROOT = Path(__file__).parents[2]
-PUBLIC = ("games", "search", "training")
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").glob("*.py"))]
+PUBLIC = ("games", "pettingzoo", "search", "training")
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.py")), *NOTEBOOKS]
 
 
 def test_dir_lists_the_api_and_nothing_else() -> None:
@@ -31,6 +33,8 @@ def imports(page: Path) -> list[tuple[str, str]]:
     """The modules of `tacit` that a page or an example imports from, and the names."""
     text = page.read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL) if page.suffix == ".md" else [text]
+    if page.suffix == ".ipynb":
+        blocks = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
     found = []
     for node in (node for block in blocks for node in ast.walk(ast.parse(block))):
         if isinstance(node, ast.Import):

@@ -66,7 +66,7 @@ def test_names_are_read_and_written() -> None:
         ("kuhn", "unknown game 'kuhn'"),
         ("kuhn_pokr", "did you mean kuhn_poker"),
         ("liars_dice(sides=4)", "it takes: dice, faces"),
-        ("liars_dice(dice=many)", "dice takes int, not 'many'"),
+        ("liars_dice(dice=many)", "dice must be a whole number, not 'many'"),
         ("liars_dice(dice=0)", "dice >= 1"),
         ("coin_guess(p=2)", "between 0 and 1"),
         ("goofspiel(cards=1)", "between 2 and 13"),

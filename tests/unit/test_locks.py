@@ -16,7 +16,7 @@ from tacit.kernels import make_passes
 from tacit.solvers import load_result, solve
 from tacit.solvers.locks import Lock, load_locks, lock_tree, parse_lock
 from tacit.tree.compiler import compile_for_solving, compile_game
-from tacit.tree.held import Held
+from tacit.tree.held import NOTHING_HELD, Held
 from tacit.tree.public_tree import NOT_ACTING, PublicTree
 from tests.command import tacit as command
 
@@ -134,6 +134,28 @@ def test_exploitability_is_that_of_responses_which_keep_to_the_lock() -> None:
     np.testing.assert_allclose(result.quality.best_response_values, expected, atol=1e-7)
     free = responses_by_lp(tree, held_by(tree, locks[:1]), result.strategy.probabilities)
     assert free[1] > expected[1] + 1e-2  # who is free of the second lock gains by it
+
+
+def test_evaluating_a_saved_solve_keeps_to_its_locks(tmp_path: Path) -> None:
+    name, locks = LOCKED[3][:2]
+    tree = compile_game(load_game(name))
+    result = solve(name, iterations=3, locks=locks)
+    result.save(tmp_path / "locked.tacit")
+    free = responses_by_lp(tree, held_by(tree, locks), result.strategy.probabilities)
+    whole = responses_by_lp(tree, NOTHING_HELD, result.strategy.probabilities)
+    assert sum(whole) > sum(free) + 1e-2
+    for what in (result, str(tmp_path / "locked.tacit")):
+        found = tacit.evaluate(what).as_dict()
+        assert found["exploitability"] == pytest.approx(sum(free) / 2, abs=1e-7)
+        assert found["unlocked_exploitability"] == pytest.approx(sum(whole) / 2, abs=1e-7)
+        np.testing.assert_allclose(found["best_response_values"], free, atol=1e-7)
+    said = command("evaluate", str(tmp_path / "locked.tacit"), "--json")
+    report = json.loads(said.stdout)
+    assert report["locks"] == [{"at": lock.at, "play": lock.play} for lock in locks]
+    assert report["exploitability"] == pytest.approx(sum(free) / 2, abs=1e-7)
+    words = command("evaluate", str(tmp_path / "locked.tacit")).stdout
+    assert "the free part: best responses keep to the locks" in words
+    assert "bet; play fold=0.4,call=0.5,raise=0.1" in words
 
 
 @pytest.mark.parametrize("solver", ["dcfr", "pcfr+"])

@@ -221,7 +221,7 @@ def test_action_values_are_learnt_in_the_reward_unit(unit: float) -> None:
 
 def test_a_run_from_before_the_reading_of_the_papers_schedule_goes_on_as_it_began(tmp_path: Path) -> None:
     """It has neither setting in its files: exploration falls with the root of rounds itself, rewards are the game's payoffs."""
-    config = small(explores="decaying")
+    config = small(explores="decaying", reward_unit="1")
     assert (config.exploration_decay, config.reward_unit) == (1.0, 1.0)
     straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "older"))
     whole = open_run(straight, "kuhn_poker", config)
@@ -300,7 +300,7 @@ def test_hidden_layers_are_listed_or_repeated(presets: dict[str, NfspConfig]) ->
         ({"optimizer": "sdg"}, "optimizer must be one of sgd, momentum, adam, not 'sdg'"),
         ({"anticipation": "1.5"}, "anticipation must be between 0 and 1, not 1.5"),
         ({"exploration_decay": "-1"}, "exploration_decay must be between 0 and 1, not -1.0"),
-        ({"reward_unit": "0"}, "reward_unit must be positive, not 0.0"),
+        ({"reward_unit": "-1"}, "reward_unit must be at least 0, not -1.0"),
         ({"hidden": "0"}, "hidden must be units with dashes between them, like 256-128, not '0'"),
         ({"behaviour": "5"}, "behaviour must be at least 256, a batch, not 5"),
         ({"eta": "0.1"}, "unknown setting 'eta'"),

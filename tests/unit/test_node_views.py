@@ -343,7 +343,7 @@ def test_a_best_response_in_holdem_is_worth_what_it_wins() -> None:
     [
         (lambda result: result.show("dance"), "no 'dance' after the start: choose one of check, bet"),
         (lambda result: result.show("bet / call"), "nobody acts after 'bet / call': choose a line"),
-        (lambda result: result.show("bet / call / bet"), "choose one of nothing, the game is over"),
+        (lambda result: result.show("bet / call / bet"), "the game is over there"),
         (lambda result: result.strategy[1, "", "K"], "player 1 does not act at the start: player 0 does"),
         (lambda result: result.strategy[0, "", "A"], "player 0 does not hold 'A' at the start: it may hold J, Q, K"),
         (lambda result: result.strategy[0, "", "K"]["dance"], "no action 'dance' here: choose one of call, raise"),

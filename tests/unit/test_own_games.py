@@ -55,7 +55,7 @@ def own_file(folder: Path, body: str, name: str = "own.py") -> Path:
         ("@dataclass(frozen=True)\nclass Mine(Base):\n    pass", "Mine has no name"),
         ("class Mine(Base):\n    name = 'mine'", "Mine must be a dataclass"),
         ("@dataclass(frozen=True)\nclass Mine(Game):\n    name = 'mine'", "Mine lacks actor, apply, initial_state"),
-        ("Mine = 3", "defines no Game called Mine"),
+        ("Mine = 3", "Mine is no game: write class Mine(tacit.Game)"),
         ("raise SystemExit(4)", "cannot be imported: SystemExit: 4"),
         ("import nothing_like_this", "cannot be imported: ModuleNotFoundError"),
         ("def (", "cannot be imported: SyntaxError"),
@@ -78,7 +78,11 @@ def test_parameters_are_read_by_their_annotations(tmp_path: Path) -> None:
     assert load_game(f"{path}:Mine").parameters == {"limit": None, "share": 0.5, "cards": []}
     assert load_game(f"{path}:Mine(limit=3,share=1)").parameters == {"limit": 3, "share": 1.0, "cards": []}
     assert load_game(f"{path}:Mine(limit=none)").parameters["limit"] is None
-    for text, message in (("limit=x", "takes int"), ("cards=1", "only in Python"), ("limit=1,limit=2", "given twice")):
+    for text, message in (
+        ("limit=x", "must be a whole number"),
+        ("cards=1", "only in Python"),
+        ("limit=1,limit=2", "given twice"),
+    ):
         with pytest.raises(TacitError, match=message):
             load_game(f"{path}:Mine({text})")
 
@@ -196,7 +200,7 @@ def test_check_explains_by_named_moves(tmp_path: Path, capsys: pytest.CaptureFix
         (f"{path}:Mne", "defines no Game called Mne: did you mean Mine?"),
         (f"{path}:Mine(cards=2)", "mine has no parameter 'cards' (it takes: none)"),
         (f"{tmp_path}/none.py:Mine", "no Python file at"),
-        (f"{path}:CHANCE", "defines no Game called CHANCE"),
+        (f"{path}:CHANCE", "CHANCE is no game"),
     ):
         assert_refused(["check", wrong], message, capsys)
 

@@ -2,7 +2,9 @@
 
 import importlib
 import json
+import re
 import runpy
+import shlex
 import shutil
 from pathlib import Path
 
@@ -108,7 +110,7 @@ def test_an_agent_of_ones_own_plays_by_name_and_as_an_object(tmp_path: Path) -> 
         ("mine.py:Mute", "mine.py:Mute cannot play: it must have start(player), observe(sight) and act()"),
         ("mine.py:NOTHING", "mine.py defines no class called NOTHING"),
         ("mine.py:Timit", "mine.py defines no class called Timit: did you mean Timid?"),
-        ("mine.py:Timid(courage=much)", "Timid: courage takes float, not 'much'"),
+        ("mine.py:Timid(courage=much)", "Timid: courage must be a number, not 'much'"),
         ("mine.py:Timid(fear=1)", "Timid has no parameter 'fear' (it takes: courage)"),
         ("mine.py:Timid(courage=1,courage=0)", "Timid: courage is given twice"),
         ("yours.py:Timid", "no Python file at yours.py"),
@@ -167,7 +169,7 @@ def test_a_network_of_ones_own_is_trained_found_again_and_moves_along(tmp_path: 
         ("nets.py", "network must be mlp, or FILE.py:CLASS(key=value,...), not 'nets.py'"),
         ("transformer", "not 'transformer'"),
         ("nets.py:Nothing", "defines no class called Nothing"),
-        ("nets.py:Net(width=wide)", "Net: width takes int, not 'wide'"),
+        ("nets.py:Net(width=wide)", "Net: width must be a whole number, not 'wide'"),
         ("nets.py:Net(depth=3)", "Net has no parameter 'depth' (it takes: width, outputs)"),
         ("nets.py:Net(num_classes=3)", "Net has no parameter 'num_classes'"),
         ("nets.py:Net(outputs=5)", "Net.forward() gives [3, 5]; it must give both players' values, [3, 6]"),
@@ -226,6 +228,16 @@ def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_pat
     assert abs(result.mean) < 0.4  # against an equilibrium always left is as good as any mixture, and the seats are swapped
     agents = [tacit.load_agent(run, game, np.random.default_rng(seed), tacit.SearchOptions(iterations=16)) for seed in (0, 1)]
     assert sum(tacit.play_game(game, agents, np.random.default_rng(2))) == 0.0
+
+
+def test_several_runs_of_a_game_of_ones_own_say_how_to_play_against_one(tmp_path: Path) -> None:
+    written(tmp_path, hide=HIDDEN_ACTIONS, names="NAMES = ('left', 'middle', 'right', 'far', 'deep')\n")
+    tiny = ("--preset", "smoke", "--set", "epochs=1", "--set", "epoch_rounds=20", "--seeds", "2")
+    trained = command("train", "nfsp", "hide.py:HideAndSeek(caves=4)", "--run", "runs", *tiny, cwd=tmp_path)
+    assert trained.returncode == 0, trained.stderr
+    (said,) = re.findall(r"play against one: .*tacit (play .*)", trained.stdout)
+    played = command(*shlex.split(said), cwd=tmp_path, typed="q\n")
+    assert played.returncode == 0, played.stderr
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))

@@ -1,6 +1,9 @@
 """Lines of progress: the first after two seconds, then less and less often; what is prepared is told."""
 
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +34,25 @@ def test_a_long_preparation_says_what_it_does(monkeypatch: pytest.MonkeyPatch, c
     assert told == "finding buckets, 25% (0 s) ...\n"
     say_preparing("nobody listens")
     assert capsys.readouterr().err == ""
+
+
+_LOADED_WHEN_SHOWN = """
+import contextlib, sys
+from tacit.cli import main, train
+
+@contextlib.contextmanager
+def shown(title):
+    print(title, "torch" in sys.modules)
+    raise SystemExit(0)
+    yield
+
+train.preparation_shown = shown
+main.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("seeds", [[], ["--seeds", "2"]])
+def test_a_training_shows_life_before_torch_is_loaded(tmp_path: Path, seeds: list[str]) -> None:
+    arguments = ["train", "rebel", "kuhn_poker", "--run", str(tmp_path / "run"), *seeds]
+    shown = subprocess.run([sys.executable, "-c", _LOADED_WHEN_SHOWN, *arguments], capture_output=True, text=True, check=True)
+    assert shown.stdout == "preparing rebel on kuhn_poker False\n"

@@ -14,8 +14,9 @@ from tacit.cards import NUM_HANDS, check_range, hand_index, parse_cards, parse_r
 from tacit.cards.grid import CELLS, SIZE, cell_name, grid_of, overall_frequencies, reach_grid, strategy_grid
 from tacit.cards.hands import possible_hands
 from tacit.cli.strategy_grid import action_letters, strategy_text
+from tacit.colors import CALL, FOLD, action_colors
 from tacit.errors import TacitError
-from tacit.grid_plots import ABSENT, CALL, EMPTY, FOLD, action_colors, draw_strategy_grid, strategy_figure
+from tacit.grid_plots import ABSENT, EMPTY, draw_strategy_grid, strategy_figure
 
 KINDS = [cell_name(row, column) for row, column in np.ndindex(SIZE, SIZE)]
 

@@ -189,6 +189,13 @@ def test_a_report_goes_on_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monke
     assert "mean" in again.stdout
 
 
+def test_boards_that_iterations_stopped_before_the_target_are_counted() -> None:
+    short = command("report", RIVERS, "--boards", "2", "--iterations", "1", "--target", "0.01%pot")
+    assert "solved to 0.01%pot (2 stopped before, by --iterations)" in short.stdout
+    told = json.loads(command("report", RIVERS, "--boards", "2", "--target", "5%pot", "--json").stdout)
+    assert (told["boards_above_target"], told["boards_solved"]) == (0, 2)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

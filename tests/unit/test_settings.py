@@ -7,17 +7,24 @@ from typing import Any
 
 import pytest
 
-from tacit.artifacts.systems import SYSTEMS
 from tacit.cli.looks import variants
 from tacit.errors import TacitError
 from tacit.games import load_game
 from tacit.learning.fit import EPOCH_WORK, fit_count, search_work
+from tacit.nfsp.config import DQN_PRESETS
+from tacit.nfsp.config import PRESETS as NFSP_PRESETS
+from tacit.nfsp.tabular.engine import fit_reward_unit
 from tacit.rebel.config import preset
 from tacit.rebel.sizes import fit_sizes
 from tacit.search.search import BatchSearch
-from tacit.search.workload import mean_sizes
+from tacit.search.workload import leaf_sizes, mean_sizes
+from tacit.sog.config import DEEPSTACK_PRESETS, QueryConfig
+from tacit.sog.config import PRESETS as SOG_PRESETS
+from tacit.sog.sizes import fit_sizes as fit_query_sizes
+from tacit.training.names import SYSTEMS
 from tacit.training.ranges import Choice, Number, Switch, Text
 from tacit.training.settings import allowed_values, setting_meanings
+from tacit.tree.compiler import compile_game
 from tacit.tree.search_space import game_space
 from tests.command import tacit
 
@@ -95,7 +102,7 @@ def _search(name: str) -> BatchSearch:
 def test_large_searches_make_short_epochs_of_a_run_as_long() -> None:
     search = _search("liars_dice(dice=1,faces=4)")
     large = replace(preset("cpu"), iterations=128 * 16)
-    work = search_work(search, large)
+    work = search_work(large, search, *mean_sizes(search))
     fitted = fit_sizes(large, search)
     assert fitted.epoch_examples * work <= EPOCH_WORK < 2 * fitted.epoch_examples * work
     assert (fitted.epoch_examples, fitted.games, fitted.epochs) == (1_024, 512, 400)
@@ -104,6 +111,45 @@ def test_large_searches_make_short_epochs_of_a_run_as_long() -> None:
     given = fit_sizes(replace(large, games=7, epochs=3, epoch_examples=99), search)
     assert (given.games, given.epochs, given.epoch_examples) == (7, 3, 99)
     assert fit_count(64, 1.0, 10.0, 1) == 8
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "pot_limit_leduc"])
+@pytest.mark.parametrize("presets", [SOG_PRESETS, DEEPSTACK_PRESETS])
+def test_small_games_keep_the_sizes_of_student_of_games(name: str, presets: dict[str, QueryConfig]) -> None:
+    fitted = fit_query_sizes(presets["cpu"], _query_search(name))
+    assert (fitted.cycle_queries, fitted.games, fitted.epochs, fitted.evaluate_every) == (4_096, 512, 24, 4)
+    assert fit_query_sizes(presets["smoke"], _query_search(name)) == presets["smoke"]
+
+
+def _query_search(name: str) -> BatchSearch:
+    game, config = load_game(name), SOG_PRESETS["cpu"]
+    return BatchSearch(game_space(game, config.depth_in(game)), None, config.search_in(game))  # type: ignore[arg-type]
+
+
+def test_large_searches_make_short_cycles_of_student_of_games() -> None:
+    """Each game asks `queries_per_search` queries for a cycle, and evaluations are as rare as they are large."""
+    search = _query_search("liars_dice(dice=1,faces=6)")
+    fitted = fit_query_sizes(SOG_PRESETS["cpu"], search)
+    assert (fitted.cycle_queries, fitted.games, fitted.epochs) == (512, 64, 192)
+    decisions = int((search.space.tree.require_nodes().actor >= 0).sum())
+    assert fitted.evaluate_every == -(-decisions // 512) > 4
+    assert fit_query_sizes(DEEPSTACK_PRESETS["cpu"], search).games == 512
+    given = replace(SOG_PRESETS["cpu"], games=7, cycle_queries=99, epochs=3, evaluate_every=0)
+    assert fit_query_sizes(given, search) == given
+    assert leaf_sizes(search)[0] > mean_sizes(search)[0]  # self-play visits late public states more often than any other
+
+
+def test_the_sizes_of_searches_at_leaves_are_a_mean_over_their_classes() -> None:
+    """Kuhn with searches of one action: leaves follow a pass (a bet leaves one more leaf), a bet, and a pass and a bet."""
+    search = BatchSearch(game_space(load_game("kuhn_poker"), 1), None, replace(preset("cpu"), depth=1).search())  # type: ignore[arg-type]
+    assert leaf_sizes(search)[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("name", "unit"), [("kuhn_poker", 1.0), ("leduc_poker", 1.0), ("pot_limit_leduc", 663.75 / 3.359375)])
+def test_rewards_are_about_as_large_as_those_of_leduc(name: str, unit: float) -> None:
+    for config in (NFSP_PRESETS["cpu"], NFSP_PRESETS["smoke"], DQN_PRESETS["cpu"]):
+        assert fit_reward_unit(config, compile_game(load_game(name))).reward_unit == pytest.approx(unit)
+    assert fit_reward_unit(NFSP_PRESETS["paper"], compile_game(load_game(name))).reward_unit == 26.0
 
 
 def test_the_mean_size_of_a_search_is_that_of_random_games() -> None:

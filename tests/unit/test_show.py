@@ -92,7 +92,7 @@ def test_phantom_games_are_listed(folder: Path) -> None:
         (("random",), "random plays more than one game: name one"),
         (("kuhn.tacit", "--at", "dance"), "no 'dance' after the start: choose one of check, bet"),
         (("kuhn.tacit", "--at", "bet / call"), "nobody acts after 'bet / call'"),
-        (("kuhn.tacit", "--at", "bet / call / bet"), "choose one of nothing, the game is over"),
+        (("kuhn.tacit", "--at", "bet / call / bet"), "no 'bet' after bet / call: the game is over there"),
         (("kuhn.tacit", "--grid", "x.png"), "--grid is for hold'em, not for kuhn_poker"),
         (("river.tacit", "--at", "check / check", "--json"), "nobody acts after 'check / check'"),
         (("river.tacit", "--grid", "x.jpeg"), "the name must end in .png, .svg, .pdf"),

@@ -333,7 +333,8 @@ def test_settings_are_checked() -> None:
         ("policies", "some", "policies must be one of none, games, all, not 'some'"),
         ("inner_queries", "-1", "inner_queries must be at least 0"),
         ("queries_per_search", "0", "queries_per_search must be positive"),
-        ("cycle_queries", "0", "cycle_queries must be at least 1"),
+        ("cycle_queries", "-1", "cycle_queries must be at least 0"),
+        ("evaluate_every", "-2", "evaluate_every must be at least -1"),
         ("warm_up", "0.5", "values leaves at averages, which a warm-up leaves empty"),
         ("decomposition", "cfr-ave", "needs exact values of leaves"),
     ):

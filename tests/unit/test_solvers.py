@@ -18,7 +18,8 @@ from tacit.errors import TacitError
 from tacit.files import write_whole
 from tacit.games import load_game
 from tacit.kernels.numba_lanes import LanePasses
-from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS, VARIANTS
+from tacit.reproduce.dice import PAPER_TABLE_2, TABLE_2_ITERATIONS
+from tacit.reproduce.published import VARIANTS
 from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 from tacit.solvers import SCHEDULES, load_result, solve
 from tacit.solvers.export import check_export, export
@@ -237,6 +238,15 @@ def test_interrupting_keeps_what_was_reached_if_asked_to() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     with pytest.raises(KeyboardInterrupt):
         solve("kuhn_poker", iterations=1_000, on_check=_press_ctrl_c)
+
+
+def test_a_solve_ends_when_it_should_stop() -> None:
+    asked = itertools.count(1)
+    result = solve("leduc_poker", solver="cfr", iterations=1_000_000, should_stop=lambda: next(asked) == 4)
+    assert result.interrupted
+    assert next(asked) == 5  # it was not asked again
+    same = solve("leduc_poker", solver="cfr", iterations=result.iterations)
+    assert np.array_equal(result.strategy.probabilities, same.strategy.probabilities)
 
 
 def test_an_interrupt_waits_for_the_end_of_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,9 @@ def examples() -> RoundEndExamples:
 @pytest.mark.parametrize("keeps_odds", [True, False])
 def test_examples_come_back_but_for_rounding_below_their_noise(keeps_odds: bool) -> None:
     given = examples()
-    kept = stored(given, keeps_odds)
-    found = restored(kept, BoardTable(4, "cpu"))
+    kept, table = stored(given, keeps_odds), BoardTable(4, "cpu")
+    table.meet(KINDS)
+    found = restored(kept, table)
     assert torch.equal(found.kind, given.kind)
     assert torch.equal(found.beyond.isnan(), given.beyond.isnan())
     torch.testing.assert_close(found.public, given.public, rtol=1e-3, atol=1e-3)
@@ -54,7 +55,7 @@ def test_examples_come_back_but_for_rounding_below_their_noise(keeps_odds: bool)
     torch.manual_seed(0)
     net = RoundEndNet(16, 2, 8)
     torch.nn.init.normal_(net.out.weight)
-    learner = RoundEndLearner(net, BoardTable(4, "cpu"), PRESETS["smoke"], "cpu")
+    learner = RoundEndLearner(net, table, PRESETS["smoke"], "cpu")
     ours, theirs = (learner._compare(part)[0].detach() * part.met.transpose(0, 1)[:, None] for part in (found, given))
     assert float(theirs.abs().mean()) > 0.1
     assert float((ours - theirs).abs().max()) < 0.1 * NOISE

@@ -23,6 +23,8 @@ class View:
       actions: `[A]` names of what the actor may do in some private state.
       strategy: `[H, A]` what the actor does in each; 0 where an action is not legal.
       values: for each player `[H]` the infostate values when both go on like this; NaN where the other's beliefs exclude one.
+      action_values: `[H, A]` what each action is worth to the actor in each private state when both go on like this; None where
+        the agent does not say.
       in_short: for each player the private states in the usual notation, where they are too many to list.
     """
 
@@ -34,6 +36,7 @@ class View:
     strategy: Floats
     values: tuple[Floats, Floats]
     in_short: tuple[str, str] | None = None
+    action_values: Floats | None = None
 
 
 def make_view(pbs: PublicBeliefState, strategy: Floats, values: tuple[Floats, Floats]) -> View:

@@ -139,15 +139,23 @@ def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
     return strategy
 
 
-def hand_estimator(game: Holdem, policies: Sequence[HandPolicy | None]) -> AivatEstimator:
-    """Returns the estimator for hold'em, given both players' policies, None where one is unknown."""
+def hand_estimator(
+    game: Holdem, policies: Sequence[HandPolicy | None], values: Sequence[Values] | None = None
+) -> AivatEstimator:
+    """Returns the estimator for hold'em.
+
+    Args:
+      game: The rules.
+      policies: What each player plays; None where that is unknown.
+      values: The value functions for the first player in either seat; None for the best known, which may take minutes to make.
+    """
 
     def line(sights: Sights) -> Iterator[Step]:
         words = (word for seen in sights for word in seen[0].public)
         cards = [next(word for seen in sights for word in seen[player].private) for player in (0, 1)]
         return hand_line(reduce(PublicHand.hear, words, PublicHand.start(game)), [hand_index(*parse_cards(w)) for w in cards])
 
-    return AivatEstimator(policies, hand_values(game, policies), line)
+    return AivatEstimator(policies, hand_values(game, policies) if values is None else values, line)
 
 
 def hand_line(end: PublicHand, held: Sequence[int]) -> Iterator[Step]:

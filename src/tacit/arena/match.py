@@ -18,6 +18,7 @@ import numpy as np
 from tacit.agents.base import Agent
 from tacit.agents.table import play_game
 from tacit.games import AnyGame
+from tacit.html import card, facts, interval_bar
 from tacit.tally import Tally
 
 Sights = Sequence[tuple[Any, Any]]
@@ -113,6 +114,17 @@ class MatchResult:
             "duplicate": self.duplicate, "aivat": self.aivat, "seed": self.seed, "seconds": self.seconds,
             "interrupted": self.interrupted, **raw,
         }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        in_unit = ", in thousandths of a big blind" if self.unit == "mbb" else ""
+        figures = {
+            "game": self.game, "hands": self.hands, f"A wins a hand{in_unit}": self.mean,
+            "95 % interval": self.interval and f"{self.interval[0]:+.4g} to {self.interval[1]:+.4g}", "verdict": self.verdict,
+            "deals": "in both seats" if self.duplicate else "once", "seconds": self.seconds,
+        }  # fmt: skip
+        drawn = "" if self.mean is None or self.interval is None else interval_bar(self.mean, self.interval)
+        note = "luck taken out by AIVAT" if self.aivat else ""
+        return card(f"A: {self.agents[0]} v B: {self.agents[1]}", facts(figures), drawn, note=note)
 
     def __repr__(self) -> str:
         unit, around = " mbb" if self.unit == "mbb" else "", ""

@@ -21,9 +21,9 @@ def check(
 
     Examples:
 
-      tacit check my_game.py:MyGame
+      tacit check examples/own_game.py:OneCardBluff
 
-      tacit check "my_game.py:MyGame(cards=6)" --histories 500000
+      tacit check "examples/own_game.py:OneCardBluff(cards=6)" --histories 500000
 
       tacit check openspiel:leduc_poker --json
     """

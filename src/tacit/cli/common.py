@@ -117,17 +117,16 @@ def print_report(report: dict[str, Any]) -> None:
     width = max(map(len, words))
     for name, value in words.items():
         if value is not None:
-            print_lines(f"{name:<{width}}  {_in_words(value)}")
+            print_lines(f"{name:<{width}}  {_in_words(value, ' to ' if name == '95 % interval' else ', ')}")
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Any, between: str = ", ") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
     if isinstance(value, list | tuple):
-        interval = len(value) == 2 and isinstance(value[0], float)
-        return (" to " if interval else ", ").join(_in_words(part) for part in value)
+        return between.join(_in_words(part) for part in value)
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')} {_in_words(part)}" for key, part in value.items() if part is not None)
     return str(value)

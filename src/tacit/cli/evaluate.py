@@ -66,13 +66,15 @@ def evaluate(
 ) -> None:
     """Measure what was trained: the exploitability of search with it, or the error of its network against exact values.
 
+    The runs below are trained by the examples of tacit train, leduc.tacit is solved by one of tacit solve.
+
     Examples:
 
       tacit evaluate pretrained:liars_dice_1x4f
 
       tacit evaluate runs/dice --playthroughs 256 --last 3 --solver linear-cfr --iterations 512 --json
 
-      tacit evaluate runs/nfsp:greedy-average
+      tacit evaluate runs/leduc:greedy-average
 
       tacit evaluate pretrained:liars_dice_1x4f --metric network-error
 
@@ -86,7 +88,7 @@ def evaluate(
 
       tacit evaluate runs/limit --hands 50000
 
-      tacit evaluate my_policy.py:Policy --game openspiel:kuhn_poker
+      tacit evaluate leduc.tacit
     """
     from tacit import artifacts
     from tacit.kernels import check_backend

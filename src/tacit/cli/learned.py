@@ -40,7 +40,7 @@ def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
 
 def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]) -> list[str]:
     """Adds the rows to a table with a column per variant, and returns the notes below it."""
-    from tacit.reproduce.dice import PAPER_LEARNED
+    from tacit.reproduce.published import PAPER_LEARNED
 
     notes = []
     for row in dict.fromkeys(cell.job.row for cell in cells):

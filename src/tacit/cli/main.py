@@ -21,6 +21,7 @@ from tacit.cli import (
     play,
     report,
     reproduce,
+    serve,
     show,
     slumbot,
     solve,
@@ -54,6 +55,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)
 app.command("play")(play.play)
+app.command("serve")(serve.serve)
 app.command("equity")(equity.equity)
 app.command("report")(report.report)
 app.command("doctor")(doctor.doctor)

@@ -220,8 +220,8 @@ class ManyRuns:
         return [(epoch, [found[epoch] for found in by_run]) for epoch in shared]
 
 
-def show_many(report: dict[str, Any], as_json: bool, again: str) -> None:
-    """Prints what came of several runs.
+def show_many(report: dict[str, Any], as_json: bool, again: str, game: str) -> None:
+    """Prints what came of several runs; `game` is as the user wrote it.
 
     Raises:
       TacitError: some of them failed.
@@ -232,7 +232,7 @@ def show_many(report: dict[str, Any], as_json: bool, again: str) -> None:
         _print_table(report)
         if not report["finished"]:
             print_lines(f"go on: {again}")
-        print_lines(f"play against one: {program()} play {shlex.quote(report['game'])} --agent {_first(report)}")
+        print_lines(f"play against one: {program()} play {shlex.quote(game)} --agent {_first(report)}")
         if report["plot"] is not None:
             print_lines(f"learning curves: {report['plot']}")
     failed = [run for run in report["runs"] if run["failed"]]

@@ -59,11 +59,13 @@ def match(
 
       tacit match pot-odds always-call --game no_limit_holdem --hands 2000
 
+      tacit solve leduc_poker --save leduc.tacit
+
       tacit match leduc.tacit random --game leduc_poker --hands 10000 --json
 
       tacit match leduc.tacit always-call --game leduc_poker --hands 2000 --aivat
 
-      tacit match "my_agent.py:Careful(share=0.2)" random --game kuhn_poker
+      tacit match "examples/own_agent.py:Bluffer(share=0.2)" random --game kuhn_poker
 
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """

@@ -75,7 +75,8 @@ def report(
         keep(plays)
         if plot is not None:
             draw_report(plot, spot, plays)
-        summary = _summary(opened, plays, target, seconds, len(plays) - known)
+        missed = sum(play.exploitability > goal for play in plays)
+        summary = {**_summary(opened, plays, target, seconds, len(plays) - known), "boards_above_target": missed}
         if as_json:
             print_json({**summary, "boards": [_as_dict(play) for play in plays]})
         else:
@@ -180,11 +181,13 @@ def _print(summary: dict[str, Any], plays: Sequence[BoardPlay], files: Sequence[
         table.add_row("mean", str(summary["num_boards"]), *_evs(evs, equity), *cells)
         printer().print(table)
         print_lines("")
-    each = summary["seconds_per_board"]
+    each, target = summary["seconds_per_board"], summary["target"]
+    missed = summary["boards_above_target"]
+    reached = f"solved to {target}" + (f" ({missed} stopped before, by --iterations)" if missed else "")
     speed = f", {each:.3g} s a board" if each is not None else ""
     print_lines(
         f"{summary['num_boards']} boards, {summary['boards_solved']} up to suits, {_how_sure(summary)}; "
-        f"solved to {summary['target']} in {summary['seconds']:.1f} s{speed}",
+        f"{reached} in {summary['seconds']:.1f} s{speed}",
         *(f"written: {path}" for path in files),
     )
 

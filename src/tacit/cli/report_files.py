@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tacit.cards.boards import DrawnBoard
+from tacit.colors import action_colors
 from tacit.errors import TacitError
 from tacit.files import check_readable, write_whole
-from tacit.grid_plots import action_colors
-from tacit.plots import house_pyplot, save_figure
+from tacit.plots import house_pyplot, save_figure, wrapped_name
 from tacit.solvers.board_report import BoardPlay, LinePlay, OpenSpot
 
 _START = "start"
@@ -123,16 +123,6 @@ def draw_report(path: Path, spot: str, plays: Sequence[BoardPlay]) -> None:
         bottom_axis.set_xticks(range(len(plays)), [play.board for play in plays], rotation=90, fontsize=6, family="monospace")
     else:
         bottom_axis.set_xlabel(f"{len(plays)} boards, those with most bets at the start first")
-    figure.suptitle(_wrapped(spot, int(11 * width)), fontsize=8)
+    figure.suptitle(wrapped_name(spot, int(11 * width)), fontsize=8)
     figure.tight_layout()
     save_figure(figure, path)
-
-
-def _wrapped(text: str, width: int) -> str:
-    """Returns a game's name in lines that break after commas."""
-    lines = [""]
-    for part in text.split(","):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part + ","
-    return "\n".join(lines).removesuffix(",")

@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 
 def _effective(system: System[Any, Any], game: AnyGame, config: Settings) -> Settings:
     """Returns the settings that a game would be trained with; only where some follow from the game is it prepared."""
-    if all(getattr(config, key) for key in config.fitted):
+    if not config.left_open():
         return config
     with preparation_shown(f"preparing {game}"):
         effective: Settings = system.trainer(game, config, "cpu").config

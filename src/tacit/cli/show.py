@@ -56,7 +56,9 @@ def show(
 
       tacit show kuhn.tacit --at "check / bet" --json
 
-      tacit show turn.tacit --at "check / bet to 2000" --grid grid.png --csv hands.csv
+      tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --save turn.tacit
+
+      tacit show turn.tacit --at "check / bet to 3000" --grid grid.png --csv hands.csv
     """
     from tacit import artifacts
     from tacit.games.holdem import require_holdem

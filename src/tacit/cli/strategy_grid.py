@@ -34,7 +34,7 @@ def strategy_text(
 
     from tacit.cards.grid import SIZE, cell_name, overall_frequencies, reach_grid, strategy_grid
     from tacit.cards.hands import possible_hands
-    from tacit.grid_plots import action_colors
+    from tacit.colors import action_colors
 
     possible = possible_hands(board)
     reach = np.where(possible, reach, 0.0)

@@ -96,11 +96,15 @@ def train(
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
     """
-    from tacit.artifacts.systems import check_system
+    from tacit.training.names import check_system
 
     check_system(system)
     pairs = _read_pairs(settings or [])
     if list_settings:
+        useless = {"--run": run, "--seeds": seeds, "--time-limit": time_limit, "--start-from": start_from, "--resume": resume}
+        for option, value in useless.items():
+            if value:
+                raise TacitError(f"--settings lists settings and trains nothing: leave out {option}, or --settings")
         _list_settings(system, game, preset or "cpu", {} if seed is None else {"seed": str(seed)}, pairs, as_json)
         return
     if game is None or run is None:
@@ -150,7 +154,7 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> 
     run, game = request.run, request.game
     again = f"{program()} train {shlex.quote(request.system)} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
     with ExitStack() as held:
-        with preparation_shown(f"preparing {game}"):
+        with preparation_shown(f"preparing {request.system} on {game}"):
             folder, look, trainer, weights = _prepared(request, start_from, held)
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
@@ -204,8 +208,6 @@ def _wants_many(request: TrainRequest, seeds: int | None) -> bool:
 def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json: bool) -> None:
     """Trains a run for each seed and combination of settings, and prints what came of all."""
     from tacit.cli.many_runs import ManyRuns, show_many
-    from tacit.games import load_game
-    from tacit.kernels import check_backend
     from tacit.training.plan import RunPlan, read_plan, split_sweep
 
     plain, sweep = split_sweep(request.pairs)
@@ -224,13 +226,16 @@ def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json:
     if known is not None:
         unsaid = {"preset": request.preset, "seeds": seeds, "seed": request.seed}
         plan = known.continued(request.run, plan, [key for key, value in unsaid.items() if value is None])
-    with preparation_shown(f"preparing {request.game}"):
+    with preparation_shown(f"preparing {request.system} on {request.game}"):
+        from tacit.games import load_game
+        from tacit.kernels import check_backend
+
         start(request.seed or 0)
         rules = load_game(request.game)
         system, look = find_system(request.system, rules)
         check_backend("torch", request.device)
     runs = ManyRuns(plan, request.run, rules, system, look, request.device, workers, {})
-    show_many(runs.train(), as_json, runs.again())
+    show_many(runs.train(), as_json, runs.again(), request.game)
 
 
 def _list_settings(

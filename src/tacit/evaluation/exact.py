@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.html import card, facts
 from tacit.kernels.base import AnyPasses, AnyTreePasses, LeafEvaluator, LeafValues
 from tacit.tree.base import Floats, Strategy
 
@@ -54,6 +55,9 @@ class BestResponse:
 
     def __repr__(self) -> str:
         return f"<best response of player {self.player}: worth {self.value:.6g} to it>"
+
+    def _repr_html_(self) -> str:
+        return card(f"best response of player {self.player}", facts({"worth to it": self.value}))
 
 
 _ASKED = ((0, False), (0, True), (1, True))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from tacit.errors import TacitError
-from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, Seed, Share, Text
+from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share, Text
 from tacit.training.settings import Settings
 
 DECAYING, APART = "decaying", "apart"
@@ -90,6 +91,8 @@ class TabularConfig(NfspConfig):
     """A run on a compiled game.
 
     Attributes:
+      reward_unit: Winnings that count as a reward of 1, in the unit of the game's payoffs; 0 fits it to the game, so
+        that games played at random win or lose no more than they do in Leduc.
       explores: How best responses explore. `decaying` is the paper's way: exploration falls with the square root of rounds, and
         random moves are averaged and learnt from like others. `apart`: it stays, the average gets the best response in place of
         a random move, and the opponent learns nothing from the rest of that game. Two effects remain. What a best response does
@@ -109,7 +112,9 @@ class TabularConfig(NfspConfig):
     """
 
     system: ClassVar[str] = "nfsp"
+    fitted: ClassVar[Mapping[str, float]] = {"reward_unit": 0}
 
+    reward_unit: PositiveOrZero = 1.0
     explores: Annotated[str, Choice(DECAYING, APART)] = DECAYING
     exploration_decay: Share = 1.0
     policy_optimizer: Annotated[str, Choice(*OPTIMIZERS)] = "sgd"
@@ -180,8 +185,8 @@ more, which the paper rules out or does not mention; with all of that it did wor
 _CPU: dict[str, Any] = {
     "hidden": "128", "anticipation": 0.2, "exploration": 0.25, "explores": APART, "games": 1_024, "updates": 4,
     "batch_size": 256, "learning_rate": 0.2, "policy_optimizer": "adam", "policy_learning_rate": 0.003, "slowdown": 5_000,
-    "decay": 0.3, "refit_every": 20, "transitions": 1_000_000, "share": 0.02, "epoch_rounds": 500, "epochs": 250,
-    "evaluate_every": 10,
+    "reward_unit": 0.0, "decay": 0.3, "refit_every": 20, "transitions": 1_000_000, "share": 0.02, "epoch_rounds": 500,
+    "epochs": 250, "evaluate_every": 10,
 }  # fmt: skip
 """Best responses must not lag behind the averages they answer, so they are learnt from the latest 2 % of all games, with quick
 refits and many games a round; learning rates that fall take out the noise, and exploration that stays finds what averages have

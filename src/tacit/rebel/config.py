@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -47,7 +48,7 @@ class RebelConfig(NetworkSettings):
     """
 
     system: ClassVar[str] = "rebel"
-    fitted: ClassVar[tuple[str, ...]] = ("games", "epoch_examples", "epochs", "playthroughs")
+    fitted: ClassVar[Mapping[str, float]] = {"games": 0, "epoch_examples": 0, "epochs": 0, "playthroughs": 0}
     warm_starts: ClassVar[bool] = True
 
     solver: Annotated[str, Choice(*SCHEDULES)] = "linear-cfr"

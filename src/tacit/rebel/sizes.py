@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.learning.fit import EPOCH_WORK, LEAST_EXAMPLES, fit_count, search_work
+from tacit.learning.fit import fit_count, fit_epochs, search_work
 from tacit.rebel.config import RebelConfig
 from tacit.search.playthroughs import max_searches
 from tacit.search.search import BatchSearch
+from tacit.search.workload import mean_sizes
 
 GAMES, EPOCH_EXAMPLES, RUN_EXAMPLES, PLAYTHROUGHS = 512, 4_096, 409_600, 64
 EVALUATION_WORK = 2.5e11
@@ -27,10 +28,10 @@ LEAST_PLAYTHROUGHS = 4
 
 def fit_sizes(config: RebelConfig, search: BatchSearch) -> RebelConfig:
     """Returns the configuration with numbers in place of the zeros that stand for what suits the game."""
-    if all(getattr(config, key) for key in config.fitted):
+    if not config.left_open():
         return config
-    work = search_work(search, config)
-    examples = config.epoch_examples or fit_count(EPOCH_EXAMPLES, work, EPOCH_WORK, LEAST_EXAMPLES)
+    work = search_work(config, search, *mean_sizes(search))
+    examples, epochs = fit_epochs(config.epoch_examples, config.epochs, EPOCH_EXAMPLES, RUN_EXAMPLES, work)
     playthroughs = config.playthroughs or PLAYTHROUGHS
     if not config.playthroughs and search.space.compiled:
         each = work * max_searches(search.space)
@@ -39,6 +40,6 @@ def fit_sizes(config: RebelConfig, search: BatchSearch) -> RebelConfig:
         config,
         games=config.games or min(GAMES, examples),
         epoch_examples=examples,
-        epochs=config.epochs or max(1, RUN_EXAMPLES // examples),
+        epochs=epochs,
         playthroughs=playthroughs,
     )

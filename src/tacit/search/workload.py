@@ -42,6 +42,13 @@ def mean_sizes(search: BatchSearch) -> tuple[float, float]:
     return float(visits @ num_leaves / visits.sum()), float(visits @ num_rows / visits.sum())
 
 
+def leaf_sizes(search: BatchSearch) -> tuple[float, float]:
+    """Returns the same of a search that starts at the class of some leaf, each class as likely as any other."""
+    tables = search.space.tables
+    classes = np.unique(tables.leaf_class)
+    return float(np.diff(tables.leaf_start)[classes].mean()), float(_tree_sizes(tables)[classes].mean())
+
+
 def _tree_sizes(tables: SearchTables) -> NDArray[np.int64]:
     """Returns `[C]` the rows, entries and meetings of each class's search tree."""
     sizes = np.diff(tables.entry_start).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -11,13 +12,15 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.learning.settings import ENCODERS, MLP, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.solvers.schedules import SCHEDULES, RegretSchedule
-from tacit.training.ranges import Choice, Count, CountOrZero, Positive, PositiveOrZero, Seed, Share
+from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share
 from tacit.tree.subgame import ROUND, Depth
 
 SIMULTANEOUS, ALTERNATING = UPDATES = ("simultaneous", "alternating")
 NO_POLICIES, GAME_POLICIES, ALL_POLICIES = POLICIES = ("none", "games", "all")
 REGRET_MATCHING = tuple(name for name, schedule in SCHEDULES.items() if isinstance(schedule, RegretSchedule))
 """The solvers that re-solving can use."""
+FIT_EVALUATIONS = -1
+"""`evaluate_every` that is fitted to the game: its 0 means something else."""
 DEPTH_WITHOUT_ROUNDS = 2
 """Actions that searches look ahead in games without betting rounds."""
 
@@ -34,7 +37,8 @@ class QueryConfig(NetworkSettings):
       decomposition: The beliefs at which leaves are valued: those of the present strategies (`cfr-d`, as in the paper), or of
         their averages (`modified-cfr-ave`), which is several times less exploitable with as many iterations.
       depth: Actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
-      games: Games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once.
+      games: Games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once;
+        0 fits them to the game.
       encoder: What networks see of a public state: its class (`classes`), or `features` (the game's own, else made of
         observations).
       hidden: The width of the network's hidden layers.
@@ -45,13 +49,14 @@ class QueryConfig(NetworkSettings):
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
-      cycle_queries: Queries solved in a cycle of self-play, solving and training.
-      epochs: The cycles of the run.
-      evaluate_every: Cycles between evaluations; 0 evaluates at the end only.
+      cycle_queries: Queries solved in a cycle of self-play, solving and training; 0 fits them to the game.
+      epochs: The cycles of the run; 0 fits them to the game.
+      evaluate_every: Cycles between evaluations; 0 evaluates at the end only, -1 fits them to the game.
       seed: The seed of everything random.
     """
 
     zero_sum: ClassVar[bool] = True
+    fitted: ClassVar[Mapping[str, float]] = {"games": 0, "cycle_queries": 0, "epochs": 0, "evaluate_every": FIT_EVALUATIONS}
 
     solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving matches regrets")] = "cfr+"
     iterations: Count = 200
@@ -59,7 +64,7 @@ class QueryConfig(NetworkSettings):
     updates: Annotated[str, Choice(*UPDATES)] = SIMULTANEOUS
     decomposition: Decomposition = CFR_D
     depth: SearchDepth = ROUND
-    games: Count = 256
+    games: CountOrZero = 256
     encoder: Annotated[str, Choice(*ENCODERS)] = "features"
     hidden: Count = 128
     layers: Count = 4
@@ -69,9 +74,9 @@ class QueryConfig(NetworkSettings):
     batch_size: Count = 100
     ratio: Positive = 4.0
     replay_size: Count = 15_000
-    cycle_queries: Count = 5_000
-    epochs: Count = 30
-    evaluate_every: CountOrZero = 5
+    cycle_queries: CountOrZero = 5_000
+    epochs: CountOrZero = 30
+    evaluate_every: Annotated[int, Number(int, FIT_EVALUATIONS)] = 5
     seed: Seed = 0
 
     def search(self) -> SearchConfig:
@@ -125,8 +130,8 @@ _BETTER: dict[str, Any] = {
 _SHARED: dict[str, dict[str, Any]] = {
     "paper": {},
     "cpu": dict(
-        **_BETTER, games=512, batch_size=512, ratio=16.0, replay_size=200_000, cycle_queries=4_096, epochs=24,
-        evaluate_every=4,
+        **_BETTER, games=0, batch_size=512, ratio=16.0, replay_size=200_000, cycle_queries=0, epochs=0,
+        evaluate_every=FIT_EVALUATIONS,
     ),
     "gpu": dict(
         **_BETTER, games=8_192, hidden=256, batch_size=4_096, ratio=32.0, replay_size=2_000_000, cycle_queries=65_536,

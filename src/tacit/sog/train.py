@@ -29,6 +29,7 @@ from tacit.search.search import BatchSearch
 from tacit.sog.config import ALL_POLICIES, NO_POLICIES, QueryConfig, SogConfig
 from tacit.sog.queries import QueryBuffer, QuerySource, RandomSituations, solve_queries
 from tacit.sog.selfplay import SoundSelfPlay
+from tacit.sog.sizes import fit_sizes
 from tacit.training.system import Metrics, Trainer, generator_state
 from tacit.tree.search_space import game_space
 
@@ -82,6 +83,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         self._forward = forward_pass(net)
         self.values = value_learner(net, self.space, config, device)
         self.search = BatchSearch(self.space, self._forward, config.search_in(game), device)
+        self.config = config = fit_sizes(config, self.search)
         self._numpy = np.random.default_rng(config.seed)
         self._torch = torch.Generator(device=device).manual_seed(config.seed)
         self.policies: NetworkLearner[PolicyNet, PolicyExamples] | None = None

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack
 
 from tacit.errors import TacitError
@@ -35,6 +34,8 @@ def solve_lp(tree: Tree) -> tuple[Floats, float]:
         raise TacitError(
             f"{tree.game} has {len(tree.payoff):,} payoffs, too many for lp (at most {MAX_PAYOFFS:,}): choose --solver dcfr"
         )
+    from scipy.optimize import linprog  # slow to load, and most solves do without
+
     first, second = _Sequences(tree, 0), _Sequences(tree, 1)
     payoffs = csr_matrix(
         (tree.payoff, (first.of_row[tree.payoff_rows[0]], second.of_row[tree.payoff_rows[1]])),

@@ -17,6 +17,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import BestResponse, Quality, StrategyViews, best_response
 from tacit.files import check_readable, write_whole
 from tacit.games import AnyGame, game_source, recall_game
+from tacit.html import card, facts, log_curve
 from tacit.kernels import make_passes
 from tacit.plots import convergence_figure, save_figure
 from tacit.solvers.locks import Lock, lock_tree, read_locks
@@ -167,6 +168,16 @@ class SolveResult:
     def __repr__(self) -> str:
         how = f"{self.solver}, {self.iterations:,} iterations" if self.iterations else self.solver
         return f"<{self.game} by {how}: value {self.value:.6g}, exploitability {self.exploitability:.4g}>"
+
+    def _repr_html_(self) -> str:
+        figures = {
+            "solver": self.solver, "iterations": self.iterations or None, "value for player 0": self.value,
+            "exploitability": f"{self.exploitability:.4g} (exact)", "seconds": self.seconds,
+            "public states": self.strategy.tree.num_nodes, "infostates": self.strategy.tree.num_infostates,
+            **{f"exploitability in {unit.replace('_', ' ')}": figure for unit, figure in self.in_units.items()},
+        }  # fmt: skip
+        curve = log_curve([(point.iteration, point.exploitability) for point in self.curve], "iterations", "exploitability")
+        return card(f"{self.game}, solved", facts(figures), curve, note="stopped early" if self.interrupted else "")
 
     def summary(self) -> dict[str, Any]:
         """Returns the figures of the solve, ready for JSON."""

@@ -49,6 +49,7 @@ def solve(
     on_compile: Progress = lambda _: None,
     on_tree: Callable[[Any], object] = lambda _: None,
     on_check: Watch = lambda _point, _result: None,
+    should_stop: Callable[[], bool] = lambda: False,
     keep_when_interrupted: bool = False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> SolveResult:
@@ -72,6 +73,7 @@ def solve(
       on_compile: called with the number of histories walked while the tree is made.
       on_tree: called with the tree before the first iteration; what it raises ends the solve.
       on_check: called at every evaluation with the new point and a function that makes a result to keep.
+      should_stop: asked after every few iterations whether to end there and return what was reached.
       keep_when_interrupted: Ctrl-C ends the solve after its iteration and returns what was reached; a second one does not wait.
       clock: the time in seconds.
 
@@ -101,14 +103,16 @@ def solve(
 
     def result() -> SolveResult:
         seconds = spent + clock() - start
-        return replace(_result_of(driver, tree, task, seconds, curve), interrupted=interrupted())
+        return replace(_result_of(driver, tree, task, seconds, curve), interrupted=interrupted.is_set())
 
     with _held_interrupt(keep_when_interrupted) as interrupted:
         check_at = driver.iteration + 1
-        while not interrupted() and (iterations is None or driver.iteration < iterations):
+        while not interrupted.is_set() and (iterations is None or driver.iteration < iterations):
             wanted = min(check_at, iterations or check_at) - driver.iteration
             driver.run(wanted if passes.capturable else min(wanted, max(1, passes.span)))
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
+            if should_stop():
+                interrupted.set()
             if driver.iteration < check_at and not done:
                 continue
             exploitability, done = _judge(driver, target, done)
@@ -211,11 +215,11 @@ def _check_resumable(saved: SolveResult | None, game: str, task: _Task, iteratio
 
 
 @contextmanager
-def _held_interrupt(hold: bool) -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done; yields its reader."""
+def _held_interrupt(hold: bool) -> Iterator[threading.Event]:
+    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done; yields the flag."""
     asked = threading.Event()
     if not hold or threading.current_thread() is not threading.main_thread():  # others get no signals
-        yield asked.is_set
+        yield asked
         return
 
     def note(_number: int, _frame: object) -> None:
@@ -224,7 +228,7 @@ def _held_interrupt(hold: bool) -> Iterator[Callable[[], bool]]:
 
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield asked.is_set
+        yield asked
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -2,7 +2,7 @@
 
 - Poker with one card each: the ranks seen on each street, k of n, and the betting as a tensor {player, street, raises before,
   action}, folds left out because a game with a fold is over. Leduc gives 2 * 3 + 2 * 2 * 3 * 2 = 30 numbers, as in the paper.
-- Games of OpenSpiel: its own information state tensor.
+- Games of OpenSpiel: its own information state tensor. Numbers above 1, like chips, are divided by the largest in their place.
 - Any other game: a number for each thing that can be observed at each depth and position among what arrives there, 1 where
   it was; own actions, and who acts, only where observations do not tell. Different infostates of a player have different
   vectors.
@@ -109,7 +109,8 @@ def _openspiel(tree: PublicTree, game: OpenSpielGame) -> Matrix:
         moves = [a for a, _ in game.chance_outcomes(state)] if actor == CHANCE else game.legal_actions(state)
         stack.extend(game.apply(state, move) for move in moves)
     keys = ((int(p), tree.rows[p].token[row]) for p, row in zip(tree.infostate_player, tree.infostate_row, strict=True))
-    return np.stack([found[key] for key in keys])
+    matrix = np.stack([found[key] for key in keys])
+    return np.asarray(matrix / np.maximum(np.abs(matrix).max(axis=0), 1.0), np.float32)
 
 
 def _generic(tree: PublicTree) -> tuple[Encodings, int]:

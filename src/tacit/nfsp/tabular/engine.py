@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
+from tacit.learning.returns import uniform_return
 from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, STRATEGIES
@@ -68,6 +69,20 @@ class PlayedGame:
         return np.asarray(strategy_table(networks, kind, greedy, self.encodings, self.table, self.tree.infostate_player))
 
 
+TYPICAL_REWARD = 3.359375
+"""The mean absolute payoff of uniform play in Leduc, where the learning rates of the presets were found."""
+
+
+def fit_reward_unit(config: TabularConfig, tree: PublicTree) -> TabularConfig:
+    """Returns the configuration with a unit of reward: 1, or more so that uniform play wins or loses what it does in Leduc.
+
+    Gradients grow with rewards, so with payoffs in chips SGD would diverge at once.
+    """
+    if "reward_unit" not in config.left_open():
+        return config
+    return replace(config, reward_unit=max(1.0, uniform_return(tree) / TYPICAL_REWARD))
+
+
 class TabularTrainer(NfspTrainer):
     """Both players' networks, memories and games, on the CPU."""
 
@@ -77,8 +92,9 @@ class TabularTrainer(NfspTrainer):
     def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
         if device != "cpu":
             raise TacitError("nfsp trains on the CPU: leave --device away")
-        super().__init__(game, config)
         self.played = PlayedGame.of(game)
+        config = fit_reward_unit(config, self.played.tree)
+        super().__init__(game, config)
         tree = self.played.tree
         self._passes = make_passes(tree)
         self.networks = self.played.make_networks(config.hidden_layers(), np.random.default_rng(config.seed))

@@ -57,7 +57,7 @@ export class Plot {
     /** @type {number | null} */
     this.at = null;
     this.tip = h("div.plottip", { "aria-live": "polite" });
-    this.frame = h("div.plotframe", { tabindex: "0", role: "group" });
+    this.frame = h("div.plotframe", { tabindex: "0", role: "group", "aria-label": "Curves. Nothing to draw yet" });
     this.element = h("div.plot", {}, this.frame, this.tip);
     this.frame.addEventListener("pointermove", (event) => this.point(event.clientX - this.frame.getBoundingClientRect().left));
     this.frame.addEventListener("pointerdown", (event) => this.point(event.clientX - this.frame.getBoundingClientRect().left));
@@ -70,6 +70,7 @@ export class Plot {
   /** @param {PlotData} data */
   draw(data) {
     this.data = data;
+    this.frame.setAttribute("aria-label", `${data.label}. ${describe(data, data.series.map((one) => ({ ...one, points: this.visible(one) })))}`);
     this.redraw();
   }
 
@@ -85,7 +86,6 @@ export class Plot {
     if (!data || !width) return;
     const curves = data.series.map((one) => ({ ...one, points: this.visible(one) }));
     const all = curves.flatMap((one) => one.points);
-    this.frame.setAttribute("aria-label", `${data.label}. ${describe(data, curves)}`);
     if (!all.length) {
       show(this.frame, h("p.soft.small.plotempty", { style: { height: `${height}px` } }, data.empty ?? "Nothing to draw yet."));
       return;

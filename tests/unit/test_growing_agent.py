@@ -183,12 +183,20 @@ def test_unknown_states_are_opened_at_once(name: str, depth: int | str, decompos
 
 
 def test_growing_trees_with_a_network_are_hardly_exploitable() -> None:
-    """The shipped network with one expansion, the whole round: as good as fixed depth, and no worse where trees grow."""
+    """The shipped network with one expansion, the whole round: as good as fixed depth, and no worse where trees grow.
+
+    What a growing tree opens hangs on its seed, and on the last digits of the network: 2 of 12 seeds end at 6 to 12
+    thousandths of the ante instead of 1.4 to 2.6, and which two they are differs between processors. So the median of seven
+    counts; it is 33 where trees grow until the search ends (200 iterations).
+    """
     shipped = tacit.open("pretrained:pot_limit_leduc")
-    found = {s: shipped.evaluate(expansions=s, iterations=100).details["exploitability_mbb"] for s in (1, 30)}
-    fixed = shipped.evaluate(iterations=100).details["exploitability_mbb"]
-    assert found[1] < 2 * fixed
-    assert found[30] < 8.0  # 33 where the tree grows to the end of the search (200 iterations)
+
+    def judge(**options: int) -> float:
+        return shipped.evaluate(iterations=100, **options).details["exploitability_mbb"]
+
+    fixed = judge()
+    assert judge(expansions=1) < 2 * fixed
+    assert np.median([judge(expansions=30, seed=seed) for seed in range(7)]) < fixed
 
 
 @pytest.fixture(scope="module")

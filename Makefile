@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # what it compiles for one thread it keeps, and training would be half as fast from then on.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: run play test quick check lint types docs bench slow mutants clean
+.PHONY: run play test quick check lint types page-types docs bench slow mutants clean
 
 run: .venv/.core
 	$(BIN)/tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
@@ -36,8 +36,16 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/.dev
+types: .venv/.dev page-types
 	$(BIN)/mypy
+
+# The pages are plain modules with types in comments. Node checks them where it is there; nobody needs it to use or ship them.
+page-types: | .venv/bin/python
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory .venv/typescript && .venv/typescript/node_modules/.bin/tsc -p .; \
+	else echo "no npm: types of the pages are not checked"; fi
+
+.venv/typescript: | .venv/bin/python
+	npm install --silent --no-save --prefix $@ typescript@5.9.3
 
 docs: .venv/.dev
 	$(BIN)/python docs/make_game_pages.py

@@ -209,7 +209,7 @@ def test_boards_that_iterations_stopped_before_the_target_are_counted() -> None:
         (("no_limit_holdem(board=????,pot=400,rake=0.05)",), "general-sum"),
         (("no_limit_holdem(board=????,pot=400,range0=AsAh,range1=AsKs)",), "they share cards"),
         ((RIVERS, "--boards", "0"), "--boards"),
-        ((RIVERS, "--target", "0"), "the target must be positive, not 0"),
+        ((RIVERS, "--target", "0"), "the target must be positive and finite, not 0"),
         ((RIVERS, "--target", "half"), "cannot read the target 'half'"),
         ((RIVERS, "--iterations", "0"), "--iterations"),
         ((RIVERS, "--solver", "gto"), "gto"),

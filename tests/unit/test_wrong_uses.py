@@ -315,7 +315,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("'no_limit_holdem(board=3s7hTd2c,pot=400)'", "'no_limit_holdem(board=3s7hTd2c,pot=400)' leaves no card of the"),
         ("'no_limit_holdem(board=????,pot=400)' --boards 0", "Invalid value for '--boards'"),
         ("'no_limit_holdem(board=????)'", "pot must be even, at least 2 and below both stacks together,"),
-        ("'no_limit_holdem(board=????,pot=400)' --target half", "cannot read the target 'half': write a number, or in"),
+        ("'no_limit_holdem(board=????,pot=400)' --target half", "cannot read the target 'half': write an exploitability"),
         ("'no_limit_holdem(board=????,pot=400)' --solver gto", "unknown solver 'gto': choose one of cfr, cfr+, linear-cfr,"),
         ("'no_limit_holdem(board=????,pot=400)' --plot x.txt", "cannot write x.txt: the name must end in .png, .svg, .pdf"),
         ("'no_limit_holdem(board=????,pot=400)' --boards many", "Invalid value for '--boards'"),

@@ -153,8 +153,8 @@ def test_the_thread_of_a_closed_solve_ends() -> None:
     [
         ({"game": "no_limit_holdem"}, "too large to solve here"),
         ({"game": "leduc_poker", "solver": "dfcr"}, "dfcr"),
-        ({"game": "leduc_poker", "stop": "soon"}, "write iterations such as 1000"),
-        ({"game": "leduc_poker", "stop": "0.5%pot"}, "write iterations such as 1000"),
+        ({"game": "leduc_poker", "stop": "soon"}, "or iterations such as 1000"),
+        ({"game": "leduc_poker", "stop": "0.5%pot"}, "leduc_poker has no %pot"),
         ({"game": "leduc_poker", "stop": "99999999"}, "iterations"),
         ({"game": "chess"}, "unknown game"),
         ({"file": "nothing.tacit"}, "no saved solve"),

@@ -13,7 +13,7 @@ import typer
 
 from tacit.cli import solve_checks as checks
 from tacit.cli.common import JsonOption, SeedOption, plain_table, print_json, print_lines, printer, progress_monitor, start
-from tacit.errors import StoppedError, TacitError
+from tacit.errors import StoppedError
 
 if TYPE_CHECKING:
     from tacit.solvers.board_report import BoardPlay, OpenSpot
@@ -55,13 +55,12 @@ def report(
     """
     from tacit.cli.report_files import draw_report, read_report, write_report
     from tacit.solvers.board_report import find_lines, open_spot
+    from tacit.solvers.targets import parse_target
 
     start(seed)
     opened = open_spot(spot, boards, seed)
     game = opened.game(opened.boards[0])
-    goal = checks.parse_target(target, game)
-    if not goal > 0:
-        raise TacitError(f"the target must be positive, not {target}")
+    goal = parse_target(target, game)
     checks.check_files(game, None, csv=table, plot=plot)
     players = find_lines(game, at or None)
     lines = tuple(players)

@@ -106,6 +106,7 @@ def solve(
     from tacit.games import load_game
     from tacit.games.holdem import require_holdem
     from tacit.search.config import CFR_D
+    from tacit.solvers.targets import parse_target
 
     start(seed or 0)
     rules = checks.with_ranges(load_game(game), range0, range1)
@@ -116,7 +117,7 @@ def solve(
         checks.refuse("cannot be used with --solver lp: it solves for both players in one go", simultaneous=simultaneous)
     if depth is None:
         checks.refuse("can only be used with --depth", leaf=leaf, decomposition=decomposition, recycle=recycle)
-        goal = None if target is None else checks.parse_target(target, rules)
+        goal = None if target is None else parse_target(target, rules)
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
             rules, save, resume, at, solver=solver, locks=checks.parse_locks(lock), iterations=iterations, target=goal,

@@ -98,24 +98,6 @@ def with_ranges(rules: Any, range0: str | None, range1: str | None) -> Any:
     return replace(rules, **given) if given else rules
 
 
-def parse_target(text: str, rules: Any) -> float:
-    """Returns the exploitability in `0.01`, or in `0.5%pot` and `20mbb` where the game knows these.
-
-    Raises:
-      TacitError: it cannot be read.
-    """
-    units = {"%pot": "percent_of_pot", "mbb": "mbb"}
-    ending = next((ending for ending in units if text.endswith(ending)), "")
-    one = rules.in_units(1.0).get(units[ending]) if ending else 1.0
-    try:
-        number = float(text.removesuffix(ending))
-    except ValueError:
-        raise TacitError(f"cannot read the target {text!r}: write a number, or in hold'em 0.5%pot or 20mbb") from None
-    if one is None:
-        raise TacitError(f"{rules} has no {ending}: write the target {text!r} as a number")
-    return float(number / one)
-
-
 def parse_seconds(text: str) -> float:
     """Returns the seconds in `90s`, `10m`, `1.5h` or a bare number."""
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 from tacit.errors import TacitError
 from tacit.games import AnyGame
 from tacit.solvers import SCHEDULES
 from tacit.solvers.schedules import find_schedule
+from tacit.solvers.targets import parse_target
 from tacit.tree.compiler import solving_cost
 from tacit.tree.estimate import memory_limit, readable_bytes, readable_count
 from tacit.web.desk import Message, text_of
@@ -81,14 +81,7 @@ def read_stop(message: Message, game: AnyGame, solver: str) -> Stop:
         if not 0 < iterations <= MOST_ITERATIONS:
             raise TacitError(f"a solve has 1 to {MOST_ITERATIONS:,} iterations, not {iterations:,}")
         return Stop(text, {"iterations": iterations})
-    units = {"%pot": "percent_of_pot", "mbb": "mbb"}
-    ending = next((ending for ending in units if text.endswith(ending)), "")
-    one = game.in_units(1.0).get(units[ending]) if ending else 1.0
     try:
-        number = float(text.removesuffix(ending))
-    except ValueError:
-        number = math.nan
-    if one is None or not 0 < number < math.inf:
-        known = " or ".join(["0.001", *(f"0.5{sign}" for sign, unit in units.items() if unit in game.in_units(1.0))])
-        raise TacitError(f"cannot read {text!r}: write iterations such as 1000, or an exploitability such as {known}")
-    return Stop(text, {"target": number / one, "iterations": MOST_ITERATIONS})
+        return Stop(text, {"target": parse_target(text, game), "iterations": MOST_ITERATIONS})
+    except TacitError as error:
+        raise TacitError(f"{error}, or iterations such as 1000") from None

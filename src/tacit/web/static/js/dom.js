@@ -1,7 +1,8 @@
 // Making elements: h("div.panel", {onclick}, children...) for HTML and s("circle", {...}) for SVG.
 // @ts-check
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/** @typedef {Node | string | number | null | undefined | false | Children} Child */
+/** @typedef {{length: number, [place: number]: Child}} Children A list; named apart, because an alias may not hold a list of itself. */
 
 const SVG = "http://www.w3.org/2000/svg";
 

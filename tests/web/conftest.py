@@ -106,6 +106,7 @@ class Visit:
             **{"viewport": {"width": 1200, "height": 800}, "reduced_motion": "reduce", **options}
         )
         self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT)
         self.problems: list[str] = []
         self.hosts: set[str] = set()
         self.frames: list[str] = []

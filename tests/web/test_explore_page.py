@@ -84,6 +84,7 @@ def test_walking_shows_the_strategy_of_the_library_and_the_address_keeps_it(see:
     page.click("button.action:has-text('check')")
     page.click("button.step[aria-label='check Ks']")
     page.wait_for_selector(".crumb:has-text('K♠')")
+    page.wait_for_selector("button.action[data-action='1']")
     page.keyboard.press("2")  # bets
     page.wait_for_selector(".crumb:has-text('bet')")
     line = unquote_plus(page.url).partition("line=")[2]
@@ -146,6 +147,7 @@ def test_a_river_solved_from_painted_ranges_is_that_of_the_command_line(see: Any
     answer = command("solve", game, "--iterations", "60", "--at", "check", "--json")
     said = json.loads(answer.stdout)
     assert number(page, ".exploitability") == said["exploitability"]
+    page.wait_for_selector("button.action[data-action='0']")  # a key that is pressed before there are actions means nothing
     page.keyboard.press("1")
     page.wait_for_selector(".crumb.p0")
     combo = page.locator(".combos li").first

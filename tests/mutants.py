@@ -38,6 +38,34 @@ class Mutant:
 
 
 MUTANTS = (
+    Mutant(
+        "engine: an answer to another order counts",
+        "scale/engine.py",
+        'if facts["order"] != self._pending.get(number):',
+        "if False:",
+        "test_scale.py::test_answers_to_other_orders_are_dropped_and_weights_are_sent_when_they_changed",
+    ),
+    Mutant(
+        "engine: a new worker is not sent the weights",
+        "scale/engine.py",
+        "        self._known[number] = -1\n",
+        "        self._known[number] = self._version\n",
+        "test_scale.py::test_answers_to_other_orders_are_dropped_and_weights_are_sent_when_they_changed",
+    ),
+    Mutant(
+        "engine: each life of a worker has the same random numbers",
+        "scale/worker.py",
+        "reseed(*plan.seed, number, life)",
+        "reseed(*plan.seed, number)",
+        "test_scale.py::test_every_worker_and_every_life_has_random_numbers_of_its_own",
+    ),
+    Mutant(
+        "engine: workers are not told of the epoch",
+        "training/system.py",
+        "        self.epoch = epoch\n        self.load_weights",
+        "        self.load_weights",
+        "test_scale.py::test_a_worker_makes_what_the_trainer_makes_with_the_same_weights",
+    ),
     # Regret matching and averages
     Mutant(
         "old regrets are not discounted",

@@ -46,8 +46,14 @@ def train(
         int | None, typer.Option(min=1, max=1_000, help="Runs with so many seeds, from --seed on, in folders of their own.")
     ] = None,
     workers: Annotated[
-        int, typer.Option(min=1, max=1_024, help="Runs of --seeds or a sweep at once, in processes that share the cores.")
+        int,
+        typer.Option(
+            min=1, max=1_024, help="Processes: those that generate for --engine, or runs of --seeds or a sweep at once."
+        ),
     ] = 1,
+    engine: Annotated[
+        str | None, typer.Option(help="Where self-play runs: local, in --workers processes. [default: in this process]")
+    ] = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h. With several runs: of each, in all its sessions.")
     ] = None,
@@ -92,6 +98,8 @@ def train(
 
       tacit train rebel kuhn_poker --run runs/sweep --preset smoke --set hidden=16,32 --set learning_rate=0.001,0.003 --seeds 3
 
+      tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/many --engine local --workers 2
+
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
@@ -113,13 +121,15 @@ def train(
     limit = None if time_limit is None else parse_seconds(time_limit)
     request = TrainRequest(system, game, run, preset, pairs, seed, limit, resume, device)
     if _wants_many(request, seeds):
+        if engine is not None:
+            raise TacitError("--engine is for a single run: leave out --seeds and lists of values")
         if start_from is not None:
             raise TacitError("--start-from is for a single run: leave out --seeds and lists of values")
         _train_many(request, seeds, workers, as_json)
     else:
-        if workers > 1:
-            raise TacitError("--workers is for several runs at once: add --seeds N or a list of values, --set key=a,b")
-        _train_one(request, start_from, as_json)
+        if workers > 1 and engine is None:
+            raise TacitError("--workers needs --engine local, or several runs: --seeds N or a list of values, --set key=a,b")
+        _train_one(request, start_from, as_json, engine, workers)
 
 
 @dataclass(frozen=True)
@@ -149,13 +159,13 @@ class TrainRequest:
     device: str
 
 
-def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> None:
+def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, engine: str | None, workers: int) -> None:
     """Trains a single run and prints what came of it."""
     run, game = request.run, request.game
     again = f"{program()} train {shlex.quote(request.system)} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
     with ExitStack() as held:
         with preparation_shown(f"preparing {request.system} on {game}"):
-            folder, look, trainer, weights = _prepared(request, start_from, held)
+            folder, look, trainer, weights = _prepared(request, start_from, engine, held)
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
         elif trainer.epoch:
@@ -165,13 +175,20 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool) -> 
         if weights is not None:
             trainer.start_from(weights)
             logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
+        crew = None
+        if engine is not None:
+            from tacit.scale.engines import open_engine
+
+            crew = held.enter_context(open_engine(trainer, request.system, workers, request.device))
         last = run_session(trainer, folder, look, request.system, request.device, again, request.limit)
+    if crew is not None and crew.deaths:
+        logger().print(f"{crew.deaths} workers died on the way and were replaced")
     report = _report(request.system, trainer, folder, look, last)
     print_json(report) if as_json else _print(look, report, game, again)
 
 
 def _prepared(
-    request: TrainRequest, start_from: str | None, held: ExitStack
+    request: TrainRequest, start_from: str | None, engine: str | None, held: ExitStack
 ) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None]:
     """Returns a run's folder, its look, its trainer, and the networks that it is to begin with.
 
@@ -189,6 +206,10 @@ def _prepared(
     run, resume = request.run, request.resume
     rules = load_game(request.game)
     system, look = find_system(request.system, rules)
+    if engine is not None:
+        from tacit.scale.engines import check_engine
+
+        check_engine(engine, system)
     folder = RunFolder(run, system)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tacit.errors import DivergedError
 from tacit.games import AnyGame
-from tacit.learning.examples import PolicyExamples, policy_examples
+from tacit.learning.examples import PolicyExamples, ValueExamples, policy_examples
 from tacit.learning.learner import NetworkLearner, policy_learner, value_learner
 from tacit.learning.networks import make_policy_net, make_value_net
 from tacit.learning.random_beliefs import RandomBeliefs
@@ -102,15 +102,14 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate, losses, policy_losses = self._learning_rate(), [], []
         while made == 0 or (made < config.epoch_examples and clock() < ends):
-            examples, result = self.selfplay.advance()
-            made += len(examples.public_class)
+            examples = {name: part.to(self.device) for name, part in self.example_source.next().items()}
+            made += len(examples["values.public_class"])
             self.on_share(min(1.0, made / config.epoch_examples))
-            losses.append(self.values.learn(examples, rate, self._torch))
+            losses.append(self.values.learn(ValueExamples(**unprefixed("values", examples)), rate, self._torch))
             self._forward.refresh()
             if self.policies is not None:
-                reaches = examples.beliefs.view(len(examples.beliefs), 2, -1)
-                found = policy_examples(self.search, result, reaches, self._numpy)
-                policy_losses.append(self.policies.learn(found, rate, self._torch))
+                policy_losses.append(self.policies.learn(PolicyExamples(**unprefixed("policies", examples)), rate, self._torch))
+            self.example_source.publish()
         self.epoch += 1
         if self.epoch == config.drop_half_at:
             self.values.replay.drop_oldest_half()
@@ -124,6 +123,24 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         policy_loss = float(np.mean(policy_losses)) if policy_losses else None
         return RebelProgress(self.epoch, self.seconds, self.examples, loss, made / took, policy_loss=policy_loss)
+
+    def generate(self) -> dict[str, Tensor]:
+        examples, result = self.selfplay.advance()
+        made = prefixed("values", vars(examples))
+        if self.policies is not None:
+            reaches = examples.beliefs.view(len(examples.beliefs), 2, -1)
+            made |= prefixed("policies", vars(policy_examples(self.search, result, reaches, self._numpy)))
+        return made
+
+    def reseed(self, *numbers: int) -> None:
+        self._numpy.bit_generator.state = np.random.default_rng(numbers).bit_generator.state
+
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        self.values.net.load_state_dict({name: part for name, part in weights.items() if not name.startswith("policy.")})
+        if self.policies is not None:
+            self.policies.net.load_state_dict(unprefixed("policy", weights))
+        self._forward.refresh()
+        self._start_warm()
 
     @property
     def examples(self) -> int:

@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
@@ -60,10 +60,36 @@ C = TypeVar("C", bound=Settings)
 M = TypeVar("M", bound=Metrics)
 
 
+class ExampleSource(Protocol):
+    """Where the examples come from that a run learns from: self-play here, or in workers (`tacit.scale`)."""
+
+    def next(self) -> dict[str, Tensor]:
+        """Returns the examples of one step of self-play, by name, as `Trainer.generate` makes them."""
+        ...
+
+    def publish(self) -> None:
+        """Hears that the weights have changed: what is generated from now on should use them."""
+        ...
+
+
+class _Here:
+    """Self-play in this process, in turn with learning."""
+
+    def __init__(self, trainer: Trainer[Any, Any]) -> None:
+        self._trainer = trainer
+
+    def next(self) -> dict[str, Tensor]:
+        return self._trainer.generate()
+
+    def publish(self) -> None:
+        """Does nothing: self-play and learning share one network."""
+
+
 class Trainer(ABC, Generic[C, M]):
     """A run in memory; `state` and `restore` make it survive a kill.
 
     Attributes:
+      example_source: where its examples come from, for systems that can `generate`.
       epoch: finished epochs.
       seconds: time spent on training, over all sessions.
       finish_by: seconds of training after which the run ends, if that comes before the last epoch.
@@ -75,6 +101,31 @@ class Trainer(ABC, Generic[C, M]):
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None
         self.on_share: Callable[[float], None] = lambda _: None
+        self.example_source: ExampleSource = _Here(self)
+
+    def generate(self) -> dict[str, Tensor]:
+        """Returns the examples of one step of self-play with the present weights, by name; rows are examples.
+
+        A system that implements this, `reseed` and `load_weights`, and learns from what `example_source` gives it, can be
+        trained by workers: each of them is a trainer that only generates.
+
+        Raises:
+          TacitError: it is not implemented.
+        """
+        raise TacitError(f"{self.config.system} generates its examples itself: train it without --engine")
+
+    def reseed(self, *numbers: int) -> None:
+        """Has self-play go on with the random numbers of a seed that is made from several numbers.
+
+        Raises:
+          TacitError: it is not implemented.
+        """
+        raise TacitError(f"{self.config.system} generates its examples itself: train it without --engine")
+
+    def follow(self, weights: dict[str, Tensor], epoch: int) -> None:
+        """Generates as the run does whose weights these are after so many epochs."""
+        self.epoch = epoch
+        self.load_weights(weights)
 
     def progress_share(self) -> float:
         """Returns the share of the run that is done, by epochs or by time, whichever is further."""

@@ -23,7 +23,10 @@ export class EndgameSetup {
     const pot = Number(given.pot || 2000);
     const change = () => this.changed();
     this.board = new BoardPicker(given.board ?? "", change);
-    this.sides = [0, 1].map((side) => new RangePainter(side ? "Player 1, acts last" : "Player 0, acts first", (given[`range${side}`] ?? "").replace(/\|/g, ", "), (fields) => this.askRange(side, fields), change));
+    this.ranges = [0, 1].map(() => new Question((fields) => this.connection.send("explore", "range", fields)));
+    this.sizes = new Question((fields) => this.connection.send("explore", "size", fields));
+    this.questions = [...this.ranges, this.sizes];
+    this.sides = [0, 1].map((side) => new RangePainter(side ? "Player 1, acts last" : "Player 0, acts first", (given[`range${side}`] ?? "").replace(/\|/g, ", "), (fields) => this.ranges[side].ask({ side, ...fields }), change));
     this.pot = number(pot, { min: 2, max: 1_000_000, step: 2 });
     this.behind = number(Number(given.stack || 20000) - pot / 2, { min: 1, max: 1_000_000, step: 1 });
     this.blind = number(Number(given.big_blind || 100), { min: 1, max: 100_000, step: 1 });
@@ -73,20 +76,20 @@ export class EndgameSetup {
   ask() {
     if (!this.board.ready) { this.size.textContent = "Pick at least three cards for the board."; return; }
     sessionStorage.setItem("tacit.endgame", JSON.stringify(readGame(this.game).parameters));
-    this.sizeId = this.connection.send("explore", "size", { game: this.game });
-  }
-
-  /** @param {number} side @param {{text?: string, cells?: number[]}} fields */
-  askRange(side, fields) {
-    this.asked = this.asked ?? [0, 0];
-    this.asked[side] = this.connection.send("explore", "range", { side, ...fields });
+    this.sizes.ask({ game: this.game });
   }
 
   /** @param {any} frame */
   hear(frame) {
-    if (frame.type === "range" && frame.id === this.asked?.[frame.side]) this.sides[frame.side].hear(frame);
-    else if (frame.type === "size" && frame.id === this.sizeId) this.tell(frame.fits ? frame.text : `Too large: ${frame.text}, and a solve may take ${frame.limit}. Choose fewer bets or a later street.`, frame.fits);
-    else if (frame.type === "error") this.tell(frame.message, false);
+    if (frame.type === "error" && !frame.id) setTimeout(() => this.questions.forEach((one) => one.repeat()), 1000); // the server is busy
+    else if (frame.type === "welcome") this.questions.forEach((one) => one.repeat());
+    else {
+      const asked = this.questions.find((one) => one.id && one.id === frame.id);
+      if (!asked?.answered()) return; // a later question is on its way
+      if (frame.type === "error") this.tell(frame.message, false);
+      else if (frame.type === "range") this.sides[frame.side].hear(frame);
+      else if (frame.type === "size") this.tell(frame.fits ? frame.text : `Too large: ${frame.text}, and a solve may take ${frame.limit}. Choose fewer bets or a later street.`, frame.fits);
+    }
   }
 
   /** @param {string} words @param {boolean} fits */
@@ -98,6 +101,43 @@ export class EndgameSetup {
 
   solve() {
     location.hash = addressOf({ game: this.game, file: "", solver: this.solver.value, stop: this.stop.value.trim(), line: "" });
+  }
+}
+
+/** One question at a time: while an answer is awaited only the latest of the others is kept, so a slow server is not flooded. */
+class Question {
+  /** @param {(fields: Record<string, any>) => number} send Returns the message's id. */
+  constructor(send) {
+    this.send = send;
+    this.id = 0;
+    /** @type {Record<string, any>} */
+    this.fields = {};
+    /** @type {Record<string, any> | null} */
+    this.next = null;
+  }
+
+  /** @param {Record<string, any>} fields */
+  ask(fields) {
+    if (this.id) this.next = fields;
+    else { this.fields = fields; this.id = this.send(fields); }
+  }
+
+  /** Hears that the question was answered; returns whether it was the latest one. */
+  answered() {
+    const { next } = this;
+    this.id = 0;
+    this.next = null;
+    if (next) this.ask(next);
+    return !next;
+  }
+
+  /** Asks the latest question again if it has no answer. */
+  repeat() {
+    if (!this.id) return;
+    const fields = this.next ?? this.fields;
+    this.id = 0;
+    this.next = null;
+    this.ask(fields);
   }
 }
 

@@ -238,7 +238,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("--run r --seeds 2 --set seed=1", "--seeds counts from --seed on: leave out --set seed"),
         ("--run r --seeds 2 --resume", "r has no runs to go on with"),
         ("--run r --seeds 2 --start-from x", "--start-from is for a single run: leave out --seeds and lists"),
-        ("--run r --workers 2", "--workers is for several runs at once: add --seeds N or a list"),
+        ("--run r --workers 2", "--workers needs --engine local, or several runs: --seeds N or a list"),
         ("--run r --seeds 2 --workers 0", "Invalid value for '--workers'"),
         ("--run kuhn.tacit --seeds 2", "cannot write kuhn.tacit/plan.json: File exists"),
         ("--run r --seeds 2 --device tpu", "torch cannot compute on the device 'tpu', choose cpu or cuda:"),

@@ -127,7 +127,7 @@ def test_processes_train_the_same_runs_and_stop_with_their_parent(tmp_path: Path
         (("--set", "hidden=8", "--set", "hidden=9"), "--set hidden is given twice: to sweep, write hidden=8,9"),
         (("--set", "hidden=8,x"), "hidden must be a whole number, at least 1, not 'x'"),
         (("--set", "width=1,2"), "unknown setting 'width'"),
-        (("--workers", "2"), "--workers is for several runs at once"),
+        (("--workers", "2"), "--workers needs --engine local, or several runs"),
         (("--seeds", "2", "--start-from", "pretrained:no_limit_holdem"), "--start-from is for a single run"),
         (("--seeds", "2", "--resume"), "has no runs to go on with"),
         (("--seeds", "2", "--preset", "laptop"), "unknown preset 'laptop'"),

@@ -30,10 +30,10 @@ from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
 from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, make_networks, strategy_table
 from tacit.nfsp.tabular.rounds import RoundSettings
 from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
-from tacit.nfsp.tabular.walk_table import make_walk_table
 from tacit.random_numbers import below, make_streams, uniform
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import NO_PARENT
+from tacit.tree.walks import make_walk_table
 
 GAMES = ["kuhn_poker", "leduc_poker", "liars_dice(dice=1,faces=3)", "goofspiel(cards=3)", "modified_rps", "tic_tac_toe"]
 OPENSPIEL = ["openspiel:kuhn_poker", "openspiel:leduc_poker"]

@@ -157,14 +157,18 @@ SCHEDULES: dict[str, AnySchedule] = {
 }
 
 
-def find_schedule(text: str) -> AnySchedule:
+def find_schedule(text: str, offered: Iterable[str] = (*SCHEDULES, "lp")) -> AnySchedule:
     """Returns the algorithm that `text` names: `name`, or `name(step=...,noise=...)` for fictitious play.
+
+    Args:
+      text: the name.
+      offered: all names that whoever asks can take, for the message.
 
     Raises:
       TacitError: the name, a parameter or a value is unknown.
     """
     name, opened, rest = text.partition("(")
-    schedule = plain_schedule(name, (*SCHEDULES, "lp"))  # those who read parameters are offered what `solve` also takes
+    schedule = plain_schedule(name, offered)
     if not opened:
         return schedule
     if not isinstance(schedule, ResponseSchedule) or not rest.endswith(")"):

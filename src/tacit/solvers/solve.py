@@ -19,7 +19,8 @@ from tacit.solvers.driver import DriverOptions
 from tacit.solvers.locks import Lock, lock_tree
 from tacit.solvers.lp import solve_lp
 from tacit.solvers.result import Point, SolveResult
-from tacit.solvers.schedules import AnySchedule, RegretSchedule, find_schedule
+from tacit.solvers.sampling import SAMPLERS, SamplingDriver
+from tacit.solvers.schedules import SCHEDULES, AnySchedule, RegretSchedule, find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.base import Tree
 from tacit.tree.compiler import compile_for_solving
@@ -57,7 +58,8 @@ def solve(
 
     Args:
       game: a game or its name.
-      solver: one of `SCHEDULES`, `lp` for an exact solution, or fictitious play with parameters, `xfp(step=0.1,noise=0.05)`;
+      solver: one of `SCHEDULES` or `SAMPLERS`, `lp` for an exact solution, or fictitious play with
+        parameters, `xfp(step=0.1,noise=0.05)`;
         `dcfr`, or that of `resume`, if it is not given.
       locks: strategies that are fixed at public states; the rest is solved around them. Best responses, and so the
         exploitability that is reported, may deviate everywhere but there. Without them, those of `resume`.
@@ -68,7 +70,7 @@ def solve(
       backend: `numba` or `torch`.
       device: where torch computes.
       bits: 16 solves hold'em in half the memory, with regrets and averages rounded; for `cfr`, `cfr+`, `linear-cfr`, `dcfr`.
-      seed: of noisy responses; nothing else is random. 0, or that of `resume`, if it is not given.
+      seed: of noisy responses and of sampled games; nothing else is random. 0, or that of `resume`, if it is not given.
       resume: a saved solve of the same game to continue, with its solver, locks and seed; it goes on as if never stopped.
       on_compile: called with the number of histories walked while the tree is made.
       on_tree: called with the tree before the first iteration; what it raises ends the solve.
@@ -83,19 +85,26 @@ def solve(
     game = load_game(game) if isinstance(game, str) else game
     task = _Task.of(resume, solver, simultaneous, seed, locks)
     _check_limits(task.solver, iterations, target, time_limit)
-    schedule = None if task.solver == "lp" else find_schedule(task.solver)
+    sampled = task.solver in SAMPLERS
+    schedule = None if task.solver == "lp" or sampled else find_schedule(task.solver, (*SCHEDULES, *SAMPLERS, "lp"))
     _check_bits(bits, task, schedule)
     check_backend(backend, device)
+    if sampled and (task.locks or task.simultaneous or backend != "numba"):
+        raise TacitError(f"{task.solver} samples games in compiled code: it takes no locks, --simultaneous or other backend")
     iterations = 1_000 if iterations is target is time_limit is None else iterations
     _check_resumable(resume, str(game), task, iterations)
     tree = resume.strategy.tree if resume is not None else compile_for_solving(game, progress=on_compile)
     tree, locked = lock_tree(tree, task.locks)
     on_tree(tree)
     passes = make_passes(locked, backend, device, bits)
-    if schedule is None:
+    driver: TabularDriver | SamplingDriver
+    if sampled:
+        driver = SamplingDriver(passes, task.solver, task.seed)
+    elif schedule is None:
         return _solve_exactly(tree, passes, task, clock)
-    schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
-    driver = TabularDriver(passes, schedule, DriverOptions(seed=task.seed))
+    else:
+        schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
+        driver = TabularDriver(passes, schedule, DriverOptions(seed=task.seed))
     if resume is not None:
         driver.restore(resume.state, resume.iterations)
     curve, spent = ([], 0.0) if resume is None else (list(resume.curve), resume.seconds)
@@ -109,7 +118,7 @@ def solve(
         check_at = driver.iteration + 1
         while not interrupted.is_set() and (iterations is None or driver.iteration < iterations):
             wanted = min(check_at, iterations or check_at) - driver.iteration
-            driver.run(wanted if passes.capturable else min(wanted, max(1, passes.span)))
+            driver.run(min(wanted, driver.stride))
             done = driver.iteration == iterations or (time_limit is not None and clock() - start >= time_limit)
             if should_stop():
                 interrupted.set()
@@ -145,11 +154,11 @@ class _Task(NamedTuple):
         )
 
 
-def _judge(driver: TabularDriver, target: float | None, done: bool) -> tuple[float, bool]:
+def _judge(driver: TabularDriver | SamplingDriver, target: float | None, done: bool) -> tuple[float, bool]:
     """Returns the exploitability of an average strategy, and whether the solve ends with it: then it is told in float64."""
     passes = driver.passes
     if not done:
-        if driver.lean:
+        if isinstance(driver, TabularDriver) and driver.lean:
             found = evaluate_weights(passes.exact(), driver.average).exploitability
         else:
             found = evaluate(passes, driver.average_strategy()).exploitability
@@ -159,7 +168,9 @@ def _judge(driver: TabularDriver, target: float | None, done: bool) -> tuple[flo
     return found, done or (target is not None and found <= target)
 
 
-def _result_of(driver: TabularDriver, tree: Tree, task: _Task, seconds: float, curve: list[Point]) -> SolveResult:
+def _result_of(
+    driver: TabularDriver | SamplingDriver, tree: Tree, task: _Task, seconds: float, curve: list[Point]
+) -> SolveResult:
     """Returns what a driver has reached, as a strategy of a tree without locks."""
     passes, strategy = driver.passes, driver.average_strategy()
     return SolveResult(

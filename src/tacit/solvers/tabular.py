@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ class TabularDriver(Driver):
     """
 
     passes: AnyTreePasses
+
+    @property
+    def stride(self) -> int:
+        """The most iterations in one call, after which a user who wants to stop is heard."""
+        return sys.maxsize if self.passes.capturable else max(1, self.passes.span)
 
     def average_strategy(self) -> Floats:
         """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""

@@ -26,11 +26,11 @@ from tacit.nfsp.tabular.network import Encodings
 from tacit.nfsp.tabular.networks import POLICY, Networks, Q, make_networks, strategy_table
 from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
 from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
-from tacit.nfsp.tabular.walk_table import WalkTable, make_walk_table
 from tacit.nfsp.train import NfspTrainer, filled_rows
 from tacit.random_numbers import make_streams
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats, PublicTree
+from tacit.tree.walks import WalkTable, make_walk_table
 
 
 @dataclass(frozen=True)

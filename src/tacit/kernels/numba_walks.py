@@ -1,0 +1,249 @@
+"""Monte Carlo CFR on walks (Lanctot et al. 2009): one iteration updates both players from a few sampled games.
+
+Three ways to sample. `v` is what a state is worth to the *traverser*, the player whose regrets are updated; `sigma` is regret
+matching's strategy.
+
+| kind | at the traverser | at the opponent | chance |
+|---|---|---|---|
+| `EXTERNAL` | every action | one, by `sigma` | one |
+| `CHANCE` | every action | every action | one |
+| `OUTCOME` | one, by `sigma` with exploration | one, by `sigma` | one |
+
+In external and outcome sampling the opponent comes to a state as often as its own strategy does, so its part of the reach is
+sampled and nobody computes it. Averages are updated at the opponent's states for the same reason; in chance sampling, at the
+traverser's, weighted by its reach.
+
+Outcome sampling can use *baselines* (VR-MCCFR, Schmid et al. 2019): an entry's baseline is a running mean of what was sampled
+there. It stands for the actions that were not sampled, and only the difference to it is divided by a probability,
+
+    u(a) = b(a) + [a was sampled] * (v(a) - b(a)) / probability(a),    v = sum of sigma(a) * u(a),
+
+which has the same mean whatever the baselines are, and varies less the better they are.
+
+Where we differ: iteration t counts t times in regrets and averages (Linear CFR, Brown & Sandholm 2019). Each iteration has
+random numbers of its own, made from the seed and its number: a solve that stops and goes on is the same as one that does not.
+
+Frames lie on a stack of our own: numba crashes when it loads a compiled function that calls itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.compiled import compiled
+from tacit.random_numbers import uniform
+from tacit.tree.public_tree import Floats
+from tacit.tree.walks import Longs
+
+EXTERNAL, OUTCOME, CHANCE = range(3)
+EXPLORATION = 0.6
+"""The share of the traverser's moves that are random in outcome sampling."""
+_DECAY = 0.1
+"""How far a baseline moves to what was sampled."""
+_APART = np.uint64(0xD1342543DE82EF95)
+"""How far apart the random streams of successive iterations begin; a stream moves by another number."""
+
+
+class Sums(NamedTuple):
+    """What MCCFR learns.
+
+    Attributes:
+      regret: `[E]` cumulative regrets.
+      average: `[E]` sums of strategies.
+      baseline: `[E]` what entries were worth to player 0 lately.
+      uses_baseline: Whether outcome sampling uses them.
+      strategy: `[E]` what regret matching says, where it was asked in this walk. A walk can come to an infostate by several
+        histories; regrets that the first one changes must not change what is played in the next.
+      asked: `[S]` the walk in which an infostate's `strategy` was computed.
+    """
+
+    regret: Floats
+    average: Floats
+    baseline: Floats
+    uses_baseline: bool
+    strategy: Floats
+    asked: Longs
+
+
+def make_sums(num_entries: int, num_infostates: int, uses_baseline: bool) -> Sums:
+    """Returns what is known before the first iteration."""
+    regret, average, baseline, strategy = (np.zeros(num_entries) for _ in range(4))
+    return Sums(regret, average, baseline, uses_baseline, strategy, np.zeros(num_infostates, np.int64))
+
+
+class Frames(NamedTuple):
+    """The states on the way to where a walk stands, and what is known of them.
+
+    Attributes:
+      state: `[D]` the state at each depth.
+      action: `[D]` the action that is being tried there.
+      own: `[D]` the traverser's reach; 1 unless chance alone is sampled.
+      other: `[D]` the opponent's reach, likewise.
+      sampled: `[D]` how likely the traverser's own draws led there; 1 unless its actions are drawn.
+      values: `[D, A]` what actions are worth to the traverser.
+    """
+
+    state: Longs
+    action: Longs
+    own: Floats
+    other: Floats
+    sampled: Floats
+    values: Floats
+
+
+def make_frames(depth: int, num_actions: int) -> Frames:
+    """Returns room for walks of so many states with so many actions."""
+    state, action = (np.zeros(depth, np.int64) for _ in range(2))
+    own, other, sampled = (np.zeros(depth) for _ in range(3))
+    return Frames(state, action, own, other, sampled, np.zeros((depth, num_actions)))
+
+
+@compiled(_nrt=False)
+def run_walks(kind, table, sums, frames, streams, seed, first, count):  # type: ignore[no-untyped-def]
+    """Runs iterations `first`, `first + 1`, ..., `count` of them.
+
+    Args:
+      kind: `EXTERNAL`, `OUTCOME` or `CHANCE`.
+      table: `WalkTable`.
+      sums: `Sums`.
+      frames: `Frames`.
+      streams: `[1]` room for the state of a random stream.
+      seed: uint64.
+      first: The number of the first iteration, from 1.
+      count: How many.
+    """
+    for iteration in range(first, first + count):
+        streams[0] = seed + np.uint64(iteration) * _APART
+        for traverser in range(2):
+            _walk(kind, table, sums, frames, traverser, iteration, streams)
+
+
+@compiled(_nrt=False)
+def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ignore[no-untyped-def]
+    """Updates the traverser's regrets, and averages, by one sample of the game."""
+    num_decisions, depth, weight = len(table.actor), 0, float(iteration)
+    own = other = sampled = 1.0
+    state = _arrive(table.first_upto, table.first_state, 0, streams)
+    while True:
+        # Down to an end of the game, or to where nothing would change.
+        while state < num_decisions and (own > 0.0 or other > 0.0):
+            infostate, mine = table.infostate[state], table.actor[state] == traverser
+            first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
+            if sums.asked[infostate] != 2 * iteration + traverser:
+                sums.asked[infostate] = 2 * iteration + traverser
+                _match(sums.regret, sums.strategy, first, last)
+            if mine == (kind == CHANCE):
+                part = weight * own / sampled
+                for entry in range(first, last):
+                    sums.average[entry] += part * sums.strategy[entry]
+            action = 0
+            if not _tries_all(kind, mine):
+                action = _draw(sums.strategy, first, last, EXPLORATION if mine else 0.0, uniform(streams, 0))
+            frames.state[depth], frames.action[depth] = state, action
+            frames.own[depth], frames.other[depth], frames.sampled[depth] = own, other, sampled
+            if kind == OUTCOME and mine:
+                sampled *= _probability(sums.strategy[first + action], last - first, EXPLORATION)
+            own, other = _reaches(kind, mine, own, other, sums.strategy[first + action])
+            state = _arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams)
+            depth += 1
+        value = 0.0
+        if state >= num_decisions:
+            value = float(table.payoff[state - num_decisions])
+            value = value if traverser == 0 else -value
+        # Up to where another action is to be tried.
+        while True:
+            if depth == 0:
+                return
+            depth -= 1
+            state, action = frames.state[depth], frames.action[depth]
+            own, other, sampled = frames.own[depth], frames.other[depth], frames.sampled[depth]
+            infostate, mine = table.infostate[state], table.actor[state] == traverser
+            first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
+            values = frames.values[depth]
+            if _tries_all(kind, mine):
+                values[action] = value
+                action += 1
+                if first + action < last:
+                    frames.action[depth] = action
+                    own, other = _reaches(kind, mine, own, other, sums.strategy[first + action])
+                    state = _arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams)
+                    depth += 1
+                    break
+            elif kind == OUTCOME:
+                chance = _probability(sums.strategy[first + action], last - first, EXPLORATION if mine else 0.0)
+                _expect(sums, values, first, last, action, value, chance, 1.0 if traverser == 0 else -1.0)
+            else:
+                continue  # the opponent's action was drawn by its strategy: what it is worth stands for the state
+            value = 0.0
+            for entry in range(first, last):
+                value += sums.strategy[entry] * values[entry - first]
+            if mine:
+                for entry in range(first, last):
+                    sums.regret[entry] += weight * other / sampled * (values[entry - first] - value)
+
+
+@compiled(_nrt=False, inline="always")
+def _tries_all(kind, mine):  # type: ignore[no-untyped-def]
+    """Returns whether every action is tried at a state of the traverser's, or of the opponent's."""
+    return kind == CHANCE or (kind == EXTERNAL and mine)
+
+
+@compiled(_nrt=False, inline="always")
+def _reaches(kind, mine, own, other, share):  # type: ignore[no-untyped-def]
+    """Returns both reaches after an action; drawn ones count by being drawn."""
+    if kind != CHANCE:
+        return own, other
+    return (own * share, other) if mine else (own, other * share)
+
+
+@compiled(_nrt=False, inline="always")
+def _expect(sums, values, first, last, taken, found, chance, sign):  # type: ignore[no-untyped-def]
+    """Fills in what actions are worth, given what the one that was taken was found to be, and moves its baseline there."""
+    for action in range(last - first):
+        expected = sign * sums.baseline[first + action] if sums.uses_baseline else 0.0
+        values[action] = expected + ((found - expected) / chance if action == taken else 0.0)
+    if sums.uses_baseline:
+        sums.baseline[first + taken] += _DECAY * (sign * found - sums.baseline[first + taken])
+
+
+@compiled(_nrt=False, inline="always")
+def _arrive(upto, states, first, streams):  # type: ignore[no-untyped-def]
+    """Returns the state that chance picks among those from `first` on, by their cumulated probabilities."""
+    if upto[first] == 1.0:
+        return states[first]
+    drawn, at = uniform(streams, 0), first
+    while drawn >= upto[at]:
+        at += 1
+    return states[at]
+
+
+@compiled(_nrt=False, inline="always")
+def _match(regret, strategy, first, last):  # type: ignore[no-untyped-def]
+    """Fills in an infostate's strategy by regret matching."""
+    total = 0.0
+    for entry in range(first, last):
+        total += max(regret[entry], 0.0)
+    for entry in range(first, last):
+        strategy[entry] = max(regret[entry], 0.0) / total if total > 0.0 else 1.0 / (last - first)
+
+
+@compiled(_nrt=False, inline="always")
+def _probability(share, count, explored):  # type: ignore[no-untyped-def]
+    """Returns how likely an action is drawn where a part of all moves is random."""
+    return explored / count + (1.0 - explored) * share
+
+
+@compiled(_nrt=False, inline="always")
+def _draw(strategy, first, last, explored, drawn):  # type: ignore[no-untyped-def]
+    """Returns the action that a uniform number draws, of those that are ever taken."""
+    taken = 0
+    for entry in range(first, last):
+        chance = _probability(strategy[entry], last - first, explored)
+        if chance > 0.0:
+            taken = entry - first
+            if drawn < chance:
+                break
+            drawn -= chance
+    return taken

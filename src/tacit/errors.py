@@ -5,8 +5,16 @@ class TacitError(Exception):
     """Something the user can fix. The message is one line that says what to do; the command line exits 2 with it."""
 
 
+class DamagedError(TacitError):
+    """A file does not hold what was once written into it. Where there is an older one, work can go on from that."""
+
+
 class DivergedError(TacitError):
     """A loss is no longer a number. The message says what to change; the training loop adds what is kept."""
+
+
+class RunLostError(TacitError):
+    """The folder of a run was removed or replaced while the run trained in it."""
 
 
 class StoppedError(TacitError):

@@ -23,12 +23,13 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)  # no folder above it: one that was removed under a run must not come back
         with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        _sync_folder(path.parent)
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
@@ -46,6 +47,16 @@ def write_whole(path: str | Path, content: bytes) -> None:
         file.write(content)
 
 
+def _sync_folder(folder: Path) -> None:
+    """Has a new name outlive a loss of power, before anything that it replaces is removed."""
+    with suppress(OSError):  # Windows and some network file systems cannot
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def check_readable(path: str | Path) -> None:
     """Refuses a file that the system does not let us read, which says nothing about what is in it.
 
@@ -57,6 +68,45 @@ def check_readable(path: str | Path) -> None:
             pass
     except OSError as error:
         raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+MOST_EXACT = 2**53
+"""Whole numbers up to here mean the same in every program that reads JSON."""
+
+
+def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
+    """Returns what JSON says. Whatever somebody sends or stores is read here: bad text has one kind of error.
+
+    Args:
+      text: it.
+      strict: whether to refuse what cannot be sent back or stored: numbers that are not finite or exact elsewhere (Python reads
+        NaN, 1e999 and whole numbers of any length), and texts with half a character.
+
+    Raises:
+      ValueError: it is no JSON, is nested too deeply, or is refused.
+    """
+    try:
+        if not strict:
+            return json.loads(text)
+        data = json.loads(text, parse_constant=_finite_number, parse_float=_finite_number, parse_int=_exact_number)
+        json.dumps(data, ensure_ascii=False).encode()
+        return data
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _finite_number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not finite")
+    return number
+
+
+def _exact_number(text: str) -> int:
+    number = int(text)
+    if abs(number) > MOST_EXACT:
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def json_text(data: Any) -> str:

@@ -1,16 +1,20 @@
 """Checkpoints in several files: a set is there whole or not at all, whatever is killed, copied or lost."""
 
 import dataclasses
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save
 
-from tacit.errors import TacitError
+from tacit import artifacts
+from tacit.errors import DamagedError, TacitError
 from tacit.games import load_game
 from tacit.nets import checkpoint
-from tacit.nets.checkpoint import load_tensors, read_header, remove_tensors, save_tensors
+from tacit.nets.checkpoint import UNSIGNED_FORMAT, check_tensors, load_tensors, read_header, remove_tensors, save_tensors
 from tacit.rebel.holdem.config import PRESETS
 from tacit.rebel.holdem.system import REBEL_HOLDEM
 from tacit.rebel.holdem.train import HoldemTrainer
@@ -106,18 +110,18 @@ def test_a_run_travels_in_files_below_16_mib_and_goes_on_elsewhere(tmp_path: Pat
     monkeypatch.setattr(checkpoint, "PART_BYTES", 30_000)
     folder = RunFolder(tmp_path / "here", REBEL_HOLDEM)
     train(open_run(folder, TURN_ENDGAME, dataclasses.replace(SMOKE, epochs=2)), folder, should_stop=lambda: True)
-    files = list(folder.checkpoint.parent.glob("last.*"))
+    files = list(folder.network.parent.glob("checkpoint*"))
     assert len(files) > 1
     moved = RunFolder(tmp_path / "there", REBEL_HOLDEM)
     for file in (folder.config, folder.metrics, *files):
         there = moved.path / file.relative_to(folder.path)
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_bytes(file.read_bytes())
-    (moved.checkpoint.parent / "network-000007.0123456789abcdef.part").write_bytes(b"what a kill left")
+    (moved.network.parent / "network-000007.0123456789abcdef.part").write_bytes(b"what a kill left")
     again = load_trainer(moved)
     assert again.epoch == 1
     assert train(again, moved).epoch == 2
-    assert not list(moved.checkpoint.parent.glob("network-000007*"))
+    assert not list(moved.network.parent.glob("network-000007*"))
     assert load_tensors(moved.network)[1]["epoch"] == 2
 
 
@@ -155,3 +159,112 @@ def test_what_was_cut_can_be_saved_whole_elsewhere(tmp_path: Path, monkeypatch: 
     (tmp_path / "away").mkdir()
     save_tensors(tmp_path / "away" / "whole.safetensors", *load_tensors(tmp_path / "cut.safetensors"))
     assert_holds(tmp_path / "away" / "whole.safetensors", numbers(0), 3)
+
+
+def few_numbers() -> dict[str, torch.Tensor]:
+    return {"large": torch.arange(260, dtype=torch.int32), "small": torch.tensor([0.5, -2.0])}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("pattern", ["*.safetensors", "*.part"])
+def test_no_bit_of_a_checkpoint_can_be_flipped_unnoticed(pattern: str, tmp_path: Path) -> None:
+    main = tmp_path / "checkpoint-000003.safetensors"
+    save_tensors(main, few_numbers(), {"epoch": 3})
+    (file,) = tmp_path.glob(pattern)
+    content = bytearray(file.read_bytes())
+    for bit in range(8 * len(content)):
+        content[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(content)
+        with pytest.raises(DamagedError, match="damaged"):
+            load_tensors(main)
+        content[bit // 8] ^= 1 << bit % 8
+    file.write_bytes(content)
+    assert check_tensors(main)["epoch"] == 3
+    assert_holds(main, few_numbers(), 3)
+
+
+def test_files_of_before_have_no_digest_and_open_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "last.safetensors"
+    content = save(few_numbers(), {"tacit": json.dumps({"format": "tacit-checkpoint-1", "epoch": 4})})
+    file.write_bytes(content)
+    assert_holds(file, few_numbers(), 4)
+    assert check_tensors(file)["epoch"] == 4
+    file.write_bytes(content[:-1])
+    for read in (load_tensors, check_tensors):
+        with pytest.raises(DamagedError, match="damaged"):
+            read(file)
+    file.write_bytes(content.replace(b"checkpoint-1", b"checkpoint-9"))
+    with pytest.raises(TacitError, match="is not a checkpoint of this version"):
+        load_tensors(file)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_family_shares_equal_parts_until_none_of_it_names_them(tmp_path: Path) -> None:
+    first, second, other = (
+        tmp_path / f"{name}.safetensors" for name in ("network-000001", "network-000002", "checkpoint-000002")
+    )
+    grown = torch.cat([torch.arange(1_000, dtype=torch.int32), torch.zeros(1_000, dtype=torch.int32)])
+    save_tensors(first, {"rows": grown[:1_000]}, {"epoch": 1})
+    save_tensors(other, {"rows": grown[:1_000]}, {"epoch": 2})
+    before = {part.name: part.stat() for part in tmp_path.glob("*.part")}
+    save_tensors(second, {"rows": grown}, {"epoch": 2})
+    after = {part.name: part.stat() for part in tmp_path.glob("*.part")}
+    assert before.keys() <= after.keys()
+    assert all(after[name].st_mtime_ns == before[name].st_mtime_ns for name in before)  # what is there is not written again
+    shared = next(iter(tmp_path.glob("network.*.part")))
+    shared.write_bytes(b"damage")
+    save_tensors(second, {"rows": grown}, {"epoch": 2})  # but what is damaged is
+    assert_holds(first, {"rows": grown[:1_000]}, 1)
+    remove_tensors(first)
+    assert_holds(second, {"rows": grown}, 2)
+    assert_holds(other, {"rows": grown[:1_000]}, 2)
+    remove_tensors(second)
+    assert_holds(other, {"rows": grown[:1_000]}, 2)
+    assert not list(tmp_path.glob("network*"))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_stay_while_a_file_of_their_family_is_damaged(tmp_path: Path) -> None:
+    first, second = (tmp_path / f"checkpoint-00000{epoch}.safetensors" for epoch in (1, 2))
+    save_tensors(first, numbers(0), {"epoch": 1})
+    content = first.read_bytes()
+    first.write_bytes(content[:-1])
+    save_tensors(second, numbers(1), {"epoch": 2})
+    first.write_bytes(content)  # mended
+    assert_holds(first, numbers(0), 1)
+    assert_holds(second, numbers(1), 2)
+
+
+def test_a_disk_that_cannot_give_back_what_it_took_counts_as_damage(tmp_path: Path) -> None:
+    file = tmp_path / "network.safetensors"
+    file.symlink_to("/proc/self/mem")  # opens, and reading its first page fails with an error of input and output
+    if not os.path.exists(file):
+        pytest.skip("no /proc")
+    with pytest.raises(DamagedError, match=r"is damaged: cannot read network.safetensors: Input/output error"):
+        load_tensors(file)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"parts": ["../x.0123456789abcdef.part"]}, {"parts": ["/x.0123456789abcdef.part"]}, {"parts": 3}, {"parts": [None]},
+        {"parts": [""]}, {"shapes": {"a": [2, 12]}}, {"shapes": {"a": "x"}}, {"shapes": "x"}, {"spilled": 3}, {"epoch": "x"},
+        {"system": {}}, {"source": 3}, {"config": []},
+    ],
+)  # fmt: skip
+def test_headers_that_lie_are_damage(header: dict[str, object], tmp_path: Path) -> None:
+    """Found by fuzzing: names of parts in other folders, shapes without tensors, entries of another kind."""
+    file = tmp_path / "network.safetensors"
+    file.write_bytes(save({"b": torch.zeros(2)}, {"tacit": json.dumps({"format": UNSIGNED_FORMAT, **header})}))
+    with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):
+        load_tensors(file)
+    if "shapes" not in header or header["shapes"] == "x":
+        assert read_header(file) is None
+
+
+def test_a_network_that_names_no_system_is_refused(tmp_path: Path) -> None:
+    """Found by fuzzing."""
+    file = tmp_path / "network.safetensors"
+    save_tensors(file, {"b": torch.zeros(2)}, {"system": "mine", "own_system": "nobody", "game": "kuhn_poker"})
+    with pytest.raises(TacitError, match=r"says that 'nobody' trained it, which is no FILE\.py:SYSTEM"):
+        artifacts.open(str(file))

@@ -4,13 +4,15 @@ import json
 import re
 import shlex
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+from tacit.arena.match import Deal
+from tacit.arena.workers import Table
 from tacit.artifacts.base import Artifact
 from tacit.artifacts.plans import MatchPlan
 from tacit.cli import solve as solve_command
@@ -94,19 +96,24 @@ def interrupt(*_: object, **__: object) -> Any:
     signal.raise_signal(signal.SIGINT)
 
 
-def some_deals(deals: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    def first_of_them(*arguments: Any) -> Iterator[Any]:
-        yield next(deals(*arguments))
-        interrupt()
+def one_deal_at(table: Callable[..., Table]) -> Callable[..., Table]:
+    """A table where somebody presses Ctrl-C after the first deal."""
 
-    return first_of_them
+    def interrupted(*arguments: Any) -> Table:
+        def first_of_them(numbers: Iterable[int]) -> Iterator[Deal]:
+            yield next(table(*arguments)(numbers))
+            interrupt()
+
+        return first_of_them
+
+    return interrupted
 
 
 @pytest.mark.parametrize(
     ("command", "patched", "replacement"),
     [
         ("solve kuhn_poker --time-limit 60s --json", (solve_command, "_autosave"), lambda *_: interrupt),
-        ("match random random --game kuhn_poker --hands 100 --json", (MatchPlan, "deals"), some_deals(MatchPlan.deals)),
+        ("match random random --game kuhn_poker --hands 100 --json", (MatchPlan, "table"), one_deal_at(MatchPlan.table)),
         ("evaluate random --game kuhn_poker --json", (Artifact, "evaluate"), interrupt),
         ("reproduce flop --scale smoke --json", ("tacit.cli.reproduce._tabular",), interrupt),
         ("train rebel kuhn_poker --run r --preset smoke", ("tacit.games.load_game",), interrupt),

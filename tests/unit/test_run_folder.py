@@ -94,7 +94,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path: Path) -
 
 def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
-    monkeypatch.setattr("tacit.training.run.save_tensors", lambda _file, _tensors, header: written.append(header["epoch"]))
+    monkeypatch.setattr(RunFolder, "save_checkpoint", lambda _folder, trainer: written.append(trainer.epoch))
     now = iter(range(0, 10_000, 2))  # every look at the clock is two seconds later: an epoch is eight with its looks
     train(open_run(RunFolder(tmp_path, REBEL), DICE, small(7)), RunFolder(tmp_path, REBEL), clock=lambda: float(next(now)))
     assert written[-1] == 7
@@ -159,15 +159,16 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     folder, other = RunFolder(tmp_path / "kuhn", REBEL), RunFolder(tmp_path / "leduc", REBEL)
     train(open_run(folder, "kuhn_poker", small(1)), folder)
     train(open_run(other, "leduc_poker", small(1)), other)
-    content = folder.checkpoint.read_bytes()
+    (checkpoint,) = folder.checkpoints().values()
+    content = checkpoint.read_bytes()
     for length in (len(content) // 2, len(content) - 1, 5, 0):
-        folder.checkpoint.write_bytes(content[:length])
-        with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):
+        checkpoint.write_bytes(content[:length])
+        with pytest.raises(TacitError, match=r"damaged.*; there is no other checkpoint to go on from"):
             load_trainer(folder)
-    folder.checkpoint.write_bytes(other.checkpoint.read_bytes())
+    checkpoint.write_bytes(other.checkpoints()[1].read_bytes())
     with pytest.raises(TacitError, match="the checkpoint is of leduc_poker, not of kuhn_poker"):
         load_trainer(folder)
-    folder.checkpoint.write_bytes(folder.network.read_bytes())
+    checkpoint.write_bytes(folder.network.read_bytes())
     with pytest.raises(TacitError, match="does not fit"):
         load_trainer(folder)
     folder.config.write_text("{")
@@ -235,7 +236,7 @@ def test_what_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("tacit.files.open", opened, raising=False)
     for file, read in (
         (folder.config, lambda: load_trainer(folder)),
-        (folder.checkpoint, lambda: load_trainer(folder)),
+        (folder.checkpoints()[1], lambda: load_trainer(folder)),
         (folder.network, lambda: load_trained(tmp_path)),
         (folder.metrics, folder.history),
         (solved, lambda: load_result(solved)),

@@ -11,12 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.common import logger
+from tacit.cli.common import logger, say
 from tacit.cli.pace import preparation_shown
-from tacit.errors import DivergedError, StoppedError, TacitError
+from tacit.errors import DivergedError, RunLostError, StoppedError, TacitError
 
 if TYPE_CHECKING:
     from tacit.cli.looks import Look
+    from tacit.scale.engine import Engine
     from tacit.training.folder import RunFolder
 
 
@@ -41,7 +42,7 @@ def finish_run(
     logger().print(f"{title}, kept in {folder.path}", soft_wrap=True)
     with ExitStack() as held:
         with preparation_shown(f"preparing {game}"):
-            trainer: Any = held.enter_context(opened_run(folder, game, config, device))
+            trainer: Any = held.enter_context(opened_run(folder, game, config, device, say))
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"trained before, {trainer.epoch} epochs")
         else:
@@ -57,6 +58,7 @@ def run_session(
     again: str,
     limit: float | None = None,
     on_epoch: Callable[[Any], None] | None = None,
+    engine: Engine | None = None,
 ) -> Any:
     """Returns the last progress of a run that is trained live, after drawing its learning curve.
 
@@ -68,13 +70,16 @@ def run_session(
 
     _note_session(folder, trainer.config.seed, device)
     try:
-        last, stopped = train_live(trainer, folder, look, name, limit, on_epoch)
+        last, stopped = train_live(trainer, folder, look, name, limit, on_epoch, engine)
     except KeyboardInterrupt:  # the second one: the epoch is not waited for
         raise StoppedError(f"at once; go on {_where(folder)} with: {again}") from None
     except OSError as error:
         what = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
         raise TacitError(f"{what}; go on {_where(folder)} with: {again}") from None
-    except DivergedError:  # going on would not help
+    except DivergedError as error:
+        again = f", or go on from it with: {again}" if folder.checkpoints() else ""
+        raise DivergedError(f"{error}; begin a new run with that{again}") from None
+    except RunLostError:  # there is nothing to go on from
         raise
     except TacitError as error:
         raise TacitError(f"{error}; go on {_where(folder)} with: {again}") from None
@@ -88,7 +93,7 @@ def run_session(
 
 def _where(folder: RunFolder[Any, Any]) -> str:
     """Returns from where a run can go on."""
-    return "from the last checkpoint" if folder.checkpoint.exists() else "from the start (there is no checkpoint yet)"
+    return "from the last checkpoint" if folder.checkpoints() else "from the start (there is no checkpoint yet)"
 
 
 def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:

@@ -40,7 +40,7 @@ class NetworkLearner(Generic[N, E]):
     def __init__(self, net: N, kind: type[E], loss: Callable[[E], Tensor], config: NetworkSettings, device: str) -> None:
         self.net, self._config = net, config
         self._error: Callable[[Any], Tensor] = loss
-        self.replay: ReplayBuffer[E] = ReplayBuffer(kind, config.replay_size, device)
+        self.replay: ReplayBuffer[E] = ReplayBuffer(kind, config.replay_size, device, 1e9 * config.replay_memory)
         self._rate = torch.tensor(0.0, device=device)
         on_gpu = self._on_gpu = torch.device(device).type == "cuda"
         self._optimizer = torch.optim.Adam(net.parameters(), lr=self._rate, capturable=on_gpu, foreach=on_gpu or None)

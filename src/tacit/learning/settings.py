@@ -15,6 +15,8 @@ from tacit.training.settings import Settings
 from tacit.tree.subgame import ROUND, Depth
 
 ENCODERS = ("classes", "features")
+REPLAY_MEMORY = 4.0
+"""Gigabytes of memory for the examples of a network, unless told."""
 SearchDepth = Annotated[int | str, Number(int, 1, word=ROUND)]
 """How the depth of searches is set."""
 Decomposition = Annotated[str, Choice(CFR_D, MODIFIED_CFR_AVE, reason=f"{CFR_AVE} needs exact values of leaves, not networks")]
@@ -46,6 +48,7 @@ class NetworkSettings(Settings):
       batch_size: Examples of a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept.
+      replay_memory: Gigabytes of memory for the examples of each network.
     """
 
     zero_sum: ClassVar[bool] = False
@@ -63,6 +66,7 @@ class NetworkSettings(Settings):
     batch_size: int
     ratio: float
     replay_size: int
+    replay_memory: float
 
     def __post_init__(self) -> None:
         super().__post_init__()

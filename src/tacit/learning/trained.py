@@ -20,6 +20,7 @@ from tacit.nets.value_net import PolicyNet, PrivateValues
 from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.search import BatchSearch
 from tacit.solvers.warm import WARM_ITERATIONS
+from tacit.training.headers import run_facts
 from tacit.tree.search_space import SearchSpace, game_space
 from tacit.tree.source import SubgameSource
 
@@ -138,8 +139,5 @@ def read_trained(file: Path, name: str, kind: type[S]) -> Trained[S]:
       TacitError: there is no network, or it is damaged.
     """
     tensors, header = load_tensors(file)
-    try:
-        config, epoch = kind(**header["config"]).found_near(file), int(header["epoch"])
-        return Trained(name, str(header["game"]), config, epoch, tensors, header.get("source"))
-    except (KeyError, TypeError):
-        raise TacitError(f"{name} is no network of this version") from None
+    facts = run_facts(header, kind, name)
+    return Trained(name, facts.game, facts.config.found_near(file), facts.epoch, tensors, facts.source)

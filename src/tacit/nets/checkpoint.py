@@ -1,18 +1,25 @@
 """Trained networks as files: safetensors with a JSON header that says what they are for.
 
 What is larger than `PART_BYTES` is spread over several files, so that no file is too large to be copied or kept under version
-control. `last.safetensors` has the header, as many tensors as fit, and the names of the parts that have the rest:
+control. The first has the header, as many tensors as fit, and the names of the parts that have the rest:
 
-    last.safetensors             the header, some tensors, and which parts belong to it
-    last.9f86d081884c7d65.part   more tensors; the name is a digest of what is in it
+    checkpoint-000030.safetensors      the header, some tensors, and which parts belong to it
+    checkpoint.9f86d081884c7d65.part   more tensors; the name is a digest of what is in it
 
-Parts are written first and the file that names them last. So a kill in between leaves the files of before, which still name
-their own parts; a part that is missing, cut short or another one than was named is noticed when it is read.
+Files whose names differ only in such a number are a family, and share the parts that are equal. Parts are written first and the
+file that names them last, and a part goes when no file of its family names it any more. So a kill at any moment leaves whole
+files.
+
+The file itself has a digest in its metadata, of all its bytes with zeros in the digest's place. Whatever is missing, cut short
+or changed, even by a bit, is noticed when a file is read. Files of the first format have parts with digests but none of their
+own, and are read all the same.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -23,82 +30,135 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tacit.errors import TacitError
-from tacit.files import check_readable, write_whole
+from tacit.errors import DamagedError, TacitError
+from tacit.files import check_readable, parse_json, write_whole
+from tacit.nets.packing import joined, packed
 
-FORMAT = "tacit-checkpoint-1"
+FORMAT = "tacit-checkpoint-2"
+UNSIGNED_FORMAT = "tacit-checkpoint-1"
+"""Of files that have no digest of their own. The numbers differ in two bits, so no single flip makes one the other."""
+SUFFIX = ".safetensors"
 PART_BYTES = 16 * 2**20 - 2**18
 """Of tensors in one file; with its header a file stays below 16 MiB."""
 PART = ".part"
-_PIECE = "\0"
-"""Stands in a name before the number of a piece, where a tensor was cut."""
+_NO_DIGEST = "0" * 32
+_KINDS: dict[str, tuple[type, ...]] = {
+    "system": (str,), "game": (str,), "source": (str, type(None)), "config": (dict,), "epoch": (int,), "seconds": (int, float),
+    "spilled": (dict,), "shapes": (dict,),
+}  # fmt: skip
+"""What these entries of a header are, in files that have them."""
 
 
 def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-    """Writes tensors and a header, whole or not at all, and removes the parts that were there before."""
+    """Writes tensors and a header, whole or not at all, and removes the parts that its family no longer needs."""
     path = Path(path)
-    first, *others = _packed({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
-    parts = [_write_part(path, part) for part in others]
+    first, *others = packed({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, PART_BYTES)
+    parts = [write_part(path, part) for part in others]
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items() if tensor.nbytes > PART_BYTES}
     facts = {"format": FORMAT, **header, **({"parts": parts, "shapes": shapes} if parts else {})}
-    write_whole(path, save(first, {"tacit": json.dumps(facts)}))
+    write_whole(path, _signed(save(first, {"tacit": json.dumps(facts), "digest": _NO_DIGEST})))
     drop_parts(path)
 
 
 def read_header(path: str | Path) -> dict[str, Any] | None:
-    """Returns the header of a file without reading its tensors; None where it is no whole checkpoint of this version."""
-    try:
-        with safe_open(str(path), framework="pt") as file:
-            header = json.loads((file.metadata() or {})["tacit"])
-    except (SafetensorError, KeyError, ValueError, OSError):
+    """Returns the header of a file without reading its tensors; None where it is no checkpoint, cut short, or lacks a part.
+
+    What was changed is noticed by `load_tensors` and `check_tensors` alone.
+    """
+    header = _header(path)
+    if header is None:
         return None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        return None
-    return header if all(Path(path).with_name(part).is_file() for part in header.get("parts", ())) else None
+    return header if all(Path(path).with_name(part).is_file() for part in _parts(header)) else None
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Returns the tensors and the header of a file and of the parts it names.
 
     Raises:
-      TacitError: a file is missing, cannot be read, is cut short or of another kind.
+      DamagedError: something is missing, cut short or changed.
+      TacitError: there is no such file, it cannot be read, or it is of another kind.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise TacitError(f"no checkpoint at {path}")
-    check_readable(path)  # safetensors says of such a file that there is none
-    try:
-        with safe_open(str(path), framework="pt") as file:
-            header = json.loads((file.metadata() or {})["tacit"])
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, KeyError, ValueError, OSError):
-        raise TacitError(f"{path} is not a checkpoint, or is damaged") from None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise TacitError(f"{path} is not a checkpoint of this version ({FORMAT})")
+    path, tensors = Path(path), dict[str, Tensor]()
+    header, contents = _verified(path)
     # What says how a file was cut says nothing about its content, and must not go with that into another file.
     parts, shapes = header.pop("parts", ()), header.pop("shapes", {})
-    for name in parts:
-        tensors |= _read_part(path, name)
-    return _joined(tensors, shapes), header
+    for number, content in enumerate(contents):
+        if number > len(parts):  # a file for whoever named it, which need only be whole
+            continue
+        try:
+            tensors |= load(content)
+        except SafetensorError:
+            raise _damaged(path) from None
+    try:
+        return joined(tensors, shapes), header
+    except ValueError:
+        raise _damaged(path) from None
+
+
+def check_tensors(path: str | Path) -> dict[str, Any]:
+    """Returns the header of a file whose every byte, and every byte of its parts, is as it was written.
+
+    Raises:
+      DamagedError, TacitError: as in `load_tensors`.
+    """
+    header, contents = _verified(Path(path))
+    for _ in contents:  # one part in memory at a time
+        pass
+    return header
+
+
+def is_whole(path: str | Path) -> bool:
+    """Returns whether a file can be loaded: nothing of it is missing or changed."""
+    try:
+        check_tensors(path)
+    except TacitError:
+        return False
+    return True
 
 
 def remove_tensors(path: str | Path) -> None:
-    """Removes a file and its parts."""
+    """Removes a file, and the parts that no other file of its family needs."""
     Path(path).unlink(missing_ok=True)
     drop_parts(path)
 
 
 def drop_parts(path: str | Path) -> None:
-    """Removes parts that a file does not name: those of the file before it, or of one that was never written."""
-    path = Path(path)
-    header = read_header(path)
-    if header is None and path.exists():
-        return  # a damaged file may still be mended from its parts
-    named = [] if header is None else header.get("parts", [])
-    for part in path.parent.glob(f"{path.stem}.*{PART}"):
-        if part.name not in named:
-            with suppress(OSError):
-                part.unlink()
+    """Removes the parts that no file of a family names: those of files before, or of one that was never written."""
+    for part in unnamed_parts(path):
+        with suppress(OSError):
+            part.unlink()
+
+
+def unnamed_parts(path: str | Path, without: tuple[Path, ...] = ()) -> list[Path]:
+    """Returns the parts that no file of a family names, leaving some of its files out of account.
+
+    While one of the others is damaged there are none: what it names is not known, and it may still be mended.
+    """
+    path, named = Path(path), set[str]()
+    family = _family(path.stem)
+    if not path.parent.is_dir():
+        return []
+    files = list(path.parent.iterdir())
+    for file in files:
+        if file.suffix == SUFFIX and _family(file.stem) == family and file not in without:
+            header = _header(file)
+            if header is None:
+                return []
+            named.update(_parts(header))
+    parts = [file for file in files if file.suffix == PART and _family(file.stem.rpartition(".")[0]) == family]
+    return [part for part in parts if part.name not in named]
+
+
+def write_part(path: Path, tensors: dict[str, Tensor]) -> str:
+    """Writes a part of the files of a family, unless it is there already, and returns its name.
+
+    It stays for as long as a file of the family names it, among its own parts or as `spilled`.
+    """
+    content = save(tensors)
+    part = path.with_name(f"{_family(path.stem)}.{_digest(content, size=8)}{PART}")
+    if not (part.is_file() and part.read_bytes() == content):  # whatever damaged it meanwhile is mended
+        write_whole(part, content)
+    return part.name
 
 
 def prefixed(prefix: str, tensors: dict[str, Any]) -> dict[str, Tensor]:
@@ -111,60 +171,135 @@ def unprefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(f"{prefix}."): tensor for name, tensor in tensors.items() if name.startswith(f"{prefix}.")}
 
 
-def _packed(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
-    """Returns tensors in bins of at most `PART_BYTES`, at least one; each goes where it first fits, the largest first."""
-    pieces: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        if tensor.nbytes <= PART_BYTES:
-            pieces[name] = tensor
-            continue
-        cut = torch.split(tensor.view(-1), PART_BYTES // tensor.element_size())
-        pieces |= {f"{name}{_PIECE}{number}": piece.clone() for number, piece in enumerate(cut)}
-    bins: list[dict[str, Tensor]] = [{}]
-    room = [PART_BYTES]
-    for name, piece in sorted(pieces.items(), key=lambda item: -item[1].nbytes):
-        at = next((number for number, left in enumerate(room) if piece.nbytes <= left), len(bins))
-        if at == len(bins):
-            bins.append({})
-            room.append(PART_BYTES)
-        bins[at][name] = piece
-        room[at] -= piece.nbytes
-    return bins
+def _family(stem: str) -> str:
+    """Returns what files of several epochs are called alike: `network-000030` is of the family `network`."""
+    return re.sub(r"-\d+$", "", stem)
 
 
-def _joined(tensors: dict[str, Tensor], shapes: dict[str, list[int]]) -> dict[str, Tensor]:
-    """Returns tensors with those that were cut in one piece again; `shapes` are what these had."""
-    whole = {name: tensor for name, tensor in tensors.items() if _PIECE not in name}
-    for name, shape in shapes.items():
-        count = sum(other.startswith(name + _PIECE) for other in tensors)
-        whole[name] = torch.cat([tensors[f"{name}{_PIECE}{number}"] for number in range(count)]).view(shape)
-    return whole
+def _parts(header: dict[str, Any]) -> list[str]:
+    """Returns the names of all parts of a file: its own, and those with rows that were spilled (`learning/spill.py`)."""
+    return [*header.get("parts", ()), *(name for names in header.get("spilled", {}).values() for name in names)]
 
 
-def _digest(content: bytes) -> str:
-    return blake2b(content, digest_size=8).hexdigest()
+def _digest(*contents: bytes | memoryview, size: int) -> str:
+    summed = blake2b(digest_size=size)
+    for content in contents:
+        summed.update(content)
+    return summed.hexdigest()
 
 
-def _write_part(path: Path, tensors: dict[str, Tensor]) -> str:
-    """Writes a part and returns its name."""
-    content = save(tensors)
-    name = f"{path.stem}.{_digest(content)}{PART}"
-    write_whole(path.with_name(name), content)
-    return name
+def _signed(content: bytes) -> bytes:
+    """Returns a file with its digest in the place that is left for it."""
+    mark = b'"digest":"'
+    start = content.index(mark + _NO_DIGEST.encode()) + len(mark)
+    return content[:start] + _digest(content, size=16).encode() + content[start + len(_NO_DIGEST) :]
 
 
-def _read_part(path: Path, name: str) -> dict[str, Tensor]:
-    """Returns the tensors of a part.
+def _is_signed(content: bytes, digest: Any) -> bool:
+    """Returns whether a file has the digest that it says it has."""
+    if not (isinstance(digest, str) and re.fullmatch("[0-9a-f]{32}", digest)):
+        return False
+    start = content.find(f'"digest":"{digest}"'.encode()) + len('"digest":"')
+    view = memoryview(content)
+    return digest == _digest(view[:start], _NO_DIGEST.encode(), view[start + len(digest) :], size=16)
+
+
+def _header(path: str | Path) -> dict[str, Any] | None:
+    """Returns the header of a file, None where it is no checkpoint or is cut short."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            header = _parsed((file.metadata() or {})["tacit"])
+    except (SafetensorError, KeyError, ValueError, OSError):
+        return None
+    return header if header.get("format") in (FORMAT, UNSIGNED_FORMAT) else None
+
+
+def _parsed(text: Any) -> dict[str, Any]:
+    """Returns a header whose entries are of their kinds: parts are files beside it, shapes are shapes.
 
     Raises:
-      TacitError: it is missing, cannot be read, or is not the one that was named.
+      ValueError: it is none.
+    """
+    header = parse_json(text) if isinstance(text, str) else None
+    if not isinstance(header, dict):
+        raise ValueError("a header is a JSON object")
+    if any(type(header[name]) not in kinds for name, kinds in _KINDS.items() if name in header):
+        raise ValueError("an entry is of another kind")
+    for names in (header.get("parts", []), *header.get("spilled", {}).values()):
+        if not (isinstance(names, list) and all(isinstance(name, str) and _is_part(name) for name in names)):
+            raise ValueError("parts are files beside the one that names them")
+    for shape in header.get("shapes", {}).values():
+        if not (isinstance(shape, list) and all(type(size) is int and size >= 0 for size in shape)):
+            raise ValueError("a shape is a list of sizes")
+    return header
+
+
+def _is_part(name: str) -> bool:
+    """Returns whether a name is that of a part, and of nothing in another folder."""
+    return re.fullmatch(rf"(?a)[\w.\-]+\.[0-9a-f]{{16}}{re.escape(PART)}", name) is not None
+
+
+def _verified(path: Path) -> tuple[dict[str, Any], Iterator[bytes]]:
+    """Returns the header of a file, and the contents of it and of its parts, each verified when it is asked for.
+
+    Raises:
+      DamagedError, TacitError: as in `load_tensors`.
+    """
+    if not path.is_file():
+        raise TacitError(f"no checkpoint at {path}")
+    content = _read(path, path)
+    try:
+        length = int.from_bytes(content[:8], "little")
+        metadata = parse_json(content[8 : 8 + length])["__metadata__"]
+        header, digest = _parsed(metadata["tacit"]), metadata.get("digest")
+        known = header.get("format")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise _damaged(path) from None
+    if (digest is not None or known == FORMAT) and not _is_signed(content, digest):
+        raise DamagedError(f"{path} is damaged: it was cut short or changed")
+    if known not in (FORMAT, UNSIGNED_FORMAT):
+        raise TacitError(f"{path} is not a checkpoint of this version ({FORMAT})")
+    if digest is None and _header(path) is None:
+        raise _damaged(path)  # cut short
+    parts = _parts(header)
+
+    def contents() -> Iterator[bytes]:
+        yield content
+        for name in parts:
+            yield _read_part(path, name)
+
+    return header, contents()
+
+
+def _read_part(path: Path, name: str) -> bytes:
+    """Returns what is in a part.
+
+    Raises:
+      DamagedError: it is missing, or is not the one that was named.
+      TacitError: it cannot be read.
     """
     part = path.with_name(name)
     if not part.is_file():
-        raise TacitError(f"{path} is damaged: its part {name} is missing")
-    check_readable(part)
-    content = part.read_bytes()
-    if name != f"{path.stem}.{_digest(content)}{PART}":
-        raise TacitError(f"{path} is damaged: its part {name} was cut short or changed")
-    tensors: dict[str, Tensor] = load(content)
-    return tensors
+        raise DamagedError(f"{path} is damaged: its part {name} is missing")
+    content = _read(path, part)
+    if _digest(content, size=8) != part.stem.rpartition(".")[2]:
+        raise DamagedError(f"{path} is damaged: its part {name} was cut short or changed")
+    return content
+
+
+def _read(path: Path, file: Path) -> bytes:
+    """Returns the bytes of a file that belongs to a checkpoint; a disk that cannot give back what it took counts as damage.
+
+    Raises:
+      DamagedError: the disk fails.
+      TacitError: we may not read it.
+    """
+    check_readable(file)
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise DamagedError(f"{path} is damaged: cannot read {file.name}: {error.strerror or error}") from None
+
+
+def _damaged(path: Path) -> DamagedError:
+    return DamagedError(f"{path} is not a checkpoint, or is damaged")

@@ -6,13 +6,14 @@
     events.out.tfevents.*          the same for TensorBoard
     curve.png                      exploitability over time
     checkpoints/
-      last.safetensors             everything to go on with, memories included
-      network.safetensors          the networks after the latest epoch
-      network-000030.safetensors   the networks of the last three evaluations
-      *.part                       more of any of them that is too large for one file (`nets/checkpoint.py`)
+      checkpoint-000030.safetensors   everything to go on with, memories included: the last two
+      network.safetensors             the networks after the latest epoch
+      network-000030.safetensors      the networks of the last three evaluations
+      *.part                          more of any of them that is too large for one file (`nets/checkpoint.py`)
 
 An epoch's line and networks are written before a checkpoint of it, so that a checkpoint never knows more than they do. What is
-newer than the checkpoint when a run goes on is dropped, because those epochs are run again.
+newer than the checkpoint when a run goes on is dropped, because those epochs are run again. A damaged checkpoint is passed over
+for the one before it. No checkpoint is changed once it has its name, so a kill at any moment leaves what was there before.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, Generic
 
+from torch import Tensor
+
 from tacit import __version__
-from tacit.errors import TacitError
-from tacit.files import check_readable, json_text, write_whole
-from tacit.nets.checkpoint import PART, drop_parts, read_header, remove_tensors, save_tensors
+from tacit.errors import RunLostError, TacitError
+from tacit.files import check_readable, json_text, parse_json, write_whole
+from tacit.nets.checkpoint import PART, SUFFIX, drop_parts, read_header, remove_tensors, save_tensors
+from tacit.training.lock import holds_token, locked_folder
 from tacit.training.plan import read_plan
 from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
@@ -37,7 +42,11 @@ from tacit.training.system import C, M, System, Trainer
 _OWN = "own_system"
 """What configurations and network files call the name of a system of one's own."""
 _NETWORK = Path("checkpoints", "network.safetensors")
+_OLDER_CHECKPOINT = Path("checkpoints", "last.safetensors")
+"""What earlier versions called the only one they kept."""
 
+KEPT_CHECKPOINTS = 2
+"""Checkpoints kept: where the last one is damaged, a run goes on from the one before it."""
 KEPT_NETWORKS = 3
 """Networks of evaluations kept: as many as ReBeL's Table 2 takes means over."""
 
@@ -48,9 +57,12 @@ def system_of(path: str | Path) -> str | None:
     Raises:
       TacitError: the folder holds several runs, its configuration cannot be read, or no shipped network has that name.
     """
-    if str(path).startswith(PRETRAINED) or Path(path).is_file():
+    if str(path).startswith(PRETRAINED) or os.path.isfile(path):
         header = read_header(network_file(path))
-        return None if header is None else header.get("system")
+        system = None if header is None else header.get("system")
+        return system if isinstance(system, str) else None
+    if not os.path.isdir(path):
+        return None
     config, plan = Path(path) / "config.json", read_plan(Path(path))
     if plan is not None:
         one, more = Path(path) / plan.runs()[0].name, len(plan.runs()) - 1
@@ -60,10 +72,11 @@ def system_of(path: str | Path) -> str | None:
 
 def own_system_of(path: str | Path) -> str | None:
     """Returns the name of the system of one's own, `FILE.py:SYSTEM`, that trained what is in a run folder or a network file."""
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         config = Path(path) / "config.json"
         return _read_config(config).get(_OWN) if config.exists() else None
-    return (read_header(Path(path)) or {}).get(_OWN)
+    own = (read_header(Path(path)) or {}).get(_OWN)
+    return own if isinstance(own, str) else None
 
 
 def network_file(path: str | Path) -> Path:
@@ -88,13 +101,12 @@ class RunFolder(Generic[C, M]):
         self.command = self.path / "command.txt"
         self.metrics = self.path / "metrics.jsonl"
         self.curve = self.path / "curve.png"
-        self.checkpoint = self.path / "checkpoints" / "last.safetensors"
         self.network = self.path / _NETWORK
-        self._alone = False
+        self._token = ""  # what the folder's lock holds while we train here
 
     def holds_run(self) -> bool:
         """Returns whether a run was started here, even if it has no checkpoint yet or lost its configuration."""
-        return self.config.exists() or self.checkpoint.exists()
+        return self.config.exists() or bool(self.checkpoints())
 
     def start(self, game: str, config: C) -> None:
         """Makes this the folder of a new run."""
@@ -110,24 +122,40 @@ class RunFolder(Generic[C, M]):
         Raises:
           TacitError: another one does.
         """
-        if self._alone:
+        if self._token:
             yield
             return
-        self.path.mkdir(parents=True, exist_ok=True)
-        with open(self.path / ".lock", "w") as file:
-            try:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise TacitError(f"another process is training in {self.path}") from None
-            except (ImportError, OSError):  # Windows, or a file system without locks
-                pass
-            self._alone = True
+        with locked_folder(self.path) as token:
+            self._token = token
             try:
                 yield
             finally:
-                self._alone = False
+                self._token = ""
+
+    def require_ours(self) -> None:
+        """Returns if the folder in which we are alone is still the one it was.
+
+        Raises:
+          RunLostError: somebody removed or replaced it.
+        """
+        if not holds_token(self.path, self._token) or not self.config.exists():
+            raise RunLostError(
+                f"{self.path} was removed or replaced while a run trained there: nothing of that run is kept, "
+                "start it again in another folder"
+            )
+
+    @contextmanager
+    def staying_ours(self) -> Iterator[None]:
+        """Tells work that failed because its folder went away from work that failed for another reason.
+
+        Raises:
+          RunLostError: as in `require_ours`, in place of whatever the first write after that raised.
+        """
+        try:
+            yield
+        except (OSError, TacitError):
+            self.require_ours()
+            raise
 
     def asked_for(self) -> tuple[str, C]:
         """Returns the game and the configuration of the run.
@@ -136,7 +164,7 @@ class RunFolder(Generic[C, M]):
           TacitError: there is no run, it is of another system, or its configuration cannot be read.
         """
         system = system_of(self.path)
-        if system is None and self.checkpoint.exists():
+        if system is None and self.checkpoints():
             raise TacitError(f"{self.config} is missing: the run cannot go on")
         if system is None:
             raise TacitError(f"no run in {self.path}")
@@ -160,50 +188,72 @@ class RunFolder(Generic[C, M]):
         epochs = []
         for line in lines:
             try:
-                epochs.append(self.system.metrics(**self._numbers(json.loads(line))))
+                progress = self.system.metrics(**self._numbers(parse_json(line)))
             except (ValueError, TypeError, AttributeError):
                 continue
+            if type(progress.epoch) is int:
+                epochs.append(progress)
         return epochs
 
     def add_epoch(self, progress: M) -> None:
         """Adds an epoch to the metrics."""
-        self.path.mkdir(parents=True, exist_ok=True)
         with open(self.metrics, "a") as metrics:
             metrics.write(json_text(asdict(progress)) + "\n")
             metrics.flush()
             os.fsync(metrics.fileno())
 
-    def save_network(self, trainer: Trainer[C, M], keep: bool) -> None:
-        """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay."""
+    def save_network(self, trainer: Trainer[C, M], keep: bool, weights: dict[str, Tensor] | None = None) -> None:
+        """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay.
+
+        Args:
+          trainer: whose network.
+          keep: whether it was evaluated.
+          weights: what `trainer.weights()` has returned, where that is known.
+        """
         header = {**trainer.header(), _OWN: self.system.found_at()}
-        save_tensors(self.network, trainer.weights(), header)
+        weights = trainer.weights() if weights is None else weights
+        save_tensors(self.network, weights, header)
         if keep:
-            save_tensors(self._kept(trainer.epoch), trainer.weights(), header)
+            save_tensors(self._kept(trainer.epoch), weights, header)
             for epoch in list(self.kept_networks())[:-KEPT_NETWORKS]:
                 remove_tensors(self._kept(epoch))
 
     def kept_networks(self) -> dict[int, Path]:
         """Returns the networks of the last evaluations by epoch, oldest first."""
-        files = sorted(self.network.parent.glob("network-*.safetensors"))
-        return {int(file.stem.removeprefix("network-")): file for file in files}
+        return self._numbered("network")
+
+    def save_checkpoint(self, trainer: Trainer[C, M]) -> None:
+        """Writes everything to go on with, and removes all checkpoints but the latest `KEPT_CHECKPOINTS`."""
+        save_tensors(self.checkpoint_file(trainer.epoch), *trainer.state())
+        for file in list(self.checkpoints().values())[:-KEPT_CHECKPOINTS]:
+            remove_tensors(file)
+
+    def checkpoint_file(self, epoch: int) -> Path:
+        """Returns where the checkpoint of an epoch lies, or would lie."""
+        return self.network.with_name(f"checkpoint-{epoch:06d}{SUFFIX}")
+
+    def checkpoints(self) -> dict[int, Path]:
+        """Returns the checkpoints by epoch, oldest first, damaged ones included."""
+        older = self.path / _OLDER_CHECKPOINT
+        found = {int((read_header(older) or {}).get("epoch", 0)): older} if older.exists() else {}
+        return dict(sorted((found | self._numbered("checkpoint")).items()))
 
     def checkpoint_epoch(self) -> int | None:
         """Returns after which epoch the last checkpoint was written, None where there is none that can be read."""
-        header = read_header(self.checkpoint)
-        return None if header is None else int(header["epoch"])
+        return next((epoch for epoch, file in reversed(self.checkpoints().items()) if read_header(file) is not None), None)
 
     def forget_after(self, epoch: int) -> None:
-        """Drops the metrics and networks of later epochs, which will be run again, and what was not written to its end."""
-        if self.metrics.exists():
-            kept = [json_text(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
-            write_whole(self.metrics, "".join(kept).encode())
-        for kept_epoch, file in self.kept_networks().items():
+        """Drops all that is of later epochs, which will be run again, and what was not written to its end."""
+        for kept_epoch, file in [*self.kept_networks().items(), *self.checkpoints().items()]:
             if kept_epoch > epoch:
                 remove_tensors(file)
         for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
             file.unlink()
         for part in self.network.parent.glob(f"*{PART}"):
-            drop_parts(part.with_name(f"{part.name.partition('.')[0]}{self.network.suffix}"))
+            drop_parts(part.with_suffix("").with_suffix(SUFFIX))
+        kept = [json_text(asdict(progress)) + "\n" for progress in self.history() if progress.epoch <= epoch]
+        if (content := "".join(kept).encode()) != _content(self.metrics):  # last: the disk may have been full until now
+            write_whole(self.metrics, content)
 
     def _numbers(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Returns the facts of an epoch with NaN where a number that every epoch has was none."""
@@ -211,7 +261,14 @@ class RunFolder(Generic[C, M]):
         return {name: math.nan if value is None and name in always else value for name, value in facts.items()}
 
     def _kept(self, epoch: int) -> Path:
-        return self.network.with_name(f"network-{epoch:06d}.safetensors")
+        return self.network.with_name(f"network-{epoch:06d}{SUFFIX}")
+
+    def _numbered(self, family: str) -> dict[int, Path]:
+        """Returns files that have an epoch in their name, by epoch, oldest first."""
+        named = (
+            (re.fullmatch(rf"{family}-(\d+)", file.stem), file) for file in self.network.parent.glob(f"{family}-*{SUFFIX}")
+        )
+        return dict(sorted((int(match[1]), file) for match, file in named if match))
 
 
 def _read_config(config: Path) -> dict[str, Any]:
@@ -222,10 +279,10 @@ def _read_config(config: Path) -> dict[str, Any]:
     """
     check_readable(config)
     try:
-        facts = json.loads(config.read_bytes())
+        facts = parse_json(config.read_bytes())
     except ValueError:
         raise _damaged(config) from None
-    if not isinstance(facts, dict) or not {"system", "game"} <= facts.keys():
+    if not isinstance(facts, dict) or not {"system", "game"} <= facts.keys() or not isinstance(facts.get(_OWN), str | None):
         raise _damaged(config)
     return facts
 

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.files import check_readable, write_whole
+from tacit.files import check_readable, parse_json, write_whole
 
 PLAN = "plan.json"
+MOST_RUNS = 10_000
+"""Runs of one plan."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +70,21 @@ class RunPlan:
         """Returns all runs: combination after combination, each with all seeds.
 
         Raises:
-          TacitError: two of them would have the same folder.
+          TacitError: two of them would have the same folder, or there are too many.
         """
         runs = []
+        count = math.prod(len(values) for values in self.sweep.values()) * (1 if self.seeds is None else self.seeds)
+        if count > MOST_RUNS:
+            raise TacitError(f"that is {count:,} runs, and one folder holds at most {MOST_RUNS:,}: sweep fewer values or seeds")
         for values in itertools.product(*self.sweep.values()):
             swept = dict(zip(self.sweep, values, strict=True))
             combination = _folder_name(swept)
             for number in range(1 if self.seeds is None else self.seeds):
                 parts = [part for part in (combination, "" if self.seeds is None else f"seed-{self.seed + number}") if part]
                 runs.append(PlannedRun("/".join(parts), swept, {"seed": str(self.seed + number), **self.settings, **swept}))
-        names = [run.name for run in runs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise TacitError(f"two runs would be kept in {twice}: give every swept value once")
+        (name, times), *_ = [*Counter(run.name for run in runs).most_common(1), ("", 0)]
+        if times > 1:
+            raise TacitError(f"two runs would be kept in {name}: give every swept value once")
         return runs
 
     def save(self, folder: Path) -> None:
@@ -124,9 +130,31 @@ def read_plan(folder: Path) -> RunPlan | None:
         return None
     check_readable(path)
     try:
-        return RunPlan(**json.loads(path.read_bytes()))
+        plan = RunPlan(**parse_json(path.read_bytes()))
     except (ValueError, TypeError):
-        raise TacitError(f"{path} is damaged: the runs cannot go on") from None
+        plan = None
+    if plan is None or not _is_plan(plan):
+        raise TacitError(f"{path} is damaged: the runs cannot go on")
+    return plan
+
+
+def _is_plan(plan: RunPlan) -> bool:
+    """Returns whether a plan that was read says what `save` writes."""
+    texts: list[Any] = [plan.system, plan.game, plan.preset]
+    if not isinstance(plan.settings, dict) or not isinstance(plan.sweep, dict):
+        return False
+    texts += plan.settings.values()
+    for values in plan.sweep.values():
+        if not isinstance(values, list) or not values:
+            return False
+        texts += values
+    limit = plan.time_limit
+    return (
+        all(isinstance(text, str) for text in texts)
+        and type(plan.seed) is int
+        and (plan.seeds is None or (type(plan.seeds) is int and plan.seeds > 0))
+        and (limit is None or (isinstance(limit, int | float) and 0 < limit < math.inf))
+    )
 
 
 def split_sweep(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, list[str]]]:

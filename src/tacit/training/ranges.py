@@ -65,8 +65,8 @@ class Number(Allowed):
     def fits(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
             return self.word is not None and value == self.word
-        number = float(value)
-        return math.isfinite(number) and self.least <= number <= self.most and number > self.above
+        number: Any = value  # compared as it is: a whole number may be too large for a float
+        return bool(-math.inf < number < math.inf and self.least <= number <= self.most and number > self.above)
 
     def read(self, text: str) -> Any:
         return text if self.word is not None and text == self.word else self.kind(text)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from typing import Any
 
-from tacit.errors import DivergedError, TacitError
+from torch import Tensor
+
+from tacit.errors import DamagedError, DivergedError, TacitError
 from tacit.files import check_writable
 from tacit.games import AnyGame, load_game, recall_game
-from tacit.nets.checkpoint import load_tensors, read_header, save_tensors
+from tacit.nets.checkpoint import is_whole, load_tensors
 from tacit.training.folder import RunFolder
 from tacit.training.settings import find_preset
+from tacit.training.steady import SteadyClock
 from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
@@ -45,23 +50,27 @@ def train(
       on_share: called during an epoch with the share of it that is done.
       should_stop: asked after every epoch whether to stop there.
       judges: whether the run is evaluated on the way and at its end.
-      clock: the time in seconds.
+      clock: the time in seconds; where it jumps back no time passes.
 
     Raises:
-      TacitError: another process is training there, the folder holds another run, or the loss is no longer a number.
+      DivergedError: the loss or a weight is no longer a number; nothing of that is written.
+      RunLostError: somebody removed the folder.
+      TacitError: another process is training there, the folder holds another run, or it cannot be written.
     """
+    clock = SteadyClock(clock)
     with folder.alone():
-        kept = folder.checkpoint_epoch()
-        if kept is not None and kept > trainer.epoch:
-            raise TacitError(
-                f"{folder.path} holds a run after epoch {kept}: go on with open_run(...), or choose another folder"
-            )
+        for kept, file in folder.checkpoints().items():
+            if kept > trainer.epoch and is_whole(file):
+                raise TacitError(
+                    f"{folder.path} holds a run after epoch {kept}: go on with open_run(...), or choose another folder"
+                )
         config = trainer.config
         if folder.config.exists():
             _require_same(folder, str(trainer.game), config)
         else:
             folder.start(str(trainer.game), config)
         folder.forget_after(trainer.epoch)
+        trainer.spill_beside(folder.checkpoint_file(0))
         history = folder.history()
         progress = history[-1] if history else trainer.at_rest()
         start = saved = clock()
@@ -69,27 +78,42 @@ def train(
         trainer.on_share = on_share
         trainer.finish_by = None if time_limit is None else trainer.seconds + time_limit
         ends = trainer.epoch >= config.epochs
-        while not ends:
-            try:
-                progress = trainer.run_epoch(clock)
-            except DivergedError as error:
-                kept = folder.checkpoint_epoch()
-                last = "there is no checkpoint yet" if kept is None else f"the checkpoint of epoch {kept} is kept"
-                raise DivergedError(f"{error}; {last}") from None
-            ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
-            evaluates = judges and (ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0))
-            if evaluates:
-                progress = trainer.judged(progress, on_search)
-            folder.add_epoch(progress)
-            folder.save_network(trainer, keep=evaluates)
-            on_epoch(progress)
-            ends = ends or should_stop()
-            if ends or clock() - saved >= pause:
-                began = clock()
-                save_tensors(folder.checkpoint, *trainer.state())
-                saved = clock()
-                pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
+        with folder.staying_ours():
+            while not ends:
+                try:
+                    progress = trainer.run_epoch(clock)
+                    weights = trainer.weights()
+                    _require_numbers(weights)
+                except DivergedError as error:
+                    last = folder.checkpoint_epoch()
+                    what = "there is no checkpoint yet" if last is None else f"the checkpoint of epoch {last} is kept"
+                    raise DivergedError(f"{error}; {what}") from None
+                ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
+                evaluates = judges and (ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0))
+                if evaluates:
+                    progress = trainer.judged(progress, on_search)
+                folder.require_ours()
+                folder.add_epoch(progress)
+                folder.save_network(trainer, evaluates, weights)
+                on_epoch(progress)
+                ends = ends or should_stop()
+                if ends or clock() - saved >= pause:
+                    began = clock()
+                    folder.save_checkpoint(trainer)
+                    saved = clock()
+                    pause = max(CHECKPOINT_SECONDS, (saved - began) / CHECKPOINT_SHARE)
         return progress
+
+
+def _require_numbers(weights: Mapping[str, Tensor]) -> None:
+    """Returns if all weights are numbers.
+
+    Raises:
+      DivergedError: one is not.
+    """
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise DivergedError(f"weights ({name}) are no longer numbers: lower the learning rate")
 
 
 def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, settings: Mapping[str, str], seed: int | None) -> C:
@@ -115,35 +139,74 @@ def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, setting
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
 
-def load_trainer(folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None) -> Trainer[C, M]:
+def load_trainer(
+    folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None, say: Callable[[str], None] = warnings.warn
+) -> Trainer[C, M]:
     """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
+
+    Where the last checkpoint is damaged, that is from the one before it.
 
     Args:
       folder: of the run.
       device: `cpu` or `cuda`.
       game: the game it is of; needed for one in a file of one's own that has gone.
+      say: hears of a checkpoint that is damaged.
 
     Raises:
-      TacitError: there is no run, it is of another game, or its checkpoint is damaged or does not fit.
+      TacitError: there is no run, it is of another game, or its checkpoints are damaged or do not fit.
     """
     name, config = folder.asked_for()
     if game is not None and str(game) != name:
         raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
+    state = _last_state(folder, say)  # what is damaged is told before long work
+    source = None if state is None else state[1].get("source")
     try:
-        rules = recall_game(name, (read_header(folder.checkpoint) or {}).get("source"), folder.path) if game is None else game
+        rules = recall_game(name, source, folder.path) if game is None else game
     except TacitError as error:
         raise TacitError(f"{folder.path}: {error}; or give the game itself: load_trainer(folder, game=game)") from None
-    state = load_tensors(folder.checkpoint) if folder.checkpoint.exists() else None  # a damaged one is told before long work
     trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)
+    trainer.spill_beside(folder.checkpoint_file(0))
     if state is not None:
         try:
             trainer.restore(*state)
-        except (RuntimeError, KeyError, ValueError):
-            raise TacitError(f"{folder.checkpoint} does not fit {folder.config}") from None
+        except (
+            RuntimeError,
+            LookupError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            OverflowError,
+        ):
+            raise TacitError(f"the checkpoint in {folder.path} does not fit {folder.config}") from None
     return trainer
 
 
-def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu") -> Trainer[C, M]:
+def _last_state(folder: RunFolder[C, M], say: Callable[[str], None]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """Returns the tensors and the header of the latest checkpoint that is whole, None where there is no checkpoint.
+
+    Raises:
+      DamagedError: all of them are damaged.
+      TacitError: one cannot be read.
+    """
+    problem: DamagedError | None = None
+    for epoch, file in reversed(folder.checkpoints().items()):
+        try:
+            state = load_tensors(file)
+        except DamagedError as error:
+            problem = problem or error
+            continue
+        if problem is not None:
+            say(f"{problem}: going on from the checkpoint before it, of epoch {epoch}")
+        return state
+    if problem is not None:
+        hint = "there is no other checkpoint to go on from (`tacit runs verify` says what still opens)"
+        raise DamagedError(f"{problem}; {hint}")
+    return None
+
+
+def open_run(
+    folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu", say: Callable[[str], None] = warnings.warn
+) -> Trainer[C, M]:
     """Returns the run kept in a folder, or a new one where there is none.
 
     Args:
@@ -152,6 +215,7 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
       config: its configuration; a run that goes on may differ in its length alone, and zeros that stand for what suits the
         game stand for what they did.
       device: `cpu` or `cuda`.
+      say: hears of a checkpoint that is damaged.
 
     Raises:
       TacitError: the folder holds another run, a damaged one, or cannot be written.
@@ -159,7 +223,7 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
     rules = load_game(game) if isinstance(game, str) else game
     if folder.holds_run():
         _require_same(folder, str(rules), config)
-        return load_trainer(folder, device, rules)
+        return load_trainer(folder, device, rules, say)
     trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before a folder is made: the game may not fit
     check_writable(folder.config)
     folder.start(str(rules), trainer.config)
@@ -167,7 +231,9 @@ def open_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: st
 
 
 @contextmanager
-def opened_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu") -> Iterator[Trainer[C, M]]:
+def opened_run(
+    folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu", say: Callable[[str], None] = warnings.warn
+) -> Iterator[Trainer[C, M]]:
     """Yields what `open_run` returns; nobody else trains there from before the run is read.
 
     Raises:
@@ -176,7 +242,7 @@ def opened_run(folder: RunFolder[C, M], game: str | AnyGame, config: C, device: 
     with ExitStack() as held:
         if folder.holds_run():
             held.enter_context(folder.alone())
-        trainer = open_run(folder, game, config, device)  # a run that is refused leaves no folder behind
+        trainer = open_run(folder, game, config, device, say)  # a run that is refused leaves no folder behind
         held.enter_context(folder.alone())
         yield trainer
 

@@ -41,6 +41,8 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
     Attributes that are torch modules or optimizers are kept: files of weights have the modules, and a run that goes on has all
     of them as they were, with `generator` and torch's own generator of random numbers.
 
+    One that implements `generate` and learns from `example_source.next()` can be trained by workers (`--engine`).
+
     Attributes:
       search: What is evaluated, and what plays once the run is opened by name.
       generator: Draws what an epoch needs to draw.
@@ -59,10 +61,15 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
 
     def run_epoch(self, clock: Callable[[], float]) -> SearchMetrics:
         start, loss = clock(), self.learn()
+        self.example_source.publish()
         if not math.isfinite(loss):
             raise DivergedError(f"the loss became {loss}: lower the learning rate")
         self.epoch, self.seconds = self.epoch + 1, self.seconds + clock() - start
         return replace(self.at_rest(), loss=loss)
+
+    def reseed(self, *numbers: int) -> None:
+        self.generator.bit_generator.state = np.random.default_rng(numbers).bit_generator.state
+        torch.manual_seed(int(self.generator.integers(2**32)))
 
     def judged(self, metrics: SearchMetrics, on_search: Callable[[int], None]) -> SearchMetrics:
         return replace(metrics, **judge_search(self.search, PLAYTHROUGHS, self.config.seed, on_search)._asdict())

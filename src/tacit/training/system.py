@@ -7,6 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 import numpy as np
@@ -72,6 +73,18 @@ class ExampleSource(Protocol):
         ...
 
 
+class Spilling(Protocol):
+    """What may keep examples in files beside a checkpoint (`learning.replay.ReplayBuffer`).
+
+    Attributes:
+      spills_beside: The checkpoint; None keeps all in memory.
+      spilled: The names of the files.
+    """
+
+    spills_beside: Path | None
+    spilled: list[str]
+
+
 class _Here:
     """Self-play in this process, in turn with learning."""
 
@@ -94,7 +107,10 @@ class Trainer(ABC, Generic[C, M]):
       seconds: time spent on training, over all sessions.
       finish_by: seconds of training after which the run ends, if that comes before the last epoch.
       on_share: called now and then during an epoch with the share of it that is done.
+      why_alone: what users are told who want workers for a system that cannot `generate`.
     """
+
+    why_alone: ClassVar[str] = "generates its examples itself"
 
     def __init__(self, game: AnyGame, config: C) -> None:
         self.game, self.config = game, config
@@ -112,7 +128,7 @@ class Trainer(ABC, Generic[C, M]):
         Raises:
           TacitError: it is not implemented.
         """
-        raise TacitError(f"{self.config.system} generates its examples itself: train it without --engine")
+        raise TacitError(f"{self.config.system} {self.why_alone}: train it without --engine")
 
     def reseed(self, *numbers: int) -> None:
         """Has self-play go on with the random numbers of a seed that is made from several numbers.
@@ -120,12 +136,17 @@ class Trainer(ABC, Generic[C, M]):
         Raises:
           TacitError: it is not implemented.
         """
-        raise TacitError(f"{self.config.system} generates its examples itself: train it without --engine")
+        raise TacitError(f"{self.config.system} {self.why_alone}: train it without --engine")
 
     def follow(self, weights: dict[str, Tensor], epoch: int) -> None:
         """Generates as the run does whose weights these are after so many epochs."""
         self.epoch = epoch
         self.load_weights(weights)
+
+    def worker_settings(self, workers: int) -> C:
+        """Returns the settings of each of so many workers that generate for this run."""
+        del workers
+        return self.config
 
     def progress_share(self) -> float:
         """Returns the share of the run that is done, by epochs or by time, whichever is further."""
@@ -162,6 +183,15 @@ class Trainer(ABC, Generic[C, M]):
     def tensors(self) -> dict[str, Tensor]:
         """Returns all tensors that `restore` needs: networks, optimizers, memories, games in play, generators."""
 
+    def replays(self) -> Mapping[str, Spilling]:
+        """Returns the replay buffers that may spill, by name; none where all examples stay in memory."""
+        return {}
+
+    def spill_beside(self, checkpoint: Path) -> None:
+        """Has replay buffers that outgrow their memory keep older examples in files beside a checkpoint."""
+        for replay in self.replays().values():
+            replay.spills_beside = checkpoint
+
     def load_weights(self, weights: dict[str, Tensor]) -> None:
         """Takes over what `weights` returned, so that a run can be opened by name.
 
@@ -179,7 +209,8 @@ class Trainer(ABC, Generic[C, M]):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Returns the tensors and the header that `restore` needs."""
-        return self.tensors(), self.header()
+        spilled = {name: names for name, replay in self.replays().items() if (names := replay.spilled)}
+        return self.tensors(), {**self.header(), **({"spilled": spilled} if spilled else {})}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
         """Goes on from a `state`.
@@ -190,6 +221,8 @@ class Trainer(ABC, Generic[C, M]):
         if header["game"] != str(self.game):
             raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
         self.epoch, self.seconds = int(header["epoch"]), float(header["seconds"])
+        for name, replay in self.replays().items():
+            replay.spilled = header.get("spilled", {}).get(name, [])
 
 
 def generator_state(generator: np.random.Generator) -> dict[str, Any]:

@@ -1,0 +1,26 @@
+"""A clock that never goes back, whatever the machine's clock does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+
+class SteadyClock:
+    """Seconds of a clock, in which its jumps backwards take no time. Every look is later than the one before.
+
+    Args:
+      clock: the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._last = clock, clock()
+        self._seconds = self._last
+
+    def __call__(self) -> float:
+        """Returns the seconds."""
+        now = self._clock()
+        passed = now - self._last
+        self._last = now
+        self._seconds = max(self._seconds + passed, math.nextafter(self._seconds, math.inf))
+        return self._seconds

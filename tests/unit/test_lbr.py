@@ -10,8 +10,10 @@ import pytest
 
 from tacit.agents.base import Sight
 from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy, SolvedPolicy
+from tacit.agents.options import SearchOptions
 from tacit.arena.lbr import LocalBestResponse, parse_setting
 from tacit.arena.match import Deal, play_deals
+from tacit.artifacts.plans import LbrPlan
 from tacit.cards import NUM_HANDS, hand_index, parse_cards
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
@@ -160,6 +162,22 @@ def test_it_is_a_lower_bound() -> None:
     tally = tally_of(deals(game, SolvedPolicy(solved.strategy), 600))
     assert tally.deviation is not None
     assert tally.mean < solved.exploitability + 3 * tally.deviation / math.sqrt(tally.count)
+
+
+def test_aivat_takes_luck_out_of_what_it_wins_and_nothing_else() -> None:
+    """The answer is the unknown player and the policy the known one; taken the other way round, the mean moves."""
+    plan = LbrPlan(RIVER, "pot-odds", SearchOptions(), "all-rounds", aivat=True, seed=11)
+    raw, less, apart = Tally(), Tally(), Tally()
+    for deal in plan.deals(range(400)):
+        won = sum(deal.payoffs) / len(deal.payoffs)
+        raw.add(won)
+        less.add(deal.result)
+        apart.add(deal.result - won)
+    assert raw.deviation is not None
+    assert less.deviation is not None
+    assert apart.deviation is not None
+    assert less.deviation < 0.8 * raw.deviation
+    assert abs(apart.mean) < 3 * apart.deviation / math.sqrt(apart.count)
 
 
 def test_settings_are_read() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.files import check_writable
+from tacit.files import check_writable, parse_json
 
 
 class GrowingFile:
@@ -72,7 +72,7 @@ def read_journal(path: str | Path) -> list[dict[str, Any]]:
     entries = []
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            entry = json.loads(line)
+            entry = parse_json(line)
         except ValueError:
             entry = None
         if not isinstance(entry, dict):

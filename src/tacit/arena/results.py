@@ -61,12 +61,14 @@ def read_results(path: str | Path, player: str) -> Results:
       TacitError: the file cannot be read, has no such player, or lacks cards that are needed.
     """
     head, *lines = read_journal(path) or [{}]
-    if not isinstance(head.get("game"), str) or not ("agent" in head or "players" in head):
+    if not isinstance(head.get("game"), str) or (head.get("agent") is None and head.get("players") is None):
         raise TacitError(f"{path} holds no results of tacit slumbot or tacit acpc dealer")
     game = full_game(head["game"])
-    if "players" in head and player not in head["players"]:
-        raise TacitError(f"nobody was called {player!r} in {path}: choose one of {', '.join(map(str, head['players']))}")
-    read = _of_dealer if "players" in head else _of_slumbot
+    players = head.get("players")
+    if players is not None and (not isinstance(players, list) or player not in players):
+        named = ", ".join(map(str, players)) if isinstance(players, list) else str(players)
+        raise TacitError(f"nobody was called {player!r} in {path}: choose one of {named}")
+    read = _of_dealer if players is not None else _of_slumbot
     hands = []
     for number, line in enumerate(lines, start=2):
         if "hand" not in line:
@@ -76,11 +78,11 @@ def read_results(path: str | Path, player: str) -> Results:
             if len(hand.record.hands) != 4:
                 raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
             hands.append(hand)
-        except (KeyError, TypeError, ValueError, IndexError):
+        except (LookupError, TypeError, ValueError, OverflowError):
             raise TacitError(f"line {number} of {path} is no hand of {game}") from None
         except TacitError as error:
             raise TacitError(f"line {number} of {path}: {error}") from None
-    return Results(game, player if "players" in head else str(head["agent"]), hands)
+    return Results(game, player if players is not None else str(head["agent"]), hands)
 
 
 def estimates(results: Results, policy: HandPolicy) -> Iterator[float]:
@@ -108,15 +110,25 @@ def public_end(game: Holdem, record: HandRecord) -> PublicHand:
 
 def _of_slumbot(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
     del game, player
-    own, other, seat = parse_cards(line["hole_cards"]), parse_cards(line["bot_hole_cards"]), line["client_pos"]
+    own, other, board = (parse_cards(_text(line, key)) for key in ("hole_cards", "bot_hole_cards", "board"))
+    seat, actions = line["client_pos"], tuple(line["actions"])
+    if type(seat) is not int or not all(type(action) is int for action in actions):
+        raise TypeError("whole numbers")
     cards = (*own, *other) if seat == 0 else (*other, *own)
-    record = HandRecord(cards, parse_cards(line["board"]), tuple(line["actions"]))
+    record = HandRecord(cards, board, actions)
     return JudgedHand(record, seat, float(line["winnings"]))
 
 
 def _of_dealer(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
-    _, number, betting, cards, payoffs, names = line["state"].split(":")
+    _, number, betting, cards, payoffs, names = _text(line, "state").split(":")
     seat = names.split("|").index(player)
     state = read_state(game.rules, f"MATCHSTATE:0:{number}:{betting}:{cards}")
     record = HandRecord((*state.hands[0], *state.hands[1]), state.board, state.actions)
     return JudgedHand(record, seat, float(payoffs.split("|")[seat]))
+
+
+def _text(line: dict[str, Any], key: str) -> str:
+    """Returns a text in a line; a `KeyError` or `TypeError` where there is none."""
+    if not isinstance(line[key], str):
+        raise TypeError(key)
+    return str(line[key])

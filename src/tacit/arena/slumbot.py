@@ -28,6 +28,7 @@ from tacit.arena.notation import SlumbotWords, betting_states, read_line
 from tacit.arena.seat import Seat
 from tacit.cards.deck import parse_cards
 from tacit.errors import TacitError
+from tacit.files import parse_json
 from tacit.games.betting import FOLDED, PREFLOP, SHOWDOWN
 from tacit.games.holdem import Holdem
 
@@ -172,13 +173,22 @@ class Connection:
             raise (UnsentError if unsent else UnclearError)(f"{self._url}/{name}: {_reason(error.reason)}") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnclearError(f"{name}: {_reason(error)}") from None
-        try:
-            reply = json.loads(content)
-        except ValueError:
-            reply = None
-        if not isinstance(reply, dict):
-            raise UnclearError(f"{name}: the answer is no JSON object")
-        return reply
+        return read_reply(name, content)
+
+
+def read_reply(name: str, content: bytes) -> dict[str, Any]:
+    """Returns the JSON object in an answer to the request of a name.
+
+    Raises:
+      UnclearError: it holds none.
+    """
+    try:
+        reply = parse_json(content)
+    except ValueError:
+        reply = None
+    if not isinstance(reply, dict):
+        raise UnclearError(f"{name}: the answer is no JSON object")
+    return reply
 
 
 class SlumbotMatch:
@@ -302,8 +312,10 @@ def _state(reply: dict[str, Any]) -> State:
     """
     text, position = reply.get("action", ""), reply.get("client_pos")
     winnings, baseline = reply.get("winnings"), reply.get("baseline_winnings")
-    if not isinstance(text, str) or position not in (0, 1) or not (winnings is None or isinstance(winnings, int)):
-        raise UnclearError("an answer without action, client_pos or whole winnings")
+    if type(position) is not int or position not in (0, 1):  # 1.0 and true equal 1 as well
+        raise UnclearError("an answer without client_pos")
+    if not isinstance(text, str) or not (winnings is None or type(winnings) is int):
+        raise UnclearError("an answer without action or whole winnings")
     try:
         hand, board, bot_hand = (_cards(reply.get(key) or []) for key in ("hole_cards", "board", "bot_hole_cards"))
     except TacitError as error:

@@ -1,92 +1,99 @@
-"""Deals of a match played by several processes, the same whoever plays them: every deal has random numbers of its own.
+"""Deals of a match played by whoever is free, the same whoever plays them: every deal has random numbers of its own.
 
-A *plan* says how deals are played and can be sent to another process. Worker `w` of `n` plays deals `w`, `w + n` and so on, and
-deals are handed on in their order, so that sums are the same to the last bit.
+Deals are handed on in their order, so that sums are the same to the last bit.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Iterable, Iterator
-from queue import Empty
-from typing import Any, Protocol
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from tacit.arena.match import Deal
-from tacit.errors import TacitError
-from tacit.processes import environment, limit_threads
+from tacit.processes import HERE, Message, Workers, in_turn
 
-PATIENCE = 1.0
-"""Seconds after which it is checked that workers still live."""
-AHEAD = 64
-"""Deals that a worker may be ahead of what was handed on."""
+SHORT, LONG = 0.1, 1.0
+"""Seconds: an order that takes less is followed by larger ones, one that takes more by smaller ones."""
+PIECES = 4
+"""Orders that each worker has before it at least, as far as there are deals: nobody waits long for the last one."""
+
+Table = Callable[[Iterable[int]], Iterator[Deal]]
+"""Yields the deals of some numbers, each the same whatever was played before."""
 
 
-class DealPlan(Protocol):
-    """How deals are played."""
+class DealPlan(ABC):
+    """How deals are played: names and numbers, if it is to be sent to other processes."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Returns what plays deals, its agents loaded."""
 
     def deals(self, numbers: Iterable[int]) -> Iterator[Deal]:
-        """Yields the deals of some numbers, each the same whatever was played before."""
-        ...
+        """Yields the deals of some numbers."""
+        yield from self.table()(numbers)
+
+    def open(self, number: int, life: int) -> DealWork:
+        """Returns the plan as work for a process."""
+        del number, life  # no deal depends on who plays it
+        return DealWork(self.table())
 
 
-def play_plan(plan: DealPlan, num_deals: int, workers: int = 1) -> Iterator[Deal]:
+class DealWork:
+    """Answers an order for some deals in a row."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def hear(self, shared: Message) -> None:
+        """Takes no notice: nothing is shared."""
+
+    def answer(self, order: Message) -> Message:
+        began, first = time.perf_counter(), order[1]["first"]
+        deals = [deal._asdict() for deal in self._table(range(first, first + order[1]["count"]))]
+        return {}, {"deals": deals, "seconds": time.perf_counter() - began}
+
+
+def play_plan(plan: DealPlan, num_deals: int, workers: Workers = HERE) -> Iterator[Deal]:
     """Yields the first deals of a plan in their order.
 
     Args:
       plan: how they are played.
       num_deals: how many.
-      workers: processes that play them, each on one thread; with one they are played here.
+      workers: who plays them; in this process every deal is yielded as soon as it was played.
 
     Raises:
-      TacitError: a worker failed.
+      TacitError: a deal cannot be played, or workers die again and again.
     """
-    if workers == 1:
+    if workers is HERE:
         yield from plan.deals(range(num_deals))
         return
-    context = multiprocessing.get_context("spawn")
-    workers = min(workers, num_deals)
-    queues = [context.Queue(AHEAD) for _ in range(workers)]
-    processes = [
-        context.Process(target=_work, args=(plan, range(worker, num_deals, workers), queues[worker]), daemon=True)
-        for worker in range(workers)
-    ]
-    try:
-        with environment(limit_threads(1)):
-            for process in processes:
-                process.start()
-        for number in range(num_deals):
-            yield _next_deal(processes[number % workers], queues[number % workers])
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
-            if process.pid is not None:
-                process.join()
+    pace = _Pace(num_deals, workers.size)
+    with workers.on(plan, num_deals) as hands:
+        for _, facts in in_turn(hands.answers(pace.orders())):
+            pace.hear(facts["seconds"])
+            for deal in facts["deals"]:
+                yield Deal(deal["number"], tuple(deal["seats"]), tuple(deal["payoffs"]), tuple(deal["estimates"]))
 
 
-def _next_deal(process: Any, queue: Any) -> Deal:
-    """Returns the next deal of a worker."""
-    while True:
-        try:
-            found = queue.get(timeout=PATIENCE)
-        except Empty:
-            if not process.is_alive() and queue.empty():
-                raise TacitError(f"a worker ended with code {process.exitcode}: try fewer --workers") from None
-            continue
-        if isinstance(found, Deal):
-            return found
-        raise TacitError(found)
+class _Pace:
+    """How many deals an order asks for: enough that sending it takes no time, few enough that somebody sees them come."""
 
+    def __init__(self, num_deals: int, num_workers: int) -> None:
+        self._num_deals, self._num_workers = num_deals, num_workers
+        self._count = 1
 
-def _work(plan: DealPlan, numbers: Iterable[int], queue: Any) -> None:
-    """Plays deals in a process of its own, and puts them into a queue; what goes wrong as a line of text."""
-    import torch
+    def orders(self) -> Iterator[dict[str, Any]]:
+        """Yields orders for all deals."""
+        first = 0
+        while first < self._num_deals:
+            count = min(self._count, max(1, (self._num_deals - first) // (PIECES * self._num_workers)))
+            yield {"first": first, "count": count}
+            first += count
 
-    torch.set_num_threads(1)
-    try:
-        for deal in plan.deals(numbers):
-            queue.put(deal)
-    except KeyboardInterrupt:  # the process that started this one tells the user
-        pass
-    except TacitError as error:
-        queue.put(str(error))
+    def hear(self, seconds: float) -> None:
+        """Hears how long an order took."""
+        if seconds < SHORT:
+            self._count *= 2
+        elif seconds > LONG:
+            self._count = max(1, self._count // 2)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
 
 from tacit.agents.base import Agent
 from tacit.agents.openspiel import SpielBot
 from tacit.agents.options import DEFAULT_OPTIONS, SearchOptions
-from tacit.artifacts.base import Artifact, Evaluation, Monitor
+from tacit.artifacts.base import Artifact, Monitor
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.solvers.openspiel import SpielPolicy
@@ -68,29 +67,6 @@ def load_agent(
 ) -> Agent:
     """Returns the agent of a name for a game: `open(name, game).agent(generator, options)`."""
     return open(name, game).agent(generator, options)
-
-
-def evaluate(
-    name: Openable,
-    metric: str | None = None,
-    game: AnyGame | str | None = None,
-    *,
-    monitor: Monitor | None = None,
-    **options: Any,
-) -> Evaluation:
-    """Returns how good something is: `open(name, game).evaluate(metric, ...)`.
-
-    Args:
-      name: whatever `open` knows.
-      metric: `exploitability`, `best-response`, `network-error`, `lbr`, ...; None takes the first of its `metrics`.
-      game: the game, or its name, where the name alone does not tell it.
-      monitor: hears how far it is.
-      **options: the metric's, like `playthroughs=256` or `iterations=512`.
-
-    Raises:
-      TacitError: nothing has that name, it has no such metric, or the metric no such option.
-    """
-    return open(name, game, monitor).evaluate(metric, **options)
 
 
 def show(name: Openable, at: str = "", game: AnyGame | str | None = None) -> NodeView:

@@ -190,6 +190,8 @@ class Artifact(ABC):
           TacitError: it has no such metric, or the metric no such option.
         """
         began = clock()
+        if isinstance(options.get("workers"), int):
+            raise TacitError("an open agent is measured in this process: tacit.evaluate(NAME, workers=N) shares the work")
         self.monitor.step(f"loading {self.name}", 0, note="compiling the game")
         known = self.measures()
         if not known:

@@ -15,6 +15,7 @@ import numpy as np
 from tacit.artifacts.base import quality_figures
 from tacit.errors import TacitError
 from tacit.games.holdem import require_holdem
+from tacit.processes import HERE, Workers
 from tacit.tally import Tally
 
 if TYPE_CHECKING:
@@ -100,11 +101,12 @@ def local_best_response(
     *,
     hands: int = 1_000,
     lbr: str = "rebel",
+    aivat: bool = False,
     solver: str | None = None,
     iterations: int | None = None,
     device: str | None = None,
     time_per_decision: float | None = None,
-    workers: int = 1,
+    workers: Workers = HERE,
     seed: int = 0,
 ) -> Evaluation:
     """Returns what a local best response wins in some hands, a lower bound on exploitability; Ctrl-C keeps what was played.
@@ -113,11 +115,12 @@ def local_best_response(
       artifact: who is answered.
       hands: how many; every deal is played in both seats.
       lbr: what the answer may do (see `arena/lbr.py`).
+      aivat: whether luck is taken out of the results. The answer's own moves stay as lucky as they are.
       solver: of searches, where the agent searches; so are the next three.
       iterations: at most.
       device: where.
       time_per_decision: seconds.
-      workers: processes that play.
+      workers: who plays; results are the same.
       seed: of everything random.
     """
     from tacit.agents.options import SearchOptions
@@ -133,7 +136,7 @@ def local_best_response(
     parse_setting(lbr)
     tally, deals, interrupted = Tally(), -(-hands // 2), False
     try:
-        for deal in play_plan(LbrPlan(str(rules), name, options, lbr, seed), deals, workers):
+        for deal in play_plan(LbrPlan(str(rules), name, options, lbr, aivat, seed), deals, workers):
             tally.add(deal.result)
             monitor.step(f"lbr against {name}", 2 * tally.count, 2 * deals, "hands", f"mean {tally.mean:+.4g}")
     except KeyboardInterrupt:
@@ -144,7 +147,7 @@ def local_best_response(
     won = figures(rules, tally)
     return artifact.evaluation(
         "lbr", won["mbb_per_hand"], "lower bound", interval=won["interval"], unit="mbb", hands=2 * tally.count, setting=lbr,
-        interrupted=interrupted,
+        aivat=aivat or None, interrupted=interrupted,
     )  # fmt: skip
 
 

@@ -19,16 +19,18 @@ from tacit.agents.search import Planner, SearchAgent
 from tacit.artifacts.base import Artifact, Evaluation, Monitor, trained_game
 from tacit.errors import TacitError
 from tacit.evaluation import evaluate
-from tacit.games import AnyGame
+from tacit.games import AnyGame, game_source
 from tacit.kernels import make_passes
 from tacit.kernels.base import LeafEvaluator
 from tacit.learning.trained import S, Trained
 from tacit.nets.forward import forward_pass
+from tacit.processes import HERE, Workers
 from tacit.search.best_response import best_response_bound, max_bound_searches
 from tacit.search.growing.judge import growing_strategy
 from tacit.search.growing.search import GrowingConfig, GrowingSearch
 from tacit.search.playthroughs import max_searches, playthrough_strategy
 from tacit.search.resolving import resolving_strategy
+from tacit.search.search import BatchSearch
 from tacit.training.folder import RunFolder
 from tacit.training.system import System
 from tacit.tree.base import Strategy
@@ -144,6 +146,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         playthroughs: int | None = None,
         last: int | None = None,
         device: str = "cpu",
+        workers: Workers = HERE,
         seed: int = 0,
     ) -> Evaluation:
         """Returns the exploitability of search.
@@ -159,13 +162,16 @@ class NetworkArtifact(Artifact, Generic[S]):
           playthroughs: policies of sampled search that are averaged, 64 unless told; more give a tighter bound.
           last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
           device: `cpu` or `cuda`.
+          workers: who searches in playthroughs; figures are the same.
           seed: of the sampled iterations, and of growing trees.
         """
         way = self._way(solver, iterations, safety, expansions, playthroughs, device, seed)
+        if workers is not HERE and way.safety == RE_SOLVING:
+            raise TacitError(f"workers share playthroughs, and {RE_SOLVING} has none: leave out --workers")
         networks = [self._trained] if last is None else self._last_networks(last)
         tree, quality = self._space.tree, []
         for number, trained in enumerate(networks, 1):
-            strategy = self._tabulated(trained, way, f"evaluating network {number} of {len(networks)}")
+            strategy = self._tabulated(trained, way, f"evaluating network {number} of {len(networks)}", workers)
             quality.append(evaluate(make_passes(tree), strategy))
         safety, sampled, playthroughs = way.safety, way.safety == SAMPLED, way.playthroughs
         known, bounds = self.game.known_value(), [one.exploitability for one in quality]
@@ -211,18 +217,29 @@ class NetworkArtifact(Artifact, Generic[S]):
         usual = self.judged_search()
         return _Way(solver or usual[0], iterations or usual[1], safety, expansions, count, device, seed)
 
-    def _tabulated(self, trained: Trained[S], way: _Way, what: str) -> Floats:
+    def search_of(self, trained: Trained[S], solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
+        """Returns the search of one of its networks."""
+        return trained.search(self._space, solver, iterations, device)
+
+    def _tabulated(self, trained: Trained[S], way: _Way, what: str, workers: Workers = HERE) -> Floats:
         """Returns `[E]` what networks play by search in the whole game; the monitor hears `what` is going on."""
         solver, iterations, space = way.solver, way.iterations, self._space
         most = space.tree.num_nodes if way.safety == RE_SOLVING else max_searches(space) * (way.playthroughs or 1)
         show = partial(self._show_searches, what, most)
         if way.expansions is not None:
             return growing_strategy(self.growing_search(trained, solver, iterations, way.expansions), way.seed, show)
-        search = trained.search(space, solver, iterations, way.device)
+        search = self.search_of(trained, solver, iterations, way.device)
         if way.safety == RE_SOLVING:
             return resolving_strategy(search, show, self.at_decisions)
-        generator = np.random.default_rng(way.seed)
-        return playthrough_strategy(search, way.playthroughs or 1, generator, show, way.safety == SAMPLED)
+        generator, safe, count = np.random.default_rng(way.seed), way.safety == SAMPLED, way.playthroughs or 1
+        if workers is HERE:
+            return playthrough_strategy(search, count, generator, show, safe)
+        from tacit.artifacts.plans import PlaythroughPlan
+
+        game = game_source(self.game) or str(self.game)
+        plan = PlaythroughPlan(self.name, game, trained.name, trained.epoch, solver, iterations, way.device, safe)
+        with workers.on(plan, workers.size) as hands:
+            return playthrough_strategy(search, count, generator, show, safe, hands)
 
     def best_response(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from tacit.search.judging import judge_search, max_judge_searches
 from tacit.search.playthroughs import playthrough_strategy
 from tacit.search.search import BatchSearch
 from tacit.training.folder import network_file, own_system_of
+from tacit.training.headers import run_facts
 from tacit.training.search_trainer import PLAYTHROUGHS
 from tacit.training.system import Trainer
 from tacit.tree.base import Strategy
@@ -35,15 +36,17 @@ class OwnRunArtifact(Artifact):
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         file = network_file(name)
-        system = own_system(own_system_of(name) or "", file)
-        assert system is not None
+        called = own_system_of(name) or ""
+        system = own_system(called, file)
+        if system is None:
+            raise TacitError(f"{name} says that {called!r} trained it, which is no FILE.py:SYSTEM")
         self._weights, header = load_tensors(file)
         try:
-            self._config, trained_on = system.config(**header["config"]).found_near(file), str(header["game"])
-        except (KeyError, TypeError):
+            facts = run_facts(header, system.config, name)
+        except TacitError:
             raise TacitError(f"{name} does not fit {system.source}: its settings have changed") from None
-        self._system = system
-        super().__init__(name, trained_game(name, trained_on, game, header.get("source")), monitor)
+        self._config, self._system = facts.config.found_near(file), system
+        super().__init__(name, trained_game(name, facts.game, game, facts.source), monitor)
 
     @cached_property
     def _trainer(self) -> Trainer[Any, Any]:
@@ -103,5 +106,5 @@ class OwnRunArtifact(Artifact):
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> OwnRunArtifact | None:
     """Returns what was trained there, if the folder or the file names a system of one's own."""
-    known = Path(name).exists() and own_system_of(name) is not None
+    known = os.path.exists(name) and own_system_of(name) is not None
     return OwnRunArtifact(name, game, monitor) if known else None

@@ -1,8 +1,7 @@
-"""Matches that any process can play a part of (`arena/workers.py`): agents by name, deals by number."""
+"""Matches and evaluations that any process can do a part of: agents by name, deals by number (`arena/workers.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,17 +10,21 @@ import numpy as np
 from tacit import artifacts
 from tacit.agents.hand_policy import HandAgent, HandPolicy, policy_of
 from tacit.agents.options import SearchOptions
-from tacit.arena.aivat_cases import make_estimator
+from tacit.arena.aivat_cases import hand_estimator, make_estimator
+from tacit.arena.hand_values import check_down
 from tacit.arena.lbr import LocalBestResponse
-from tacit.arena.match import Deal, play_numbered
+from tacit.arena.match import play_numbered
+from tacit.arena.workers import DealPlan, Table
 from tacit.artifacts.base import Artifact, Monitor
+from tacit.artifacts.networks import NetworkArtifact
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.games.holdem import require_holdem
+from tacit.search.playthroughs import PlayedSearches
 
 
 @dataclass(frozen=True)
-class MatchPlan:
+class MatchPlan(DealPlan):
     """Two agents against each other.
 
     Attributes:
@@ -40,8 +43,8 @@ class MatchPlan:
     aivat: bool = False
     seed: int = 0
 
-    def deals(self, numbers: Iterable[int], monitor: Monitor | None = None) -> Iterator[Deal]:
-        """Yields the deals of some numbers; a monitor hears how agents are loaded."""
+    def table(self, monitor: Monitor | None = None) -> Table:
+        """Returns what plays deals; a monitor hears how agents are loaded."""
         game = load_game(self.game) if isinstance(self.game, str) else self.game
         agents, generators = [], [np.random.default_rng() for _ in range(3)]
         for name, generator in zip(self.agents, generators[1:], strict=True):
@@ -52,11 +55,13 @@ class MatchPlan:
         if self.aivat:
             prepare(0)
             estimator = make_estimator(game, agents, prepare)
-        yield from play_numbered(game, agents, generators, self.seed, numbers, duplicate=self.duplicate, estimator=estimator)
+        return partial(
+            play_numbered, game, agents, generators, self.seed, duplicate=self.duplicate, estimator=estimator
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class LbrPlan:
+class LbrPlan(DealPlan):
     """A local best response against what plays hold'em, every deal in both seats.
 
     Attributes:
@@ -64,6 +69,7 @@ class LbrPlan:
       agent: Likewise: who is answered.
       options: How it searches.
       setting: What the answer may do (`arena/lbr.py`).
+      aivat: Whether results are estimates by AIVAT, which knows what the agent does with every hand.
       seed: Of everything random.
     """
 
@@ -71,17 +77,58 @@ class LbrPlan:
     agent: str
     options: SearchOptions
     setting: str
+    aivat: bool = False
     seed: int = 0
 
-    def deals(self, numbers: Iterable[int]) -> Iterator[Deal]:
-        """Yields the deals of some numbers."""
+    def table(self) -> Table:
         game = require_holdem(load_game(self.game), "lbr")
         policy, generators = (
             known_policy(artifacts.open(self.agent, game), self.options),
             [np.random.default_rng() for _ in "cd"],
         )
         agents = LocalBestResponse(game, policy, self.setting), HandAgent(game, policy, generators[1], self.agent)
-        yield from play_numbered(game, agents, generators, self.seed, numbers)
+        # The simple value function: others may take minutes to make, in every worker.
+        estimator = hand_estimator(game, (None, policy), [check_down] * 2) if self.aivat else None
+        return partial(play_numbered, game, agents, generators, self.seed, estimator=estimator)
+
+
+@dataclass(frozen=True)
+class PlaythroughPlan:
+    """The searches of playthroughs by a network, as work for processes.
+
+    Attributes:
+      agent: The name of what plays.
+      game: As a user names it.
+      network: The name of its network: its own, or one that a run kept.
+      epoch: The epoch of that.
+      solver: The search algorithm.
+      iterations: The search iterations.
+      device: Where it searches.
+      safe: Whether it follows sampled iterations, not averages.
+    """
+
+    agent: str
+    game: str
+    network: str
+    epoch: int
+    solver: str
+    iterations: int
+    device: str
+    safe: bool
+
+    def open(self, number: int, life: int) -> PlayedSearches:
+        """Returns the searches.
+
+        Raises:
+          TacitError: the run has another network now.
+        """
+        del number, life  # searches draw nothing
+        artifact = artifacts.open(self.agent, self.game)
+        assert isinstance(artifact, NetworkArtifact)
+        trained = artifact.load(self.network)
+        if trained.epoch != self.epoch:
+            raise TacitError(f"{self.network} was trained on meanwhile: evaluate one of its kept networks, or wait for its end")
+        return PlayedSearches(artifact.search_of(trained, self.solver, self.iterations, self.device), self.safe)
 
 
 def known_policy(artifact: Artifact, options: SearchOptions) -> HandPolicy:

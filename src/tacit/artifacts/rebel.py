@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,4 +66,4 @@ class RebelArtifact(NetworkArtifact[RebelConfig]):
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> RebelArtifact | None:
     """Returns what was trained there. This kind is asked last: of anything else at a path, loading says what is wrong."""
-    return RebelArtifact(name, game, monitor) if name.startswith(PRETRAINED) or Path(name).exists() else None
+    return RebelArtifact(name, game, monitor) if name.startswith(PRETRAINED) or os.path.exists(name) else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,4 +106,4 @@ _POLICIES: dict[str, Callable[[Any], HandPolicy]] = {"hands": SolvedPolicy}
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SolveArtifact | None:
     """Returns the saved solve in the file of that name, if it is one."""
-    return SolveArtifact(name, game, monitor) if Path(name).is_file() and is_saved_solve(name) else None
+    return SolveArtifact(name, game, monitor) if os.path.isfile(name) and is_saved_solve(name) else None

@@ -72,6 +72,8 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
       streams: `[256]` uint64, the state of each thread's random numbers.
     """
 
+    why_alone = "has threads that share one table of regrets (--set threads=N), and copies of it would be slower"
+
     def __init__(self, game: AnyGame, config: BlueprintConfig, device: str = "cpu") -> None:
         rules = require_holdem(game, "blueprint")
         if device != "cpu":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from tacit.games import load_game
 from tacit.games.holdem import Holdem, require_holdem
 from tacit.nets.checkpoint import load_tensors
 from tacit.training.folder import network_file
+from tacit.training.headers import run_facts
 from tacit.tree.public_tree import Floats
 
 LEVELS = 255
@@ -37,14 +37,18 @@ def pack(strategy: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.frombuffer(bytearray(zlib.compress(strategy.tobytes(), 6)), np.uint8)
 
 
-def unpack(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Returns what `pack` compressed.
+def unpack(packed: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
+    """Returns the first bytes of what `pack` compressed: a file says itself how much it grows, and may say terabytes.
+
+    Args:
+      packed: it.
+      length: the most bytes that are wanted.
 
     Raises:
       TacitError: it is something else.
     """
     try:
-        return np.frombuffer(zlib.decompress(packed.tobytes()), np.uint8)
+        return np.frombuffer(zlib.decompressobj().decompress(packed.tobytes(), length), np.uint8)
     except zlib.error:
         raise TacitError("the strategy is damaged, or was kept by another version") from None
 
@@ -79,22 +83,17 @@ def load_blueprint(name: str) -> BlueprintStrategy:
       TacitError: there is nothing, or it is damaged.
     """
     tensors, header = load_tensors(network_file(name))
-    config, trained_on = _config(header, name), require_holdem(load_game(header["game"]), name)
+    facts = run_facts(header, BlueprintConfig, name)
+    config, trained_on = facts.config, require_holdem(load_game(facts.game), name)
     centres = tuple(tensors[key].numpy() if (key := f"centres.{street}") in tensors else None for street in STREET_NAMES)
     abstraction = CardAbstraction(trained_on, centres)  # type: ignore[arg-type]
     tree = build_betting_tree(
         cut_rules(trained_on.rules, config.bets, config.raises, config.max_raises), abstraction.num_buckets
     )
-    kept = unpack(tensors["strategy"].numpy())
-    if len(kept) != tree.is_action.sum():
+    length = int(tree.is_action.sum())
+    kept = unpack(tensors["strategy"].numpy(), length + 1) if "strategy" in tensors else np.zeros(0, np.uint8)
+    if len(kept) != length:
         raise TacitError(f"{name} does not fit {trained_on}: it was made by another version")
     strategy = np.zeros(tree.num_entries, np.uint8)
     strategy[tree.is_action] = kept
-    return BlueprintStrategy(trained_on, tree, abstraction, strategy, header["epoch"] * config.epoch_iterations)
-
-
-def _config(header: dict[str, Any], name: str) -> BlueprintConfig:
-    try:
-        return BlueprintConfig(**header["config"])
-    except TypeError:
-        raise TacitError(f"{name} was made by another version") from None
+    return BlueprintStrategy(trained_on, tree, abstraction, strategy, facts.epoch * config.epoch_iterations)

@@ -36,6 +36,7 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
       finished: `[1]` int64, games that ended so far.
     """
 
+    why_alone = "learns for several times as long as it plays, so workers that play would gain little"
     progress: type[NfspProgress]
     loss: Tensor
     loss_steps: Tensor

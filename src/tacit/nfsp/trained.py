@@ -19,6 +19,7 @@ from tacit.nfsp.limit.networks import Layers, make_layers, named_weights, strate
 from tacit.nfsp.strategies import STRATEGIES, split_strategy
 from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.training.folder import network_file
+from tacit.training.headers import run_facts
 from tacit.tree.public_tree import Floats
 from tacit.tree.strategy import RowStrategy
 
@@ -124,9 +125,8 @@ def load_nfsp(name: str) -> TrainedNfsp:
     """
     path, strategy = split_strategy(name)
     weights, header = load_tensors(network_file(path))
-    try:
-        system, config = header["system"], _CONFIGS[header["system"]](**header["config"])
-        epoch, source = int(header["epoch"]), header.get("source")
-        return TrainedNfsp(name, system, str(header["game"]), config, epoch, weights, strategy, source)
-    except (KeyError, TypeError):
-        raise TacitError(f"{path} is no network of this version") from None
+    system = header.get("system")
+    if not isinstance(system, str) or system not in _CONFIGS:
+        raise TacitError(f"{path} is no network of this version")
+    facts = run_facts(header, _CONFIGS[system], path)
+    return TrainedNfsp(name, system, facts.game, facts.config, facts.epoch, weights, strategy, facts.source)

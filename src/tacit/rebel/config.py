@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from tacit.errors import TacitError
-from tacit.learning.settings import ENCODERS, MLP, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
+from tacit.learning.settings import ENCODERS, MLP, REPLAY_MEMORY, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, SearchConfig
 from tacit.solvers.schedules import SCHEDULES
 from tacit.solvers.warm import WARM_ITERATIONS
@@ -38,6 +38,8 @@ class RebelConfig(NetworkSettings):
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
+      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
+        run. On a GPU all stay there.
       epoch_examples: New examples in an epoch; 0 fits them to the game.
       epochs: The length of the run; 0 fits it to the game.
       warm_start_at: The epoch after which searches start from a policy network, trained beside the value network; 0 has none.
@@ -68,6 +70,7 @@ class RebelConfig(NetworkSettings):
     batch_size: Count = 512
     ratio: Positive = 4.0
     replay_size: Count = 2_000_000
+    replay_memory: Positive = REPLAY_MEMORY
     epoch_examples: CountOrZero = 6_400
     epochs: CountOrZero = 1_000
     warm_start_at: CountOrZero = 0

@@ -29,7 +29,7 @@ from tacit.rebel.sizes import fit_sizes
 from tacit.search.judging import judge_search, max_judge_searches
 from tacit.search.playthroughs import playthrough_quality
 from tacit.search.search import BatchSearch
-from tacit.training.system import Metrics, Trainer, generator_state
+from tacit.training.system import Metrics, Spilling, Trainer, generator_state
 from tacit.tree.search_space import game_space
 
 
@@ -169,6 +169,10 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
     def weights(self) -> dict[str, Tensor]:
         policy = {} if self.policies is None else prefixed("policy", self.policies.net.state_dict())
         return {**self.values.net.state_dict(), **policy}
+
+    def replays(self) -> dict[str, Spilling]:
+        policies = {} if self.policies is None else {"policies": self.policies.replay}
+        return {"values": self.values.replay, **policies}
 
     def tensors(self) -> dict[str, Tensor]:
         return {

@@ -103,7 +103,7 @@ SCALES = {
 
 
 @dataclass(frozen=True)
-class Job:
+class CellPlan:
     """One cell of the table: a run and how it is judged."""
 
     variant: str
@@ -117,7 +117,7 @@ class Job:
     paper: float
 
 
-def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, out: Path, seed: int) -> list[Job]:
+def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, out: Path, seed: int) -> list[CellPlan]:
     """Returns the cells of the table at a scale.
 
     Args:
@@ -140,7 +140,9 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
             settings = {**how.settings, "solver": TRAINED_WITH[row], "epochs": str(epochs), "seed": str(seed)}
             config, paper = preset(scale).with_settings(settings), PAPER_LEARNED[row][variant]
             seeds = tuple(seed + 1 + number for number in range(EVALUATIONS))
-            found.append(Job(variant, row, VARIANTS[variant], folder, config, how.protocols(row), seeds, how.device, paper))
+            found.append(
+                CellPlan(variant, row, VARIANTS[variant], folder, config, how.protocols(row), seeds, how.device, paper)
+            )
     return found
 
 
@@ -184,7 +186,7 @@ class LearnedCell:
       curve: (seconds, exploitability) on the way, by the run's own quick evaluations.
     """
 
-    job: Job
+    job: CellPlan
     paper: Judgement
     better: Judgement
     seconds: float
@@ -200,7 +202,7 @@ class LearnedCell:
         }  # fmt: skip
 
 
-def judge_run(job: Job, monitor: Monitor | None = None) -> LearnedCell:
+def judge_run(job: CellPlan, monitor: Monitor | None = None) -> LearnedCell:
     """Returns what a trained run reached. Each figure is kept in the run's folder and not computed twice."""
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
     known, networks = _read(kept), job.folder.kept_networks()

@@ -26,10 +26,11 @@ from tacit.games.holdem import Holdem, require_holdem
 from tacit.kernels.base import LeafEvaluator
 from tacit.leaves.check_down import CheckDownLeaves
 from tacit.leaves.solved_streets import SolvedRivers
-from tacit.processes import num_cores, run_jobs
+from tacit.processes import Message, num_cores
 from tacit.rebel.holdem.config import PRESETS, RANDOM, SELF_PLAY, HoldemConfig
 from tacit.rebel.holdem.system import REBEL_HOLDEM
 from tacit.rebel.holdem.trained import load_holdem
+from tacit.scale.hands import find_workers
 from tacit.solvers import solve
 from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
 from tacit.solvers.warm import WARM_ITERATIONS
@@ -163,6 +164,29 @@ class TehAgent(NamedTuple):
         return trained.leaves(game), None if policies is None else WarmStart(policies, trained.config.warm_start)
 
 
+@dataclass(frozen=True)
+class TehJudge:
+    """Agents that are judged by whoever is free.
+
+    Attributes:
+      agents: All of them.
+    """
+
+    agents: tuple[TehAgent, ...]
+
+    def open(self, number: int, life: int) -> TehJudge:
+        """Returns itself: what there is to load depends on the agent."""
+        del number, life
+        return self
+
+    def hear(self, shared: Message) -> None:
+        """Takes no notice: nothing is shared."""
+
+    def answer(self, order: Message) -> Message:
+        """Returns the exploitability of an agent."""
+        return {}, {"exploitability": self.agents[order[1]["agent"]].exploitability()}
+
+
 def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[list[Curve], list[Curve]]:
     """Returns the curves of Figure 2 and of Figure 5. What was judged is kept below `out` and not judged again."""
     how = SCALES[scale]
@@ -199,12 +223,16 @@ def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]
     out.mkdir(parents=True, exist_ok=True)
     # The longest first: a core is seldom left alone with one of them.
     longest = sorted(agents, key=lambda agent: -agent.iterations)
-    jobs = {_key(agent): agent.exploitability for agent in longest if _key(agent) not in known}
-    watch("agents judged exactly", 0, len(jobs))
-    for number, (key, exploitability) in enumerate(run_jobs(jobs, num_cores()), 1):
-        known[key] = exploitability
-        write_whole(kept, json.dumps(known, indent=1).encode())
-        watch("agents judged exactly", number, len(jobs))
+    missing = tuple(agent for agent in longest if _key(agent) not in known)
+    watch("agents judged exactly", 0, len(missing))
+    if not missing:
+        return known
+    with find_workers(num_cores()).on(TehJudge(missing), len(missing)) as hands:
+        answers = hands.answers({"agent": number} for number in range(len(missing)))
+        for number, (place, (_, facts)) in enumerate(answers, 1):
+            known[_key(missing[place])] = facts["exploitability"]
+            write_whole(kept, json.dumps(known, indent=1).encode())
+            watch("agents judged exactly", number, len(missing))
     return known
 
 

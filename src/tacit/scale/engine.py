@@ -1,129 +1,118 @@
-"""The engine: orders go out to workers, what they make comes in, and the learner waits for whichever is first.
+"""The engine: a crew makes the examples that a run learns from, and the learner takes whichever come first.
 
-Every worker has one order at a time and gets the next one, with the latest weights, the moment its examples arrive. So nothing
-piles up while the learner is busy, a slow worker holds up nobody, and the learner's ratio of training to generation holds as it
-does in one process: it learns from every lot once, when it takes it. A worker that died is started again with random numbers of
-its own; an answer to another order than its last is dropped, so no example counts twice.
+The ratio of training to generation holds as it does in one process: the learner learns from every lot once, when it takes it.
+Workers generate with the latest weights that were out when they began (or when their order was queued), and lots that were made
+with far older ones are thrown away.
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, Protocol
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.scale.frames import pack, unpack
+from tacit.scale.crew import Crew
+from tacit.scale.orders import AHEAD, Answer, Orders
 from tacit.training.system import Trainer
 
-MOST_DEATHS = 5
-"""Deaths in a row, without an example in between, after which a run stops: the next worker would die, too."""
+MOST_AGE = 16
+"""Age of weights at which lots are thrown away, in lots that the whole crew has under way at a time."""
 
 
-class Crew(Protocol):
-    """Some workers and a way to reach them.
+@dataclass(frozen=True)
+class EngineReport:
+    """How a crew does.
 
     Attributes:
-      size: how many there are.
+      workers: Workers that there should be.
+      live: Those that have started and not died.
+      deaths: Workers that died and were replaced.
+      examples_per_second: Examples taken since the first ones came.
+      wait_share: The share of that time for which the learner waited for examples.
+      weights_age: How many steps of learning had been made, on average, since the weights that a lot was made with.
+      oldest_weights: The same at most, over all lots that were learnt from.
+      thrown_away: Lots that were made with weights too old.
     """
 
-    size: int
-
-    def start(self, number: int, life: int) -> None:
-        """Starts a worker, in place of the one that had its number."""
-        ...
-
-    def send(self, number: int, weights: bytes | None, order: int) -> None:
-        """Has a worker `make`; one that is dead is told of by `wait`."""
-        ...
-
-    def wait(self) -> tuple[int, bytes | None]:
-        """Returns the next answer and whose it is; None where that worker died.
-
-        Raises:
-          TacitError: the crew is out of reach as a whole.
-        """
-        ...
-
-    def close(self) -> None:
-        """Ends all workers."""
-        ...
+    workers: int
+    live: int
+    deaths: int
+    examples_per_second: float
+    wait_share: float
+    weights_age: float
+    oldest_weights: int
+    thrown_away: int
 
 
 class Engine:
-    """A trainer's source of examples, made by a crew.
+    """A trainer's source of examples, made by a crew; entering it starts the workers.
 
     Attributes:
-      deaths: workers that died so far.
+      orders: What the crew is working on.
     """
 
     def __init__(self, trainer: Trainer[Any, Any], crew: Crew) -> None:
-        self._trainer, self._crew = trainer, crew
-        self._orders = itertools.count()
-        self._pending: dict[int, int] = {}
-        self._lives = [0] * crew.size
-        self._version, self._packed_version, self._packed = 0, -1, b""
-        self._known = [-1] * crew.size
-        self._deaths_in_a_row = 0
-        self.deaths = 0
+        self._trainer, self._size = trainer, crew.size
+        self.orders = Orders(crew, itertools.repeat({}))
+        self._news = True
+        self._began = self._waited_before = 0.0
+        self._lots = self._examples = self._ages = self._oldest = self._thrown_away = 0
 
     def __enter__(self) -> Engine:
-        try:
-            for number in range(self._crew.size):
-                self._crew.start(number, 0)
-            for number in range(self._crew.size):
-                self._order(number)
-        except BaseException:
-            self._crew.close()
-            raise
+        self.orders.__enter__()
         self._trainer.example_source = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._crew.close()
+        self.orders.__exit__()
 
     def next(self) -> dict[str, Tensor]:
-        """Returns the next examples that arrive.
+        """Returns the next lot of examples that arrives.
 
         Raises:
-          TacitError: a worker cannot go on, workers die again and again, or the crew is out of reach.
+          TacitError: a worker cannot go on, workers die again and again, or the crew is silent or out of reach.
         """
-        while True:
-            number, answer = self._crew.wait()
-            if answer is None:
-                self._replace(number)
+        if self._news:
+            self.orders.share(self._trainer.weights(), epoch=self._trainer.epoch)
+            self._news = False
+        while (answer := self.orders.next()) is not None:
+            if answer.age > MOST_AGE * AHEAD * self._size:
+                self._thrown_away += 1
                 continue
-            examples, facts = unpack(answer)
-            if facts["order"] != self._pending.get(number):
-                continue
-            if "error" in facts:
-                raise TacitError(f"worker {number}: {facts['error']}")
-            self._deaths_in_a_row = 0
-            self._order(number)
-            return examples
+            self._count(answer)
+            return answer.tensors
+        raise TacitError("the crew has no orders left")
 
     def publish(self) -> None:
         """Has the next orders carry the trainer's weights."""
-        self._version += 1
+        self._news = True
 
-    def _order(self, number: int) -> None:
-        """Gives a worker its next order, with weights if it does not have the latest."""
-        if self._packed_version != self._version:
-            self._packed = pack(self._trainer.weights(), epoch=self._trainer.epoch)
-            self._packed_version = self._version
-        order = self._pending[number] = next(self._orders)
-        new = self._known[number] != self._version
-        self._known[number] = self._version
-        self._crew.send(number, self._packed if new else None, order)
+    def _count(self, answer: Answer) -> None:
+        """Counts a lot that is learnt from; the time that the first one takes says nothing about the others."""
+        if self._lots:
+            self._examples += max((len(part) for part in answer.tensors.values()), default=0)
+        else:
+            self._began, self._waited_before = time.monotonic(), self.orders.waited
+        self._lots += 1
+        self._ages += answer.age
+        self._oldest = max(self._oldest, answer.age)
 
-    def _replace(self, number: int) -> None:
-        """Starts a worker again that died."""
-        self.deaths += 1
-        self._deaths_in_a_row += 1
-        if self._deaths_in_a_row > MOST_DEATHS * self._crew.size:
-            raise TacitError("workers die again and again, perhaps for want of memory: use fewer of them")
-        self._lives[number] += 1
-        self._known[number] = -1
-        self._crew.start(number, self._lives[number])
-        self._order(number)
+    def report(self) -> EngineReport:
+        """Returns how the crew does."""
+        seconds = max(time.monotonic() - self._began, 1e-9) if self._lots else math.inf
+        orders = self.orders
+        return EngineReport(
+            workers=self._size,
+            live=len(orders.ready),
+            deaths=orders.deaths,
+            examples_per_second=self._examples / seconds,
+            wait_share=min(1.0, (orders.waited - self._waited_before) / seconds),
+            weights_age=self._ages / max(self._lots, 1),
+            oldest_weights=self._oldest,
+            thrown_away=self._thrown_away,
+        )

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
+
+from tacit.errors import TacitError
+from tacit.files import parse_json
 
 
 def pack(tensors: dict[str, Tensor], **facts: Any) -> bytes:
@@ -16,7 +20,17 @@ def pack(tensors: dict[str, Tensor], **facts: Any) -> bytes:
 
 
 def unpack(frame: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Returns the tensors and the facts of a frame."""
+    """Returns the tensors and the facts of a frame.
+
+    Raises:
+      TacitError: it is none.
+    """
     length = int.from_bytes(frame[:8], "little")
-    facts: dict[str, Any] = json.loads(json.loads(frame[8 : 8 + length])["__metadata__"]["tacit"])
-    return load(frame), facts
+    try:
+        facts = parse_json(parse_json(frame[8 : 8 + length])["__metadata__"]["tacit"])
+        tensors: dict[str, Tensor] = load(frame)
+    except (SafetensorError, LookupError, TypeError, ValueError):
+        facts = None
+    if not isinstance(facts, dict):
+        raise TacitError(f"{len(frame):,} bytes between a learner and a worker are no frame")
+    return tensors, facts

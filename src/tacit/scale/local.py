@@ -1,77 +1,135 @@
-"""Workers in processes of this machine, each on one thread."""
+"""Workers in processes of this machine, each on one thread.
+
+Orders and answers go through pipes. What all workers are told lies in a file: written once, and each worker reads the latest
+before it works on an order. A thread for each worker takes its answers in, so that no worker waits for the learner, and one
+that stands still in the middle of an answer holds up nobody.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import shutil
 import signal
+import tempfile
+import threading
 from contextlib import suppress
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
-from tacit.processes import environment, limit_threads
-from tacit.scale.worker import Worker, WorkerPlan
+from tacit.processes import Job, environment, limit_threads
+from tacit.scale.crew import READY
+from tacit.scale.job import Worker
 
-_NO_WEIGHTS = b""
+_VERSION_BYTES = 8
+_GRACE = 1.0
+"""Seconds that a process may take to end once it has closed its pipe."""
 
 
 class LocalCrew:
     """Worker processes that end with this one.
 
+    Args:
+      job: what they work on.
+      size: how many there are.
+      gpus: what `CUDA_VISIBLE_DEVICES` says of the GPUs that they are dealt one after the other; none leaves it as it is.
+
     Attributes:
       size: how many there are.
+      cause: with which code the last one that died ended.
       processes: them, by number.
     """
 
-    def __init__(self, plan: WorkerPlan, size: int) -> None:
-        self._plan, self.size = plan, size
+    def __init__(self, job: Job, size: int, gpus: tuple[str, ...] = ()) -> None:
+        self._job, self.size, self._gpus = job, size, gpus
         self._context = multiprocessing.get_context("spawn")
+        self._folder = Path(tempfile.mkdtemp(prefix="tacit-"))
         self._connections: dict[int, Connection] = {}
+        self._said: SimpleQueue[tuple[Connection, int, bytes | None]] = SimpleQueue()
+        self.cause = ""
         self.processes: dict[int, Any] = {}
 
     def start(self, number: int, life: int) -> None:
         self._end(number)
         here, there = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(self._plan, number, life, there), daemon=True)
-        with environment(limit_threads(1)):
+        process = self._context.Process(
+            target=_work, args=(self._job, number, life, there, self._folder), name=f"worker {number}", daemon=True
+        )
+        gpu = {"CUDA_VISIBLE_DEVICES": self._gpus[number % len(self._gpus)]} if self._gpus else {}
+        with environment({**limit_threads(1), **gpu}):
             process.start()
         there.close()  # or the end of the worker would not be seen here
         self._connections[number], self.processes[number] = here, process
+        threading.Thread(target=self._listen, args=(here, number), daemon=True).start()
 
-    def send(self, number: int, weights: bytes | None, order: int) -> None:
+    def share(self, version: int, frame: bytes) -> None:
+        with open(self._folder / "next", "wb") as file:
+            file.write(version.to_bytes(_VERSION_BYTES, "little"))
+            file.write(frame)
+        os.replace(file.name, self._folder / "shared")  # a worker that reads the last one reads it to its end
+
+    def send(self, number: int, order: bytes) -> None:
         with suppress(OSError):
-            self._connections[number].send_bytes(order.to_bytes(8, "little"))
-            self._connections[number].send_bytes(_NO_WEIGHTS if weights is None else weights)
+            self._connections[number].send_bytes(order)
 
-    def wait(self) -> tuple[int, bytes | None]:
-        ready = wait(list(self._connections.values()))
-        number = next(number for number, connection in self._connections.items() if connection in ready)
-        try:
-            return number, self._connections[number].recv_bytes()
-        except (EOFError, OSError):
-            return number, None
+    def wait(self, seconds: float) -> tuple[int, bytes | None] | None:
+        while True:
+            try:
+                connection, number, said = self._said.get(timeout=seconds)
+            except Empty:
+                return None
+            if self._connections.get(number) is connection:  # else it is of a life before
+                if said is None:
+                    self.processes[number].join(_GRACE)
+                    self.cause = f"the last one with code {self.processes[number].exitcode}"
+                return number, said
 
     def close(self) -> None:
         for number in list(self.processes):
             self._end(number)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _listen(self, connection: Connection, number: int) -> None:
+        """Takes in what a worker says until it ends."""
+        try:
+            while True:
+                self._said.put((connection, number, connection.recv_bytes()))
+        except (EOFError, OSError, TypeError):  # a connection that is closed meanwhile has no handle
+            self._said.put((connection, number, None))
 
     def _end(self, number: int) -> None:
         """Ends a worker, if there is one of that number."""
         process = self.processes.pop(number, None)
         if process is not None:
-            self._connections.pop(number).close()
             process.kill()
             process.join()
+            self._connections.pop(number).close()
 
 
-def _work(plan: WorkerPlan, number: int, life: int, connection: Connection) -> None:
+def _work(job: Job, number: int, life: int, connection: Connection, folder: Path) -> None:
     """Answers orders until the learner is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner hears Ctrl-C, and ends its workers
     import torch
 
     torch.set_num_threads(1)
-    worker = Worker(plan, number, life)
-    with suppress(EOFError, OSError):
+    worker, known = Worker(job, number, life), -1
+    try:
+        connection.send_bytes(READY)
         while True:
-            order = int.from_bytes(connection.recv_bytes(), "little")
-            weights = connection.recv_bytes()
-            connection.send_bytes(worker.make(weights or None, order))
+            order = connection.recv_bytes()
+            known = _hear(worker, folder / "shared", known)
+            connection.send_bytes(worker.answer(order))
+    except (EOFError, OSError):
+        shutil.rmtree(folder, ignore_errors=True)  # a learner that was killed could not do it
+
+
+def _hear(worker: Worker, file: Path, known: int) -> int:
+    """Has a worker hear what is shared, if it is new; returns its version."""
+    with suppress(FileNotFoundError), open(file, "rb") as shared:
+        version = int.from_bytes(shared.read(_VERSION_BYTES), "little")
+        if version != known:
+            worker.hear(shared.read())
+            return version
+    return known

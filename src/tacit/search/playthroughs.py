@@ -20,6 +20,7 @@ from torch import Tensor
 from tacit.evaluation import Quality, evaluate
 from tacit.games.base import TERMINAL
 from tacit.kernels import make_passes
+from tacit.processes import Hands, Message, OwnHands, in_turn
 from tacit.search.odds import LeafOdds, normalised_reach
 from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import reaches_below
@@ -69,10 +70,14 @@ def playthrough_strategy(
     generator: np.random.Generator,
     progress: Callable[[int], None] = lambda _: None,
     safe: bool = True,
+    hands: Hands | None = None,
 ) -> Floats:
-    """Returns `[E]` the average policy of so many playthroughs (see `playthrough_quality`)."""
-    average = _PolicyAverage(search, generator, progress, safe)
-    average.play(playthroughs)
+    """Returns `[E]` the average policy of so many playthroughs (see `playthrough_quality`).
+
+    Who searches is the same to the last bit: hands that have opened `PlayedSearches`, or this process if there are none.
+    """
+    average = _PolicyAverage(search.space, search.kernels.device, generator, progress)
+    average.play(playthroughs, hands or OwnHands(PlayedSearches(search, safe)))
     return search.space.tree.normalise(average.plan.cpu().numpy())
 
 
@@ -91,37 +96,34 @@ class _PolicyAverage:
     """Adds up the realisation plans of playthroughs."""
 
     def __init__(
-        self, search: BatchSearch, generator: np.random.Generator, progress: Callable[[int], None], safe: bool
+        self, space: SearchSpace, device: str, generator: np.random.Generator, progress: Callable[[int], None]
     ) -> None:
-        self.search, self.space = search, search.space
-        self.generator, self.progress, self.safe = generator, progress, safe
-        self.device = search.kernels.device
-        self.plan = torch.zeros(self.space.tree.num_entries, dtype=torch.float64, device=self.device)
+        self.space, self.device = space, device
+        self.generator, self.progress = generator, progress
+        self.plan = torch.zeros(space.tree.num_entries, dtype=torch.float64, device=device)
         self.done = 0
 
-    def play(self, playthroughs: int) -> None:
-        """Plays from the roots down, level by level."""
+    def play(self, playthroughs: int, hands: Hands) -> None:
+        """Has hands play from the roots down, level by level."""
         nodes = self.space.tree.require_nodes()
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
-        reaches = self._real_states(node).float()
-        beliefs = normalised_reach(reaches, reaches, dim=2)
-        while len(node):
-            size = MAX_SEARCHES[torch.device(self.device).type]
-            chunks = [slice(start, start + size) for start in range(0, len(node), size)]
-            quantile = self._quantiles(node)
-            below = [leaf for c in chunks for leaf in self._search(_Leaf(node[c], reaches[c], beliefs[c]), quantile[c])]
-            node = np.concatenate([node[:0], *(leaf.node for leaf in below)])
-            reaches = torch.cat([reaches[:0], *(leaf.reaches for leaf in below)])
-            beliefs = torch.cat([beliefs[:0], *(leaf.beliefs for leaf in below)])
-
-    def _search(self, games: _Leaf, quantile: np.ndarray) -> list[_Leaf]:
-        """Searches at the given nodes, adds the policies that are played, and returns the leaves that can be reached."""
-        classes = self.space.classes.of_node[games.node].astype(np.int64)
-        result = self.search.run(classes, games.beliefs, self.search.iterations_at(quantile))
-        self.done += len(quantile)
-        self.progress(self.done)
-        return self._collect(games, result)
+        reaches = _real_states(self.space, node, self.device).float()
+        games = {"node": torch.from_numpy(node), "reaches": reaches, "beliefs": normalised_reach(reaches, reaches, dim=2)}
+        size, level = MAX_SEARCHES[torch.device(self.device).type], 0
+        while count := len(games["node"]):
+            quantile = torch.from_numpy(self._quantiles(games["node"].numpy()))
+            hands.share({**games, "quantile": quantile, "level": torch.tensor(level)})
+            pieces = range(0, count, size)
+            orders = [{"level": level, "first": first, "count": min(size, count - first)} for first in pieces]
+            level += 1
+            parts = []
+            for order, (found, _) in zip(orders, in_turn(hands.answers(orders)), strict=True):
+                self.plan.index_add_(0, found.pop("entry").to(self.device), found.pop("weight").to(self.device))
+                parts.append(found)
+                self.done += order["count"]
+                self.progress(self.done)
+            games = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
     def _quantiles(self, node: np.ndarray) -> np.ndarray:
         """Returns `[B]` uniform random numbers, spread evenly over those of all searches at the same node.
@@ -135,12 +137,44 @@ class _PolicyAverage:
         quantile[order] = (rank + self.generator.random(len(node))) / np.repeat(count, count)
         return quantile
 
-    def _collect(self, games: _Leaf, result: SearchResult) -> list[_Leaf]:
-        """Adds what is played to the plan, weighted by own reaches; returns the games below."""
+
+class PlayedSearches:
+    """The searches of playthroughs, as work: it hears of the games of a level, and searches in those of an order.
+
+    Args:
+      search: the agent's search.
+      safe: whether it follows sampled iterations, not averages.
+    """
+
+    def __init__(self, search: BatchSearch, safe: bool = True) -> None:
+        self.search, self.space, self.safe = search, search.space, safe
+        self.device = search.kernels.device
+        self._games: dict[str, Tensor] = {}
+
+    def hear(self, shared: Message) -> None:
+        self._games = shared[0]
+
+    def answer(self, order: Message) -> Message:
+        """Returns what is played in some games as `entry` and `weight` of plans, and the games below, like those heard of.
+
+        Nothing, where all of the order's level has been answered meanwhile: several may work on the last of its orders.
+        """
+        if order[1]["level"] != int(self._games["level"]):
+            return {}, {}
+        some = slice(order[1]["first"], order[1]["first"] + order[1]["count"])
+        node, reaches, beliefs, quantile = (self._games[name][some] for name in ("node", "reaches", "beliefs", "quantile"))
+        games = _Leaf(node.numpy(), reaches.to(self.device), beliefs.to(self.device))
+        classes = self.space.classes.of_node[games.node].astype(np.int64)
+        result = self.search.run(classes, games.beliefs, self.search.iterations_at(quantile.numpy()))
+        return self._collect(games, result), {}
+
+    def _collect(self, games: _Leaf, result: SearchResult) -> dict[str, Tensor]:
+        """Returns what is played, weighted by own reaches, and the games below."""
         batch, space, (played, believed) = result.batch, self.space, result.to_play(self.safe)
         below = reaches_below(self.search, batch, played, games.reaches)
         thought = reaches_below(self.search, batch, believed, games.beliefs)
-        odds, leaves = LeafOdds(space, batch, self.device), []
+        odds = LeafOdds(space, batch, self.device)
+        parts: list[tuple[Tensor, ...]] = []
         for group in batch:
             real_nodes, which = np.unique(games.node[batch.order[group.games]], return_inverse=True)
             subgames = [space.subgame_at(int(n)) for n in real_nodes]
@@ -152,21 +186,23 @@ class _PolicyAverage:
             weights = (own * batch.view(played, batch.entry_offset, group) * real).double()
             by_node = torch.zeros(tree.num_entries, len(real_nodes), dtype=torch.float64, device=self.device)
             by_node.index_add_(1, torch.from_numpy(which).to(self.device), weights)
-            entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1)).to(self.device)
-            self.plan.index_add_(0, entries.flatten(), by_node.flatten())
+            entries = torch.from_numpy(np.stack([subgame.entry_index for subgame in subgames], axis=1).astype(np.int64))
             arrived, reached = (
                 torch.stack([odds.arrived(group.number, p, rows[p]) for p in (0, 1)]).permute(1, 3, 0, 2)
                 for rows in (below, thought)
             )  # [leaves, games, 2, H]
             alive = (arrived.sum((2, 3)) > 0) & real
             cut = np.flatnonzero(tree.require_nodes().actor == LEAF)
-            leaf_node = np.stack([subgame.node_index[cut] for subgame in subgames], axis=1)[:, which]
+            leaf_node = np.stack([subgame.node_index[cut] for subgame in subgames], axis=1)[:, which].astype(np.int64)
             at = leaf_node[alive.cpu().numpy()]
-            leaves.append(_Leaf(at, arrived[alive], normalised_reach(reached[alive], self._real_states(at), dim=2)))
-        return leaves
+            beliefs = normalised_reach(reached[alive], _real_states(space, at, self.device), dim=2)
+            parts.append((entries.flatten(), by_node.flatten(), torch.from_numpy(at), arrived[alive], beliefs))
+        names = ("entry", "weight", "node", "reaches", "beliefs")
+        return {name: torch.cat(column) for name, column in zip(names, zip(*parts, strict=True), strict=True)}
 
-    def _real_states(self, node: np.ndarray) -> Tensor:
-        """Returns `[B, 2, H]` which private states the players have at the nodes."""
-        starts = self.space.tree.require_nodes().row_start
-        counts = np.stack([np.diff(starts[player])[node] for player in (0, 1)], axis=1)[:, :, None]
-        return torch.from_numpy(np.arange(self.space.tables.num_private_states) < counts).to(self.device)
+
+def _real_states(space: SearchSpace, node: np.ndarray, device: str) -> Tensor:
+    """Returns `[B, 2, H]` which private states the players have at the nodes."""
+    starts = space.tree.require_nodes().row_start
+    counts = np.stack([np.diff(starts[player])[node] for player in (0, 1)], axis=1)[:, :, None]
+    return torch.from_numpy(np.arange(space.tables.num_private_states) < counts).to(device)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from tacit.games import AnyGame
 from tacit.games.base import CHANCE, TERMINAL
-from tacit.learning.settings import ENCODERS, MLP, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
+from tacit.learning.settings import ENCODERS, MLP, REPLAY_MEMORY, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.solvers.schedules import SCHEDULES, RegretSchedule
 from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share
@@ -49,6 +49,8 @@ class QueryConfig(NetworkSettings):
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
+      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
+        run. On a GPU all stay there.
       cycle_queries: Queries solved in a cycle of self-play, solving and training; 0 fits them to the game.
       epochs: The cycles of the run; 0 fits them to the game.
       evaluate_every: Cycles between evaluations; 0 evaluates at the end only, -1 fits them to the game.
@@ -74,6 +76,7 @@ class QueryConfig(NetworkSettings):
     batch_size: Count = 100
     ratio: Positive = 4.0
     replay_size: Count = 15_000
+    replay_memory: Positive = REPLAY_MEMORY
     cycle_queries: CountOrZero = 5_000
     epochs: CountOrZero = 30
     evaluate_every: Annotated[int, Number(int, FIT_EVALUATIONS)] = 5

@@ -30,8 +30,11 @@ from tacit.sog.config import ALL_POLICIES, NO_POLICIES, QueryConfig, SogConfig
 from tacit.sog.queries import QueryBuffer, QuerySource, RandomSituations, solve_queries
 from tacit.sog.selfplay import SoundSelfPlay
 from tacit.sog.sizes import fit_sizes
-from tacit.training.system import Metrics, Trainer, generator_state
+from tacit.training.system import Metrics, Spilling, Trainer, generator_state
 from tacit.tree.search_space import game_space
+
+LEAST_GAMES = 64
+"""Games that a worker plays in step at least, if the run has as many: smaller batches take longer for each search."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +109,14 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         """Returns the progress after one cycle; where the run's time is up the cycle ends early."""
         start = clock()
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
-        examples, policies = self._solve_cycle(lambda: clock() < ends)
+        examples, policies = self._take_cycle(lambda: clock() < ends)
+        self._begin_cycle()
         validation, rate, policy_loss = self.values.loss(examples), self._learning_rate(), None
         loss = self.values.learn(examples, rate, self._torch)
         if self.policies is not None and policies:
             policy_loss = self.policies.learn(joined_examples(policies), rate, self._torch)
         self._forward.refresh()
+        self.example_source.publish()
         policy = self._root_policy()
         change = float((policy - self._policy).square().sum() / self._root_legal.sum())
         self._policy = policy
@@ -123,30 +128,57 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         speed = len(examples.public_class) / took
         return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change, policy_loss=policy_loss)
 
-    def _solve_cycle(self, goes_on: Callable[[], bool]) -> tuple[ValueExamples, list[PolicyExamples]]:
-        """Returns the examples of a cycle: self-play makes queries while too few wait, and the solver takes them.
+    def generate(self) -> dict[str, Tensor]:
+        """Returns a lot of solved queries: self-play asks new ones while too few wait."""
+        count, recursive, learns = _lot_size(self.config), 0.0, False
+        if isinstance(self.config, SogConfig):
+            recursive, learns = self.config.recursive_queries, self.config.policies == ALL_POLICIES
+        policies: list[PolicyExamples] = []
+        while len(self.buffer) < count:
+            asked = self.source.advance()
+            self.buffer.add(asked.queries)
+            policies += asked.policies
+        examples, more = solve_queries(self.search, self.buffer.take(count), recursive, self._numpy, learns)
+        self.buffer.add(more.queries)
+        policies += more.policies
+        lot = {"solved": torch.tensor([count]), **prefixed("values", vars(examples))}
+        return lot | prefixed("policies", vars(joined_examples(policies))) if policies else lot
 
-        A cycle that leaves more queries waiting than it solved forgets them: in long games recursive queries could otherwise
-        crowd out self-play for good.
-        """
+    def reseed(self, *numbers: int) -> None:
+        self._numpy.bit_generator.state = np.random.default_rng(numbers).bit_generator.state
+
+    def follow(self, weights: dict[str, Tensor], epoch: int) -> None:
+        super().follow(weights, epoch)
+        self._begin_cycle()
+
+    def worker_settings(self, workers: int) -> QueryConfig:
+        """Returns settings by which workers play as many games, and keep as many queries waiting, as the run alone would."""
+        config = self.config
+        games = max(min(config.games, LEAST_GAMES), config.games // workers)
+        return replace(config, games=games, cycle_queries=max(games, config.cycle_queries // workers))
+
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        self.values.net.load_state_dict({name: part for name, part in weights.items() if not name.startswith("policy.")})
+        if self.policies is not None:
+            self.policies.net.load_state_dict(unprefixed("policy", weights))
+        self._forward.refresh()
+
+    def _take_cycle(self, goes_on: Callable[[], bool]) -> tuple[ValueExamples, list[PolicyExamples]]:
+        """Returns the examples of a cycle, lot by lot; all of it is solved with the same weights, but for lots under way."""
         config, parts, policies, solved = self.config, list[ValueExamples](), list[PolicyExamples](), 0
-        recursive, learns = 0.0, False
-        if isinstance(config, SogConfig):
-            recursive, learns = config.recursive_queries, config.policies == ALL_POLICIES
         while solved < config.cycle_queries and (goes_on() or not solved):
-            size = min(config.games, config.cycle_queries - solved)
-            if len(self.buffer) < size:
-                found = self.source.advance()
-            else:
-                examples, found = solve_queries(self.search, self.buffer.take(size), recursive, self._numpy, learns)
-                parts.append(examples)
-                solved += size
-                self.on_share(solved / config.cycle_queries)
-            self.buffer.add(found.queries)
-            policies += found.policies
-        if len(self.buffer) > config.cycle_queries:
-            self.buffer.take(len(self.buffer))
+            lot = {name: part.to(self.device) for name, part in self.example_source.next().items()}
+            parts.append(ValueExamples(**unprefixed("values", lot)))
+            if "policies.policy" in lot:
+                policies.append(PolicyExamples(**unprefixed("policies", lot)))
+            solved += int(lot["solved"])
+            self.on_share(min(1.0, solved / config.cycle_queries))
         return joined_examples(parts), policies
+
+    def _begin_cycle(self) -> None:
+        """Forgets queries if more wait than a cycle solves: in long games recursive ones would crowd out self-play for good."""
+        if len(self.buffer) > self.config.cycle_queries:
+            self.buffer.take(len(self.buffer))
 
     @property
     def examples(self) -> int:
@@ -173,6 +205,10 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
     def weights(self) -> dict[str, Tensor]:
         policy = {} if self.policies is None else prefixed("policy", self.policies.net.state_dict())
         return {**self.values.net.state_dict(), **policy}
+
+    def replays(self) -> dict[str, Spilling]:
+        policies = {} if self.policies is None else {"policies": self.policies.replay}
+        return {"values": self.values.replay, **policies}
 
     def tensors(self) -> dict[str, Tensor]:
         return {
@@ -222,3 +258,9 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         config = self.config
         halved = 0.5 ** (self.values.steps // config.halve_every) if config.halve_every else None
         return config.learning_rate * (cosine_decay(self.progress_share()) if halved is None else halved)
+
+
+def _lot_size(config: QueryConfig) -> int:
+    """Returns how many queries are solved at once: `games` at most, and the same in all lots of a cycle."""
+    lots = -(-config.cycle_queries // config.games)
+    return -(-config.cycle_queries // lots)

@@ -12,7 +12,7 @@ from torch import Tensor
 from tacit.cards.dealing import DealtBoards, Tables
 from tacit.games.betting import NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses
-from tacit.nets.checkpoint import unprefixed
+from tacit.nets.checkpoint import prefixed, unprefixed
 from tacit.nets.round_policies import RoundPolicies
 from tacit.nets.round_policy_net import RoundPolicyNet
 from tacit.rebel.holdem.config import HoldemConfig
@@ -55,13 +55,21 @@ class PolicyTraining:
         new = decision_examples(passes, dealt, average, self._most_actions, self._generator)
         self._heard.setdefault(passes.boards.board.shape[1], []).append(new)
 
-    def learn(self, learning_rate: float, generator: torch.Generator) -> None:
-        """Learns from all searches since it last did."""
+    def take_heard(self) -> dict[str, Tensor]:
+        """Returns the examples of all searches since it was last asked, by name, and forgets them."""
+        taken: dict[str, Tensor] = {}
         for cards, parts in self._heard.items():
-            columns = (torch.cat([getattr(part, field.name) for part in parts]) for field in fields(DecisionExamples))
-            self._losses.append(self.learners[cards].learn(DecisionExamples(*columns), learning_rate, generator))
+            columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(DecisionExamples)}
+            taken |= prefixed(f"policy{cards}", {name: torch.cat(column) for name, column in columns.items()})
         self._heard.clear()
-        self.proposals.refresh()
+        return taken
+
+    def learn(self, heard: dict[str, Tensor], learning_rate: float, generator: torch.Generator) -> None:
+        """Learns from what `take_heard` returned, here or in a worker."""
+        for cards, learner in self.learners.items():
+            examples = unprefixed(f"policy{cards}", heard)
+            if examples:
+                self._losses.append(learner.learn(DecisionExamples(**examples), learning_rate, generator))
 
     def take_loss(self) -> float:
         """Returns the mean loss since it was last asked for."""
@@ -72,4 +80,3 @@ class PolicyTraining:
         """Continues from a saved state."""
         for cards, learner in self.learners.items():
             learner.restore(unprefixed(f"policy{cards}", tensors))
-        self.proposals.refresh()

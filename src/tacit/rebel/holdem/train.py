@@ -99,23 +99,24 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
-        config, start, made, before = self.config, clock(), 0, self.selfplay.searches
+        config, start, made, searches = self.config, clock(), 0, 0
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate = config.learning_rate * cosine_decay(self.progress_share())
         self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # devices keep states of their own, which others cannot read
         figures: dict[str, list[tuple[float, float, float]]] = {}
         while made == 0 or (made < config.epoch_examples and clock() < ends):
-            played = self.selfplay.advance()
-            named = {STREETS[cards]: parts for cards, parts in played.ends.items()}
-            for name, parts in (named | {STARTS[cards]: parts for cards, parts in played.starts.items()}).items():
-                learner, new = self.learners[name], _joined(parts)
-                error = learner.error(new)
-                figures.setdefault(name, []).append((learner.learn(new, rate, self._torch), *error))
-                made += len(new.kind) if name in named else 0
-            self.leaves.refresh()
-            self.starts.refresh()
+            played = {name: part.to(self.device) for name, part in self.example_source.next().items()}
+            for name, learner in self.learners.items():
+                if f"{name}.kind" in played:
+                    new = RoundEndExamples(**unprefixed(name, played))
+                    error = learner.error(new)
+                    figures.setdefault(name, []).append((learner.learn(new, rate, self._torch), *error))
+                    made += len(new.kind) if name in STREETS.values() else 0
             if self.policies is not None:
-                self.policies.learn(rate, self._torch)
+                self.policies.learn(played, rate, self._torch)
+            searches += int(played["searches"])
+            self._refresh()
+            self.example_source.publish()
         self.epoch, self.examples = self.epoch + 1, self.examples + made
         self._start_warm()
         means = {name: np.mean(rows, axis=0) for name, rows in figures.items()}
@@ -124,11 +125,37 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             raise DivergedError(f"the loss became {loss}: lower learning_rate")
         took = clock() - start
         self.seconds += took
-        speed = (self.selfplay.searches - before) / took
+        speed = searches / took
         shares: dict[str, Any] = {name: float(mean[1] / mean[2]) for name, mean in means.items()}
         if self.policies is not None:
             shares["policy"] = self.policies.take_loss()
         return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
+
+    def generate(self) -> dict[str, Tensor]:
+        """Returns what one batch of hands teaches each network, and how many searches it took."""
+        before = self.selfplay.searches
+        played = self.selfplay.advance()
+        lots = {STREETS[cards]: parts for cards, parts in played.ends.items()}
+        lots |= {STARTS[cards]: parts for cards, parts in played.starts.items()}
+        made = {key: part for name, parts in lots.items() for key, part in prefixed(name, vars(_joined(parts))).items()}
+        heard = {} if self.policies is None else self.policies.take_heard()
+        return {"searches": torch.tensor([self.selfplay.searches - before]), **made, **heard}
+
+    def reseed(self, *numbers: int) -> None:
+        self._numpy.bit_generator.state = np.random.default_rng(numbers).bit_generator.state
+
+    def load_weights(self, weights: dict[str, Tensor]) -> None:
+        for part, net in self._nets().items():
+            net.load_state_dict(unprefixed(part, weights))
+        self._refresh()
+        self._start_warm()
+
+    def _refresh(self) -> None:
+        """Has searches use the networks as they are now."""
+        self.leaves.refresh()
+        self.starts.refresh()
+        if self.policies is not None:
+            self.policies.proposals.refresh()
 
     def _start_warm(self) -> None:
         """Lets searches start from policies as soon as they have learnt for long enough."""
@@ -171,10 +198,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             known = unprefixed(part, weights)
             if known:
                 net.load_state_dict({name: tensor.float() for name, tensor in known.items()})
-        self.leaves.refresh()
-        self.starts.refresh()
-        if self.policies is not None:
-            self.policies.proposals.refresh()
+        self._refresh()
 
     def tensors(self) -> dict[str, Tensor]:
         learners = {name: learner.state() for name, learner in self.learners.items()}
@@ -192,10 +216,9 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             learner.restore(unprefixed(name, tensors))
         self.examples = int(header["examples"])
         self._numpy.bit_generator.state = header["numpy"]
-        self.leaves.refresh()
-        self.starts.refresh()
         if self.policies is not None:
             self.policies.restore(tensors)
+        self._refresh()
         self._start_warm()
 
 

@@ -17,6 +17,7 @@ from tacit.nets.round_policies import RoundPolicies
 from tacit.rebel.holdem.config import HoldemConfig
 from tacit.rebel.holdem.train import make_nets, make_policies, trainable_rules
 from tacit.training.folder import network_file
+from tacit.training.headers import run_facts
 
 N = TypeVar("N", bound=nn.Module)
 
@@ -81,7 +82,5 @@ def load_holdem(name: str) -> TrainedHoldem:
       TacitError: there is no network, or it is damaged.
     """
     tensors, header = load_tensors(network_file(name))
-    try:
-        return TrainedHoldem(name, str(header["game"]), HoldemConfig(**header["config"]), int(header["epoch"]), tensors)
-    except (KeyError, TypeError):
-        raise TacitError(f"{name} is no network of this version") from None
+    facts = run_facts(header, HoldemConfig, name)
+    return TrainedHoldem(name, facts.game, facts.config, facts.epoch, tensors)

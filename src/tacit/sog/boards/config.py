@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tacit.learning.settings import REPLAY_MEMORY
 from tacit.search.boards.search import BoardSearchConfig
 from tacit.training.ranges import Count, CountOrZero, Positive, PositiveOrZero, Seed, Share
 from tacit.training.settings import Settings
@@ -29,6 +30,8 @@ class BoardConfig(Settings):
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
+      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
+        run. On a GPU all stay there.
       epoch_steps: Moves of every game in an epoch.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
@@ -52,6 +55,7 @@ class BoardConfig(Settings):
     batch_size: Count = 256
     ratio: Positive = 4.0
     replay_size: Count = 200_000
+    replay_memory: Positive = REPLAY_MEMORY
     epoch_steps: Count = 16
     epochs: Count = 100
     evaluate_every: CountOrZero = 10

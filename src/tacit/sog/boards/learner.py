@@ -27,7 +27,9 @@ class BoardLearner:
 
     def __init__(self, net: BoardNet, boards: Boards, config: BoardConfig, device: str) -> None:
         self.net, self._boards, self._config, self._device = net, boards, config, device
-        self.replay: ReplayBuffer[BoardExamples] = ReplayBuffer(BoardExamples, config.replay_size, device)
+        self.replay: ReplayBuffer[BoardExamples] = ReplayBuffer(
+            BoardExamples, config.replay_size, device, 1e9 * config.replay_memory
+        )
         self._optimizer = torch.optim.AdamW(net.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
         self._owed = 0.0
 

@@ -23,7 +23,7 @@ from tacit.search.boards.search import BoardSearch, UniformBoards
 from tacit.sog.boards.config import BoardConfig
 from tacit.sog.boards.learner import BoardLearner
 from tacit.sog.boards.selfplay import BoardSelfPlay, Story
-from tacit.training.system import Metrics, Trainer, generator_state
+from tacit.training.system import Metrics, Spilling, Trainer, generator_state
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,9 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
 
     def weights(self) -> dict[str, Tensor]:
         return dict(self.learner.net.state_dict())
+
+    def replays(self) -> dict[str, Spilling]:
+        return {"examples": self.learner.replay}
 
     def tensors(self) -> dict[str, Tensor]:
         story = {name: torch.from_numpy(part) for name, part in vars(self.selfplay.story).items()}

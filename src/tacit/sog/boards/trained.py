@@ -14,6 +14,7 @@ from tacit.nets.checkpoint import load_tensors
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig
 from tacit.sog.boards.config import BoardConfig
 from tacit.training.folder import network_file
+from tacit.training.headers import run_facts
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,5 @@ def load_board(name: str) -> TrainedBoard:
       TacitError: there is no network, or it is damaged.
     """
     tensors, header = load_tensors(network_file(name))
-    try:
-        config, epoch = BoardConfig(**header["config"]), int(header["epoch"])
-        return TrainedBoard(name, str(header["game"]), config, epoch, tensors, header.get("source"))
-    except (KeyError, TypeError):
-        raise TacitError(f"{name} is no network of this version") from None
+    facts = run_facts(header, BoardConfig, name)
+    return TrainedBoard(name, facts.game, facts.config, facts.epoch, tensors, facts.source)

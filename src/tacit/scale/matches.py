@@ -1,4 +1,4 @@
-"""`tacit.match`: two agents head to head."""
+"""`tacit.match`: two agents head to head, in this process or by a crew."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tacit.artifacts.base import Monitor, refuse_unused
 from tacit.artifacts.plans import MatchPlan
 from tacit.errors import TacitError
 from tacit.games import AnyGame, game_source
+from tacit.processes import HERE
+from tacit.scale.hands import find_workers
 from tacit.tally import Tally
 
 
@@ -34,6 +36,8 @@ def match(
     time_per_decision: float | None = None,
     expansions: int | None = None,
     workers: int = 1,
+    engine: str | None = None,
+    ray_address: str | None = None,
     seed: int = 0,
     on_deal: Callable[[Deal], None] = lambda _: None,
     keep_when_interrupted: bool = False,
@@ -55,7 +59,9 @@ def match(
       device: where they search, likewise.
       time_per_decision: seconds after which they stop searching; None for no limit.
       expansions: public states that their trees open, where they grow trees (`SearchOptions`).
-      workers: processes that play, each on one thread; results are the same.
+      workers: processes that play, each on one thread; results are the same. One that dies is replaced.
+      engine: where they are: `local`, on this machine, or `ray`.
+      ray_address: of the cluster.
       seed: of everything random.
       on_deal: called after each deal.
       keep_when_interrupted: whether Ctrl-C ends the match and keeps its result, instead of raising.
@@ -71,13 +77,16 @@ def match(
     monitor, began = monitor or Monitor(), clock()
     rules, players = _seated(a, b, game, monitor)
     refuse_unused(options, *players)
-    if workers > 1 and not all(isinstance(name, str) for name in (a, b)):
-        raise TacitError("agents that are objects cannot be sent to other processes: give their names, or workers=1")
+    crew = find_workers(workers, engine, ray_address)
+    names: tuple[Any, Any] = players
+    if crew is not HERE:
+        if not all(isinstance(name, str) for name in (a, b)):
+            raise TacitError("agents that are objects cannot be sent to other processes: give their names, or workers=1")
+        names, rules = (a, b), players[0].game
     each = 2 if duplicate else 1
     num_deals, tally, raw, interrupted = -(-hands // each), Tally(), Tally(), False
-    names = (str(a), str(b)) if workers > 1 else players
-    plan = MatchPlan(game_source(rules) or str(rules) if workers > 1 else rules, names, options, duplicate, aivat, seed)
-    deals = plan.deals(range(num_deals), monitor) if workers == 1 else play_plan(plan, num_deals, workers)
+    plan = MatchPlan(rules if crew is HERE else game_source(rules) or str(rules), names, options, duplicate, aivat, seed)
+    deals = plan.table(monitor)(range(num_deals)) if crew is HERE else play_plan(plan, num_deals, crew)
     shown = f"{players[0].name} against {players[1].name}"
     show = partial(monitor.step, shown, total=num_deals * each, unit="hands")
     show(0, note="loading")

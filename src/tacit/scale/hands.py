@@ -1,0 +1,80 @@
+"""Crews for work whose answers are the same whoever gives them: matches, local best responses, playthroughs."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch import Tensor
+
+from tacit.processes import HERE, Hands, Job, Message, Work, Workers
+from tacit.scale.engines import reached
+from tacit.scale.orders import Orders
+from tacit.scale.plan import EnginePlan
+
+
+def find_workers(size: int, engine: str | None = None, ray_address: str | None = None) -> Workers:
+    """Returns who works: this process, where one is enough and no engine is named.
+
+    Args:
+      size: how many processes.
+      engine: where they are, `local` or `ray`; None takes this machine.
+      ray_address: of the cluster; None starts one on this machine.
+
+    Raises:
+      TacitError: there is no such engine, or it has no address.
+    """
+    if size == 1 and engine is None and ray_address is None:
+        return HERE
+    return CrewWorkers(EnginePlan(engine or "local", size, address=ray_address))
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A job whose module is imported when it is opened: a worker has set its number of threads by then.
+
+    Attributes:
+      content: The job, packed by the process that starts the workers.
+    """
+
+    content: bytes
+
+    def open(self, number: int, life: int) -> Work:
+        """Returns the job's work."""
+        job: Job = pickle.loads(self.content)
+        return job.open(number, life)
+
+
+class CrewWorkers:
+    """Workers that are started for a job and end with it; those that die are replaced, and what they worked on is done again.
+
+    Attributes:
+      size: How many they are.
+    """
+
+    def __init__(self, plan: EnginePlan) -> None:
+        self.size, self._plan = plan.workers, plan
+
+    @contextmanager
+    def on(self, job: Job, most: int) -> Iterator[Hands]:
+        plan = replace(self._plan, workers=min(self.size, most))
+        with reached(plan) as make_crew, Orders(make_crew(Sealed(pickle.dumps(job))), []) as orders:
+            yield _CrewHands(orders)
+
+
+class _CrewHands:
+    """A crew at work."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+
+    def share(self, tensors: dict[str, Tensor]) -> None:
+        self._orders.share(tensors)
+
+    def answers(self, orders: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Message]]:
+        first = self._orders.add(orders)
+        for answer in self._orders:
+            yield answer.order - first, (answer.tensors, answer.facts)

@@ -1,0 +1,25 @@
+"""Jobs for crews, for tests that need no game."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tacit.errors import TacitError
+
+
+class Sums:
+    """Adds what was shared last to the number that is ordered, and says where that was done."""
+
+    def open(self, number: int, life: int) -> Sums:
+        self.shared = 0
+        return self
+
+    def hear(self, shared: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        self.shared = shared[1]["add"]
+
+    def answer(self, order: tuple[dict[str, Any], dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+        number = order[1]["number"]
+        if number == "bad":
+            raise TacitError("no number")
+        return {}, {"sum": number + self.shared, "pid": os.getpid(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES")}

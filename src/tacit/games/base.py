@@ -227,15 +227,6 @@ def check_depth(game: Game[Any], depth: int) -> None:
         raise TacitError(f"{game} has histories longer than {MAX_DEPTH:,} moves: it is not bounded, or far too large")
 
 
-def actions_problem(actions: Sequence[Any]) -> str | None:
-    """Returns what is wrong with a list of legal actions, or None."""
-    if not isinstance(actions, Sequence) or any(not isinstance(a, int) or not 0 <= a <= MAX_ACTION for a in actions):
-        return f"the legal actions {actions!r} must be integers from 0 to {MAX_ACTION}"
-    if not actions or len(set(actions)) != len(actions):
-        return f"{actions!r} are the legal actions; there must be at least one, all different"
-    return None
-
-
 class InfostateGame(Game[State]):
     """A game that names infostates itself instead of sending observations (OpenSpiel's way).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +9,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NoReturn
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, Moves, actions_problem
+from tacit.games.answers import actions_problem, chance_problem, returns_problem, shown
+from tacit.games.base import CHANCE, MAX_DEPTH, TERMINAL, Game, InfostateGame, Moves
 from tacit.games.check_keys import key_problem
 from tacit.games.own import in_one_line
 from tacit.games.words import action_in_words, after, history_in_words
@@ -183,9 +183,13 @@ class _Checker:
         """Returns the states that follow and how they came about, after checking everything at this one."""
         self.report.histories += 1
         self._moves = past.moves
-        with suppress(_BrokenRule):
+        try:
             return self._follow(state, past)
-        return []
+        except _BrokenRule:
+            return []
+        except Exception as error:  # an answer that cannot even be compared or printed
+            self._note("exceptions", f"an answer of {type(self.game).__name__} raised {in_one_line(error)}")
+            return []
 
     def _follow(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
         if len(past.moves) > MAX_DEPTH:
@@ -200,7 +204,7 @@ class _Checker:
             after = self._apply_all(state, self._check_chance(state))
             return [(below, replace(past, moves=(*past.moves, outcome))) for outcome, below in after]
         if actor not in (0, 1):
-            self._stop("actor", f"actor() gives {actor!r}; it must be 0, 1, CHANCE (-1) or TERMINAL (-2)")
+            self._stop("actor", f"actor() gives {shown(actor)}; it must be 0, 1, CHANCE (-1) or TERMINAL (-2)")
         views = self._views(state, past, actor)
         after = self._apply_all(state, self._check_actions(state, actor, views[actor]))
         return [(below, self._moved(past, views, actor, action)) for action, below in after]
@@ -244,36 +248,22 @@ class _Checker:
     def _observation(self, name: str, *arguments: Any) -> str:
         seen = self._ask(name, *arguments)
         if not isinstance(seen, str):
-            self._note("observations", f"{name}() gives {seen!r}; it must be a string, empty when nothing is seen")
+            self._note("observations", f"{name}() gives {shown(seen)}; it must be a string, empty when nothing is seen")
         elif self._ask(name, *arguments) != seen:
             self._note("observations", f"{name}() gives different answers for the same state")
-        return str(seen)
+        return seen if isinstance(seen, str) else shown(seen)
 
     def _check_returns(self, state: Any) -> None:
-        returns = self._ask("returns", state)
-        try:
-            first, second = (float(value) for value in returns)
-        except (TypeError, ValueError):
-            first = second = math.nan
-        if not math.isfinite(first) or not math.isfinite(second):
-            self._note("returns", f"returns() gives {returns!r}; it must be two finite numbers")
-        elif abs(first + second) > 1e-9:
-            self._note("zero-sum", f"the returns {returns} sum to {first + second:g}, not to 0")
+        problem = returns_problem(self._ask("returns", state))
+        if problem is not None:
+            self._note(*problem)
 
     def _check_chance(self, state: Any) -> list[int]:
         outcomes = self._ask("chance_outcomes", state)
-        try:
-            chances = {outcome: float(chance) for outcome, chance in outcomes}
-        except (TypeError, ValueError):
-            self._stop("chance", f"chance_outcomes() gives {outcomes!r}; it must be (outcome, probability) pairs")
-        if len(chances) != len(outcomes):
-            self._note("chance", "a chance outcome is listed twice")
-        if not all(chance > 0 for chance in chances.values()):
-            self._note("chance", "a chance outcome has no positive probability; leave it out")
-        total = sum(chances.values())
-        if not abs(total - 1.0) <= 1e-9:
-            self._note("chance", f"the probabilities of the chance outcomes sum to {total:g}, not to 1")
-        return list(chances)
+        problem = chance_problem(outcomes)
+        if problem is not None:
+            self._stop("chance", problem)
+        return [outcome for outcome, _ in outcomes]
 
     def _check_actions(self, state: Any, actor: int, view: int) -> list[int]:
         listed = self._ask("legal_actions", state)

@@ -10,7 +10,7 @@ from tacit.games.betting import CALL, FOLD
 
 STREETS = ("before the flop", "on the flop", "on the turn", "on the river")
 _ALL_IN = ("all-in", "allin", "all in", "a")
-_SIZE = re.compile(r"(?:b|bet|r|raise)?(?: ?to)? ?(\d[\d,]*)")
+_SIZE = re.compile(r"(?:b|bet|r|raise)?(?: ?to)? ?(\d[\d,]{0,30})")
 _NO_SIZE = ("b", "bet", "r", "raise")
 
 

@@ -7,6 +7,7 @@ refer to it, and again after it was changed.
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 import sysconfig
@@ -59,18 +60,18 @@ class OwnName:
           TacitError: it is nowhere there.
         """
         old = Path(self.path)
-        if old.is_file():
+        if os.path.isfile(old):
             return self
         for folder in Path(place).resolve().parents:
             for parts in range(1, len(old.parts)):
                 moved = folder.joinpath(*old.parts[-parts:])
-                if moved.is_file():
+                if os.path.isfile(moved):
                     return OwnName(str(moved), self.class_name, self.arguments)
         raise TacitError(f"{self.path} is no longer there, nor near {place}")
 
     def absolute(self) -> OwnName:
         """Returns the name with the whole path, so that it means the same from everywhere."""
-        return OwnName(str(Path(self.path).expanduser().resolve()), self.class_name, self.arguments)
+        return OwnName(str(Path(os.path.expanduser(self.path)).resolve()), self.class_name, self.arguments)
 
 
 def parse_own(text: str) -> OwnName | None:
@@ -95,8 +96,8 @@ def load_own(path: str, name: str, kind: str = "class") -> Any:
     Raises:
       TacitError: there is no such file or name, or importing the file failed; it says in which line.
     """
-    file = Path(path).expanduser()
-    if not file.is_file():
+    file = Path(os.path.expanduser(path))
+    if not os.path.isfile(file):  # Path.is_file raises where a name is too long
         raise TacitError(f"no Python file at {path}")
     module = _imported(file.resolve(), path)
     if not hasattr(module, name):

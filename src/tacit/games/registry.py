@@ -99,9 +99,11 @@ def recall_game(name: str, source: str | None, place: str | Path) -> AnyGame:
     Raises:
       TacitError: the game is not known, its file has gone, or the rules have other parameters now.
     """
-    own = None if source is None else parse_own(source)
-    if own is None:
+    if source is None:
         return load_game(name)
+    own = parse_own(source) if isinstance(source, str) else None  # it comes from a file
+    if own is None:
+        raise TacitError(f"{source!r} names no game of one's own")
     found = own.found_near(place)
     game = load_game(str(found))
     if str(game) != name:

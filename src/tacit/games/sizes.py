@@ -122,7 +122,7 @@ def parse_menu(text: str) -> Sizes:
 
 
 def _parse_size(piece: str, text: str) -> Size:
-    match = re.fullmatch(r"(allin)|(\d*)geo|(\d*\.?\d+)(x?)", piece)
+    match = re.fullmatch(r"(allin)|(\d?)geo|(\d*\.?\d+)(x?)", piece)
     if match is None:
         try:
             size = float(piece)  # as 1e-1

@@ -7,6 +7,8 @@ from typing import Any
 
 from tacit.games.base import CHANCE, Game, InfostateGame, Moves
 
+MOST_LETTERS = 200
+"""Letters of an observation or a name that are told."""
 SHOWN_MOVES = 20
 """Moves of a history that are told."""
 
@@ -34,7 +36,7 @@ def history_in_words(game: Game[Any], moves: Moves) -> tuple[str, ...]:
 def action_in_words(game: Game[Any], state: Any, action: int) -> str:
     """Returns an action's name, or its number where the game gives it no other."""
     with suppress(Exception):
-        name = game.action_name_at(state, action).strip()
+        name = _short(game.action_name_at(state, action))
         return name if name != str(action) else f"action {action}"
     return f"action {action}"
 
@@ -46,9 +48,15 @@ def _sights_in_words(game: Game[Any], state: Any) -> str:
     with suppress(Exception):
         sights = {"all": game.public_observation(state)}
         sights |= {f"player {player}": game.private_observation(state, player) for player in (0, 1)}
-        seen = ", ".join(f"{who} see{'' if who == 'all' else 's'} {what}" for who, what in sights.items() if what)
+        seen = ", ".join(f"{who} see{'' if who == 'all' else 's'} {_short(what)}" for who, what in sights.items() if what)
         return f" ({seen})" if seen else ""
     return ""
+
+
+def _short(text: str) -> str:
+    """Returns a text of the game's on one line, its beginning where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]}..."
 
 
 def after(words: tuple[str, ...]) -> str:

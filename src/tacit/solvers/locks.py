@@ -7,6 +7,7 @@ response may deviate everywhere but where play is locked, and exploitability is 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import TacitError
-from tacit.files import check_readable
+from tacit.files import check_readable, parse_json
 from tacit.tree.base import Spot, Tree
 from tacit.tree.held import Held
 
@@ -66,11 +67,11 @@ def load_locks(path: str | Path) -> list[Lock]:
     Raises:
       TacitError: it is not there, or has something else.
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise TacitError(f"no file of locks at {path}")
     check_readable(path)
     try:
-        content = json.loads(Path(path).read_text())
+        content = parse_json(Path(path).read_text())
     except (ValueError, OSError) as error:
         raise TacitError(f"{path} is no JSON: {error}") from None
     return read_locks(content if isinstance(content, list) else [content], str(path))
@@ -84,7 +85,8 @@ def read_locks(content: Iterable[Any], source: str) -> list[Lock]:
     """
     locks = []
     for item in content:
-        if not isinstance(item, dict) or set(item) != {"at", "play"} or not isinstance(item["at"], str):
+        kinds = {key: type(value) for key, value in item.items()} if isinstance(item, dict) else {}
+        if kinds not in ({"at": str, "play": str}, {"at": str, "play": dict}):
             raise TacitError(f'{source}: a lock is written {{"at": "check", "play": {{"bet to 100": 0.5, "check": 0.5}}}}')
         locks.append(Lock(item["at"], item["play"]))
     return locks
@@ -192,7 +194,7 @@ def _parse_shares(play: str) -> Shares:
 def _share(share: Any, action: str) -> float:
     try:
         number = float(share)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = -1.0
     if not 0.0 <= number <= 1.0:
         raise TacitError(f"the share {share!r} of {action!r} must be a number from 0 to 1")

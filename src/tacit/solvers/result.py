@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from safetensors.numpy import save
 
 from tacit.errors import TacitError
 from tacit.evaluation import BestResponse, Quality, StrategyViews, best_response
-from tacit.files import check_readable, write_whole
+from tacit.files import check_readable, parse_json, write_whole
 from tacit.games import AnyGame, game_source, recall_game
 from tacit.html import card, facts, log_curve
 from tacit.kernels import make_passes
@@ -41,6 +42,10 @@ _METADATA = {
     "seed": int,
 }
 """What is kept beside the arrays, and as what."""
+
+
+_UNREADABLE = (SafetensorError, LookupError, TypeError, ValueError, OverflowError, OSError)
+"""What reading a damaged file raises."""
 
 
 class Point(NamedTuple):
@@ -219,18 +224,18 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     Raises:
       TacitError: the file is missing, cannot be read, is cut short, of another kind, or made for another version of the game.
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise TacitError(f"no file at {path}")
     check_readable(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
-            metadata = {"locks": [], "seed": 0, **json.loads((file.metadata() or {})["tacit"])}  # older files have none
+            metadata = {"locks": [], "seed": 0, **parse_json((file.metadata() or {})["tacit"])}  # older files have none
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         if metadata["format"] != FORMAT:
             raise TacitError(f"{path} is of format {metadata['format']}, this version reads {FORMAT}")
         _check_metadata(metadata)
         _check_tensors(tensors)
-    except (SafetensorError, KeyError, TypeError, ValueError, OSError):
+    except _UNREADABLE:
         raise TacitError(f"{path} is not a saved solve, or is damaged") from None
     if game is not None and str(game) != metadata["game"]:
         raise TacitError(f"{path} is a solve of {metadata['game']}, not of {game}")
@@ -257,8 +262,8 @@ def is_saved_solve(path: str | Path) -> bool:
     """Returns whether a file says that it is a saved solve, of any version; the rest of it is not looked at."""
     try:
         with safe_open(str(path), framework="numpy") as file:
-            return str(json.loads((file.metadata() or {})["tacit"])["format"]).startswith(FORMAT.rstrip("0123456789"))
-    except (SafetensorError, KeyError, TypeError, ValueError, OSError):
+            return str(parse_json((file.metadata() or {})["tacit"])["format"]).startswith(FORMAT.rstrip("0123456789"))
+    except _UNREADABLE:
         return False
 
 
@@ -267,7 +272,7 @@ def saved_game(path: str | Path) -> str | None:
     if not is_saved_solve(path):
         return None
     with safe_open(str(path), framework="numpy") as file:
-        return str(json.loads(file.metadata()["tacit"]).get("game"))
+        return str(parse_json(file.metadata()["tacit"]).get("game"))
 
 
 def _check_metadata(metadata: dict[str, Any]) -> None:
@@ -286,10 +291,11 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 def _check_tensors(tensors: dict[str, Floats]) -> None:
     """Raises a `ValueError` where the arrays are not those `save` writes.
 
-    An exact solve has no state to continue from, a lean one no strategy that its regrets do not tell.
+    An exact solve has no state to continue from, a lean one no strategy that its regrets do not tell; one by
+    sampled games may have baselines.
     """
     lean = {"probabilities", "state.average", "state.regret"}
-    if set(tensors) not in ({"probabilities"}, lean, {*lean, "state.strategy"}):
+    if set(tensors) not in ({"probabilities"}, lean, {*lean, "state.strategy"}, {*lean, "state.baseline"}):
         raise ValueError("arrays")
     if not all(array.dtype in (np.float64, np.float32) and np.isfinite(array).all() for array in tensors.values()):
         raise ValueError("numbers")

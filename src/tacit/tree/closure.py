@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 
 from tacit.errors import TacitError
-from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, actions_problem, check_depth
+from tacit.games import answers
+from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, check_depth
 from tacit.tree.estimate import MemoryWatch
 from tacit.tree.growing import compile_observations
 from tacit.tree.growth import starts
@@ -68,7 +69,7 @@ class _Walk:
         self.actor.append(actor)
         self.last_move.append(move)
         self.chance.append(chance)
-        self.payoff.append(float(game.returns(state)[0]) if actor == TERMINAL else 0.0)
+        self.payoff.append(answers.payoff(game, state) if actor == TERMINAL else 0.0)
         self.outcomes[move].append(history)
         for player in (0, 1):
             number = _NOTHING_SEEN
@@ -80,8 +81,11 @@ class _Walk:
     def add_actions(self, state: Any, history: int) -> tuple[int, ...]:
         """Returns the legal actions of a history, after a comparison with those of the others that look alike."""
         actor = self.actor[history]
-        infostate, actions = self.seen[actor][history], tuple(self.game.legal_actions(state))
-        if self.legal.setdefault(infostate, actions) != actions:
+        infostate = self.seen[actor][history]
+        if infostate not in self.legal:
+            self.legal[infostate] = answers.legal_actions(self.game, state)
+        actions = tuple(self.game.legal_actions(state))
+        if self.legal[infostate] != actions:
             raise TacitError(f"{self.game}: legal actions differ within the infostate {self.game.infostate(state, actor)!r}")
         return actions
 
@@ -106,7 +110,7 @@ def _walk(game: InfostateGame[Any], watch: MemoryWatch) -> _Walk:
         check_depth(game, depth)
         actor = game.actor(state)
         if actor == CHANCE:
-            outcomes = [(game.apply(state, o), move, chance * p, depth + 1) for o, p in game.chance_outcomes(state)]
+            outcomes = [(game.apply(state, o), move, chance * p, depth + 1) for o, p in answers.chance_outcomes(game, state)]
             stack.extend(reversed(outcomes))
             continue
         history = walk.add(state, actor, move, chance)
@@ -204,9 +208,6 @@ def _compile_own_infostates(walk: _Walk, watch: MemoryWatch) -> PublicTree:
             continue
         infostate = walk.seen[actor][history]
         if infostate not in acting:
-            problem = actions_problem(walk.legal[infostate])
-            if problem is not None:
-                raise TacitError(f"{walk.game}: {problem}")
             row = found[actor].setdefault((*moves[actor], infostate), len(found[actor]))
             acting[infostate] = row, moves[actor]
         elif acting[infostate][1] != moves[actor]:

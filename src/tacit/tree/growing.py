@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from tacit.errors import TacitError
-from tacit.games.base import Game, InfostateGame, actions_problem, check_depth
+from tacit.games import answers
+from tacit.games.base import Game, InfostateGame, check_depth
 from tacit.tree.estimate import MemoryWatch
 from tacit.tree.growth import Growth, grown_tree, join_growths
 from tacit.tree.observations import Arrival, resolve_chance
@@ -133,12 +134,9 @@ class GrowingTree:
 
     def _legal_actions(self, state: Any, row: int, legal: dict[int, Actions]) -> Actions:
         """Returns the legal actions of a history, the same as those noted for its row."""
-        actions = tuple(self.game.legal_actions(state))
         known = legal.get(row)
+        actions = answers.legal_actions(self.game, state) if known is None else tuple(self.game.legal_actions(state))
         if known is None:
-            problem = actions_problem(actions)
-            if problem is not None:
-                raise TacitError(f"{self.game}: {problem}")
             legal[row] = actions
         elif known != actions:
             raise TacitError(

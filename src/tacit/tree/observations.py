@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tacit.games import answers
 from tacit.games.base import CHANCE, Game, check_depth
 
 
@@ -40,7 +41,7 @@ def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
         actor = game.actor(state)
         if actor == CHANCE:
             seen = (public, first, second)
-            outcomes = [(game.apply(state, o), depth + 1, chance * p, *seen) for o, p in game.chance_outcomes(state)]
+            outcomes = [(game.apply(state, o), depth + 1, chance * p, *seen) for o, p in answers.chance_outcomes(game, state)]
             stack.extend(reversed(outcomes))
         else:
             yield Arrival(state, actor, chance, public, (first, second))

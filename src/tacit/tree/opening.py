@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.games import answers
 from tacit.games.base import TERMINAL, Game
 from tacit.tree.growth import NO_ENTRY, Growth, RowGrowth
 from tacit.tree.observations import Arrival
@@ -119,7 +120,7 @@ def add_arrival(
         histories.rows[player].append(found.setdefault((above[player], own[player], arrival.private[player]), len(found)))
     histories.chance.append(arrival.chance * chance)
     if over:
-        child.payoff.append(float(game.returns(arrival.state)[0]))
+        child.payoff.append(answers.payoff(game, arrival.state))
     else:
         histories.states.append(arrival.state)
 

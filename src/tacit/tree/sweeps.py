@@ -11,6 +11,7 @@ import random
 from itertools import count
 from typing import Any, NamedTuple
 
+from tacit.games import answers
 from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, check_depth
 
 WIDTH = 64
@@ -58,11 +59,11 @@ def _sweep(game: Game[Any], generator: random.Random) -> tuple[float, float]:
         for state in states:
             actor = game.actor(state)
             if actor == CHANCE:
-                moves.extend((state, outcome) for outcome, _ in game.chance_outcomes(state))
+                moves.extend((state, outcome) for outcome, _ in answers.chance_outcomes(game, state))
                 continue
             histories += weight
             if actor != TERMINAL:
-                moves.extend((state, action) for action in game.legal_actions(state))
+                moves.extend((state, action) for action in answers.legal_actions(game, state))
                 if isinstance(game, InfostateGame):
                     name_bytes += weight * sum(len(game.infostate(state, player)) + BYTES_PER_STRING for player in (0, 1))
         if not moves or visits > MAX_VISITS or weight > _PLENTY:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from tacit.errors import TacitError
+from tacit.files import parse_json
 
 Frame = dict[str, Any]
 Message = Mapping[str, Any]
@@ -90,6 +91,25 @@ def make_desk(name: str, context: Mapping[str, Any]) -> Desk:
     return desk
 
 
+def read_message(text: str) -> dict[str, Any]:
+    """Returns the message that a browser sent.
+
+    Raises:
+      TacitError: it is no JSON object that says what to do.
+    """
+    try:
+        message = parse_json(text, strict=True)
+    except ValueError:
+        raise TacitError("a message must be JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("do"), str):
+        raise TacitError('a message must be an object with a "do"')
+    if not isinstance(message.get("desk"), str | None):
+        raise TacitError(f"no such desk: there are {', '.join(DESKS)}")
+    if not isinstance(message.get("id"), int | str | None):
+        raise TacitError("the id of a message is a number or a text")
+    return message
+
+
 def text_of(message: Message, key: str, default: str | None = None) -> str:
     """Returns a text in a message.
 
@@ -127,10 +147,10 @@ def number_of(message: Message, key: str, default: float) -> float:
 
 
 def refuse_code(context: Mapping[str, Any], *names: str) -> None:
-    """Refuses names that would run a Python file, unless the server is for this machine alone.
+    """Refuses names that would run a Python file, or have OpenSpiel read one, unless the server is for this machine alone.
 
     Raises:
       TacitError: one of the names does.
     """
-    if not context.get("files", True) and any(".py" in name for name in names):
+    if not context.get("files", True) and any(".py" in name or "filename" in name for name in names):
         raise TacitError("files of one's own are opened only by a server that listens on 127.0.0.1")

@@ -7,13 +7,14 @@ it has pointed at this machine (DNS rebinding) the `Host` is wrong. So both are 
 from __future__ import annotations
 
 import secrets
-from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tacit.web.settings import ServeSettings, is_loopback
 
 COOKIE = "tacit_token"
+PATIENCE = 10
+"""Bursts of messages that are refused before a tab counts as a flood."""
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -53,21 +54,29 @@ class Guard:
     def _problem(self, scope: Any, headers: dict[str, str]) -> str:
         """Returns why a request is refused, or nothing."""
         host = headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
+        name = _host_name(f"//{host}")
         if self._settings.is_local and not is_loopback(name):
             return f"this server answers to 127.0.0.1 and localhost, not to {name or 'no name'}"
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         origin = headers.get("origin")
-        if changes and (origin is None or urlsplit(origin).netloc != host):
+        if changes and (origin is None or origin.partition("://")[2] != host):
             return "the origin of this request is another site"
         if self._settings.token and not self._has_token(scope, headers):
             return "this server wants the token: open the address that it printed, with ?token=..."
         return ""
 
     def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        given = _query_token(scope) or (cookie.value if cookie else "")
+        cookies = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
+        given = _query_token(scope) or next((value for name, _, value in cookies if name == COOKIE), "")
         return secrets.compare_digest(given.encode(), self._settings.token.encode())
+
+
+def _host_name(address: str) -> str:
+    """Returns the name of the host in an address, nothing where that cannot be read."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _query_token(scope: Any) -> str:
@@ -103,3 +112,24 @@ class MessageRate:
             return False
         self._left -= 1.0
         return True
+
+
+class FloodWatch:
+    """Tells a tab that is a little fast from one that floods the server.
+
+    Args:
+      per_second: The steady rate of messages.
+      burst: Messages that may come at once; of those beyond it, `PATIENCE` times as many are answered before the tab is closed.
+    """
+
+    def __init__(self, per_second: float, burst: int) -> None:
+        self._rate = MessageRate(per_second, burst)
+        self._patience = MessageRate(per_second, PATIENCE * burst)
+        self.is_flood = False
+
+    def allows(self, now: float) -> bool:
+        """Returns whether a message at a time, in seconds, is within the rate."""
+        if self._rate.allows(now):
+            return True
+        self.is_flood = not self._patience.allows(now)
+        return False

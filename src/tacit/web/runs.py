@@ -6,20 +6,16 @@ run that was resumed has dropped its latest lines; then the browser is told to b
 
 from __future__ import annotations
 
-import json
-import math
 import shlex
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tacit.reproduce.published import published_figure
+from tacit.training.listing import epochs_in, read_json, run_folders
 
 MOST_RUNS = 200
 """Runs that are listed, the latest ones."""
-DEPTH = 4
-"""Folders within folders in which runs are looked for."""
 MOST_BYTES = 2 * 2**20
 """Bytes of metrics that one answer reads."""
 LIVE_SECONDS = 60.0
@@ -38,7 +34,7 @@ class RunList:
 
     def listed(self) -> list[dict[str, Any]]:
         """Returns the runs, the latest first, ready for JSON."""
-        runs = [run for path in _run_folders(self._folder, DEPTH) if (run := self._run(path)) is not None]
+        runs = [run for path in run_folders(self._folder) if (run := self._run(path)) is not None]
         return sorted(runs, key=lambda run: -run["changed"])[:MOST_RUNS]
 
     def metrics(self, name: str, after: int = 0) -> dict[str, Any]:
@@ -51,7 +47,7 @@ class RunList:
         Returns:
           `epochs`, each with its numbers; `next`; `anew`, whether the file has become shorter, so that all epochs are told.
         """
-        known = {self._name(path): path for path in _run_folders(self._folder, DEPTH)}
+        known = {self._name(path): path for path in run_folders(self._folder)}
         if name not in known:
             return {"problem": f"no run {name!r} in {self._folder}", "epochs": [], "next": 0, "anew": True}
         try:
@@ -63,24 +59,24 @@ class RunList:
         except FileNotFoundError:
             return {"epochs": [], "next": 0, "anew": True}
         whole = text[: text.rfind(b"\n") + 1]
-        return {"epochs": list(_epochs(whole)), "next": start + len(whole), "anew": anew}
+        return {"epochs": list(epochs_in(whole)), "next": start + len(whole), "anew": anew}
 
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self._folder)) if path != self._folder else path.name
 
     def _run(self, path: Path) -> dict[str, Any] | None:
-        config = _read_json(path / "config.json")
+        config = read_json(path / "config.json")
         if config is None or not {"system", "game"} <= config.keys():
             return None
         metrics = path / "metrics.jsonl"
         changed = max(_changed(metrics), _changed(path / "config.json"))
-        epochs = list(_epochs(_tail(metrics)))
+        epochs = list(epochs_in(_tail(metrics)))
         judged = [epoch for epoch in epochs if epoch.get("exploitability") is not None]
         system, game, folder = str(config["system"]), str(config["game"]), shlex.quote(str(path))
         trains = config.get("own_system") or system
         figure = published_figure(system, game, str(config.get("solver", "")))
         last = epochs[-1] if epochs else {}
-        done, asked = int(last.get("epoch") or 0), config.get("epochs")
+        done, asked = _whole(last.get("epoch")), config.get("epochs")
         age = time.time() - changed
         return {
             "name": self._name(path), "path": str(path), "system": system, "game": game, "seed": config.get("seed"),
@@ -99,33 +95,9 @@ class RunList:
         }  # fmt: skip
 
 
-def _run_folders(folder: Path, depth: int) -> Iterator[Path]:
-    """Yields the folders of runs in a folder and below it."""
-    if (folder / "config.json").is_file():
-        yield folder
-    elif depth and folder.is_dir():
-        for inside in sorted(folder.iterdir()):
-            if inside.is_dir() and not inside.name.startswith(".") and not inside.is_symlink():
-                yield from _run_folders(inside, depth - 1)
-
-
-def _read_json(path: Path) -> dict[str, Any] | None:
-    try:
-        facts = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return facts if isinstance(facts, dict) else None
-
-
-def _epochs(text: bytes) -> Iterator[dict[str, Any]]:
-    """Yields what the lines of metrics say; lines that a crash garbled are left out, and so are numbers that are none."""
-    for line in text.splitlines():
-        try:
-            epoch = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(epoch, dict):
-            yield {key: value for key, value in epoch.items() if not (isinstance(value, float) and not math.isfinite(value))}
+def _whole(value: Any) -> int:
+    """Returns a count, 0 where it is none."""
+    return value if type(value) is int else 0
 
 
 def _tail(path: Path, size: int = 65_536) -> bytes:
@@ -149,5 +121,5 @@ def _changed(path: Path) -> float:
 
 def _epoch_seconds(epochs: list[dict[str, Any]]) -> float:
     """Returns how long the latest epoch took."""
-    times = [epoch["seconds"] for epoch in epochs[-2:] if isinstance(epoch.get("seconds"), int | float)]
+    times = [epoch["seconds"] for epoch in epochs[-2:] if isinstance(epoch.get("seconds"), float)]
     return float(times[-1] - times[0]) if len(times) == 2 else 0.0

@@ -12,14 +12,16 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tacit.errors import TacitError
-from tacit.web.desk import DESKS, SLOW, Frame
-from tacit.web.guard import MessageRate
+from tacit.web.desk import DESKS, SLOW, Frame, read_message
+from tacit.web.guard import FloodWatch
 from tacit.web.pool import WorkerPool
 from tacit.web.settings import ServeSettings
 from tacit.web.store import Store
 
 MAX_FRAMES = 1_000
 """Frames that may wait for a browser that does not read them; then the tab is closed."""
+FLOOD = 4429
+"""The code with which tabs are closed that send far too many messages."""
 _PLAYER = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
@@ -59,11 +61,11 @@ class Tabs:
         await socket.accept()
         if len(self._tabs) >= self._settings.max_connections:
             await socket.send_text(json.dumps({"type": "error", "message": "the server is full: try again in a while"}))
-            await socket.close(4429)
+            await socket.close(FLOOD)
             return
         self._count += 1
         name = f"tab{self._count}"
-        tab = self._tabs[name] = _Tab(name)
+        tab = self._tabs[name] = _Tab(name, FloodWatch(self._settings.messages_per_second, self._settings.burst))
         sender = asyncio.create_task(tab.pump(socket))
         try:
             while True:
@@ -72,6 +74,9 @@ class Tabs:
                     self._take(tab, text)
                 except TacitError as error:
                     tab.send({"type": "error", "message": " ".join(str(error).split())})
+                if tab.watch.is_flood:  # no page of ours does that, and each answer costs as much as a message
+                    await socket.close(FLOOD)
+                    return
         except (WebSocketDisconnect, KeyError, RuntimeError):
             pass  # it left, or sent bytes where text is due
         finally:
@@ -82,16 +87,11 @@ class Tabs:
 
     def _take(self, tab: _Tab, text: str) -> None:
         """Works on one message of a browser."""
-        if not tab.rate(self._settings).allows(time.monotonic()):
+        if not tab.watch.allows(time.monotonic()):
             raise TacitError("too many messages: slow down")
         if len(text.encode()) > self._settings.max_message:
             raise TacitError(f"a message has at most {self._settings.max_message:,} bytes")
-        try:
-            message = json.loads(text)
-        except (ValueError, RecursionError):
-            raise TacitError("a message must be JSON") from None
-        if not isinstance(message, dict) or not isinstance(message.get("do"), str):
-            raise TacitError('a message must be an object with a "do"')
+        message = read_message(text)
         if message["do"] == "hello":
             self._greet(tab, message)
         elif message["do"] == "now":
@@ -135,17 +135,10 @@ class Tabs:
 class _Tab:
     """One browser tab."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.player = name, ""
+    def __init__(self, name: str, watch: FloodWatch) -> None:
+        self.name, self.player, self.watch = name, "", watch
         self.lanes: dict[str, str] = {}
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue(MAX_FRAMES)
-        self._rate: MessageRate | None = None
-
-    def rate(self, settings: ServeSettings) -> MessageRate:
-        """Returns the rate of its messages."""
-        if self._rate is None:
-            self._rate = MessageRate(settings.messages_per_second, settings.burst)
-        return self._rate
 
     def send(self, frame: Frame) -> None:
         """Queues a frame; a tab that does not read loses frames, and is closed."""

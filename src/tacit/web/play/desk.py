@@ -16,7 +16,7 @@ from tacit.web.desk import Message, Outlet, flag_of, number_of, refuse_code, tex
 from tacit.web.play.ending import judge_hand
 from tacit.web.play.hand import Hand
 from tacit.web.play.luck import Luck
-from tacit.web.play.opponents import open_artifact, opponents_for, play_options
+from tacit.web.play.opponents import open_artifact, opponents_for, play_options, refuse_paths
 from tacit.web.play.scenes import Stage, make_stage
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
@@ -58,6 +58,7 @@ class PlayDesk:
             raise TacitError(f"unknown seat {seat!r}: choose 0, 1 or random")
         name, opponent = text_of(message, "game"), text_of(message, "opponent", "default")
         refuse_code(self._context, name, opponent)
+        refuse_paths(self._context, opponent)
         out.frame("opening", text="Setting the table", done=None)
         game = load_game(name)
         artifact = open_artifact(game, opponent, out)
@@ -75,6 +76,7 @@ class PlayDesk:
         """Loads an opponent, and where the message asks for it has it play a hand, so that a table opens at once later."""
         name, opponent = text_of(message, "game"), text_of(message, "opponent", "default")
         refuse_code(self._context, name, opponent)
+        refuse_paths(self._context, opponent)
         game = load_game(name)
         artifact = open_artifact(game, opponent, out)
         if flag_of(message, "plays"):

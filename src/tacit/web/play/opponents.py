@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tacit import artifacts
 from tacit.agents.options import SearchOptions
 from tacit.artifacts.base import Artifact, Monitor
-from tacit.artifacts.bot import POT_ODDS, SEARCHING
+from tacit.artifacts.bot import BOTS, POT_ODDS, SEARCHING
 from tacit.artifacts.default import is_small_board
+from tacit.errors import TacitError
+from tacit.files import parse_json
 from tacit.games import AnyGame
 from tacit.games.small_poker import SmallPoker
-from tacit.training.shipped import shipped_for
+from tacit.training.shipped import PRETRAINED, shipped_for
 from tacit.web.desk import Outlet
 
 ITERATIONS = 128
@@ -66,11 +68,24 @@ def _runs_of(game: AnyGame, folder: Path) -> list[Path]:
     found = []
     for config in sorted(folder.glob("*/config.json"))[:MOST_RUNS]:
         try:
-            if json.loads(config.read_text()).get("game") == str(game):
+            if parse_json(config.read_text()).get("game") == str(game):
                 found.append(config.parent)
         except (OSError, ValueError, AttributeError):
             continue  # somebody else's file, or one that is being written
     return found
+
+
+def refuse_paths(context: Mapping[str, Any], opponent: str) -> None:
+    """Refuses opponents that are files or folders of the server, unless it is for this machine alone.
+
+    Raises:
+      TacitError: the opponent is no bot, nothing that is shipped, and no run in the folder of runs.
+    """
+    if context.get("files", True) or opponent in (*BOTS, "default") or opponent.startswith(PRETRAINED):
+        return
+    runs = [run for run in Path(context.get("runs", "")).glob("*") if (run / "config.json").is_file() and not run.is_symlink()]
+    if not {opponent, opponent.rpartition(":")[0]} & {str(run) for run in runs}:
+        raise TacitError(f"no opponent {opponent!r} here: choose one that is on offer")
 
 
 def open_artifact(game: AnyGame, opponent: str, out: Outlet) -> Artifact:

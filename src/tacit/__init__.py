@@ -60,14 +60,15 @@ if TYPE_CHECKING:
     from tacit.agents.options import SearchOptions
     from tacit.agents.table import play_game
     from tacit.arena.match import MatchResult
-    from tacit.artifacts import evaluate, load_agent, open, show
+    from tacit.artifacts import load_agent, open, show
     from tacit.artifacts.base import Artifact, Evaluation
-    from tacit.artifacts.matches import match
     from tacit.artifacts.searches import solve_by_search
     from tacit.artifacts.training import TrainResult, train
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
+    from tacit.scale.evaluations import evaluate
+    from tacit.scale.matches import match
     from tacit.solvers import Lock, SolveResult, load_result, solve
     from tacit.tree.base import Strategy
     from tacit.tree.compiler import compile_game
@@ -90,11 +91,11 @@ _HOMES = {
     "TrainResult": "tacit.artifacts.training",
     "check_game": "tacit.games.check",
     "compile_game": "tacit.tree.compiler",
-    "evaluate": "tacit.artifacts",
+    "evaluate": "tacit.scale.evaluations",
     "load_agent": "tacit.artifacts",
     "load_game": "tacit.games",
     "load_result": "tacit.solvers",
-    "match": "tacit.artifacts.matches",
+    "match": "tacit.scale.matches",
     "open": "tacit.artifacts",
     "play_game": "tacit.agents.table",
     "register_game": "tacit.games",

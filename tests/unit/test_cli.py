@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from tacit import __version__
 from tacit.reproduce.tabular import EXPERIMENTS
 from tests.command import tacit
 
@@ -225,6 +226,11 @@ def test_brackets_are_no_markup(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(source)
     result = tacit("solve", "own.py:OneCardBluff(cards=2)", "--solver", "lp", "--show", "9", cwd=tmp_path)
     assert "[/quiet] :smile:" in result.stdout
+
+
+def test_version() -> None:
+    asked = tacit("--version")
+    assert (asked.returncode, asked.stdout, asked.stderr) == (0, f"tacit {__version__}\n", "")
 
 
 def test_help_does_not_import_the_heavy_libraries() -> None:

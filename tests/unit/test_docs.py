@@ -2,16 +2,21 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import typer
 
+from tacit.cli.main import app
 from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [DOCS.parent / "README.md", *(page for page in sorted(DOCS.glob("*.md")) if page.name != "LOG.md")]
 BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.\d*")
 
@@ -35,7 +40,9 @@ def assert_printed(printed: str, claimed: str) -> None:
         assert [float(number) for number in found] == pytest.approx([float(number) for number in numbers], abs=1.01 * unit)
 
 
-@pytest.mark.parametrize(("page", "count"), [("rebel.md", 3), ("sog.md", 1), ("pettingzoo.md", 1)])
+@pytest.mark.parametrize(
+    ("page", "count"), [("../README.md", 1), ("commands.md", 1), ("rebel.md", 3), ("sog.md", 1), ("pettingzoo.md", 1)]
+)
 def test_the_code_of_a_page_runs_and_prints_what_it_says(
     page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -48,19 +55,51 @@ def test_the_code_of_a_page_runs_and_prints_what_it_says(
     try:
         for block in blocks:
             exec(compile(block["code"], f"docs/{page}", "exec"), names)
-            assert_printed(capsys.readouterr().out, block["printed"])
+            printed = capsys.readouterr().out
+            if block["printed"] is not None:
+                assert_printed(printed, block["printed"])
     finally:
         torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("name_of_page", ["rebel.md", "sog.md"])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        file, _, heading = target.partition("#")
+        if "://" in target:
+            continue
+        assert (page.parent / file).exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.*)$", (page.parent / file).read_text(), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in headings], target
+
+
+@pytest.mark.parametrize("name_of_page", ["rebel.md", "sog.md", "results.md"])
 def test_pages_name_only_files_that_exist(name_of_page: str) -> None:
-    page = (DOCS / name_of_page).read_text()
-    for target in re.findall(r"\]\(([^)]+)\)", page):
-        assert (DOCS / target).exists(), target
-    root = DOCS.parent
-    for name in re.findall(r"`((?:\w+/)+\w+\.py)", page):
+    page, root = (DOCS / name_of_page).read_text(), DOCS.parent
+    for name in re.findall(r"[` ]((?:\w+/)+\w+\.py)", page):
         assert (root / name).exists() or (root / "src" / "tacit" / name).exists(), name
+
+
+def commands() -> list[str]:
+    """Every `tacit` command in the shell blocks of the pages, lines that go on joined."""
+    found: dict[str, None] = {}
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
+            lines = re.sub(r"\\\n", " ", block).splitlines()
+            found |= dict.fromkeys(line for line in lines if line.startswith("tacit "))
+    return list(found)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_of_pages_are_commands(line: str) -> None:
+    """Names, options and numbers are right; nothing is run."""
+    command: Any = typer.main.get_command(app)
+    words = shlex.split(re.sub(r"\b[SN]\b", "1", line), comments=True)[1:]
+    while hasattr(command, "commands"):
+        command = command.commands[words.pop(0)]
+    with command.make_context("tacit", words):
+        pass
 
 
 def test_kuhn_beliefs_are_those_by_hand(pictures: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""Layers: a module imports only from its own layer and from those above it in the list of README.md."""
+"""Layers: a module imports only from its own layer and from those above it in the list of docs/architecture.md."""
 
 import ast
 import re
@@ -16,8 +16,8 @@ CONSTANTS = ("__version__",)
 
 
 def listed() -> list[str]:
-    """The folders and single files of the package in the order of README.md."""
-    tree = re.search(r"^src/tacit/\n((?:  .*\n)+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    """The folders and single files of the package in the order of docs/architecture.md."""
+    tree = re.search(r"^src/tacit/\n((?:  .*\n)+)", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
     assert tree is not None
     heads = [re.match(r"(?:  ?\w+(?:/|\.py)(?= ))+", line) for line in tree[1].splitlines()]
     return [name for head in heads if head is not None for name in re.findall(r"\w+(?=/|\.py)", head[0])]

@@ -29,7 +29,7 @@ from tacit.training.run import open_run, train
 from tacit.training.settings import find_preset
 from tacit.training.system import System
 from tests.command import tacit
-from tests.unit.test_train_command import start_training, wait_for_change
+from tests.unit.test_train_command import start_training, wait_for_checkpoint
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,7 +91,7 @@ def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
     train(whole, straight)
     folder.start("kuhn_poker", config)
     process = start_training(folder.path, "kuhn_poker", "--resume", checkpoint_seconds=0.0, system="nfsp")
-    wait_for_change(folder.checkpoint, process, 0)
+    wait_for_checkpoint(folder, process)
     process.kill()
     _, err = process.communicate()
     assert process.returncode == -signal.SIGKILL, err
@@ -169,13 +169,13 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
     config = small(learning_rate="0.01")
     trainer = open_run(folder, "leduc_poker", config)
     train(trainer, folder, should_stop=stop_after(2))
-    before = folder.checkpoint.read_bytes()
+    before = {file: file.read_bytes() for file in folder.checkpoints().values()}
     broken = open_run(folder, "leduc_poker", config)
     assert isinstance(broken, NfspTrainer)
     broken.networks.params[1, 0, 0] = np.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate; the checkpoint of epoch 2 is kept"):
         train(broken, folder)
-    assert folder.checkpoint.read_bytes() == before
+    assert {file: file.read_bytes() for file in folder.checkpoints().values()} == before
     assert open_run(folder, "leduc_poker", config).epoch == 2
     exploding = NFSP.trainer(load_game("leduc_poker"), small(learning_rate="1000", epoch_rounds="2000"), "cpu")
     with pytest.raises(TacitError, match="lower learning_rate"):
@@ -230,7 +230,7 @@ def test_a_run_from_before_the_reading_of_the_papers_schedule_goes_on_as_it_bega
     facts = json.loads(folder.config.read_text())
     del facts["exploration_decay"], facts["reward_unit"]
     folder.config.write_text(json.dumps(facts))
-    for file in (folder.checkpoint, folder.network):
+    for file in (*folder.checkpoints().values(), folder.network):
         tensors, header = load_tensors(file)
         del header["config"]["exploration_decay"], header["config"]["reward_unit"]
         save_tensors(file, tensors, header)

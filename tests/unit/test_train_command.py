@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from tacit.rebel.config import preset
 from tacit.rebel.system import REBEL
 from tacit.training.folder import RunFolder
 from tacit.training.run import open_run, train
+from tacit.training.verify import verify_run
 from tests.command import tacit
 
 ROOT = Path(__file__).parents[2]
@@ -37,31 +39,39 @@ def start_training(
 
 def wait_for_change(path: Path, process: subprocess.Popen[str], before: int) -> None:
     """Waits until a file is written anew, or the process ends."""
-    while process.poll() is None and written_at(path) == before:
+    while process.poll() is None and (path.stat().st_mtime_ns if path.exists() else 0) == before:
         time.sleep(0.01)
 
 
-def written_at(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0
+def wait_for_checkpoint(folder: RunFolder[Any, Any], process: subprocess.Popen[str], before: int | None = None) -> None:
+    """Waits until there is a checkpoint of another epoch, or the process ends."""
+    while process.poll() is None and folder.checkpoint_epoch() == before:
+        time.sleep(0.01)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [2, 4])
+@pytest.mark.parametrize("kills", [2, 4, 16])
 def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> None:
+    """After each of them all files are whole, as `tacit runs verify` sees it; in the end every epoch is there once."""
     seed = int.from_bytes(os.urandom(4))
     print(f"kill moments drawn with seed {seed}")  # shown when the test fails
     moments = random.Random(seed)
-    folder, epochs = RunFolder(tmp_path / "run", REBEL), 30
+    folder, epochs = RunFolder(tmp_path / "run", REBEL), 30 * (1 + kills // 4)
     arguments = ("--preset", "smoke", "--set", f"epochs={epochs}", "--set", "evaluate_every=5", "--set", "epoch_examples=512")
     for kill in range(kills):
         resume = ("--resume",) if folder.holds_run() else ()
-        before = written_at(folder.checkpoint)
+        before = folder.checkpoint_epoch()
         process = start_training(folder.path, "kuhn_poker", *arguments, *resume, checkpoint_seconds=0.0)
-        if kill != 1:  # that one is killed wherever it is, perhaps before it has begun
-            wait_for_change(folder.checkpoint, process, before)
-        time.sleep(moments.uniform(0.0, 0.3))
+        if kill % 4 == 1:  # killed wherever it is, perhaps before it has begun
+            time.sleep(moments.uniform(0.0, 8.0))
+        else:
+            wait_for_checkpoint(folder, process, before)
+            time.sleep(moments.uniform(0.0, 0.3))
         process.kill()
         process.communicate()
+        if folder.holds_run():
+            assert [check for check in verify_run(folder.path) if check.problem is not None] == []
+            assert (folder.checkpoint_epoch() or 0) >= (before or 0)  # what was reached is never lost again
     process = start_training(folder.path, "kuhn_poker", *arguments, "--resume", "--json")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -69,7 +79,8 @@ def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> N
     assert (report["epoch"], report["finished"]) == (epochs, True)
     assert "going on after epoch" in err
     assert [progress.epoch for progress in folder.history()] == list(range(1, epochs + 1))
-    assert list(folder.kept_networks()) == [20, 25, 30]
+    assert list(folder.kept_networks()) == [epochs - 10, epochs - 5, epochs]
+    assert [check for check in verify_run(folder.path) if check.problem is not None] == []
     # Eight steps of 64 games an epoch, each with two searches of openings: none is lost, none counted twice.
     assert report["examples"] == folder.history()[-1].examples == 8 * (64 + 2) * epochs
     # Four playthroughs say little: how the numbers round, and so how many threads there are, moves that by a third.
@@ -112,12 +123,16 @@ def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
     train(open_run(folder, "kuhn_poker", config), folder)
     game = "kuhn_poker"
     if damage == "cut short":
-        content = folder.checkpoint.read_bytes()
-        folder.checkpoint.write_bytes(content[: len(content) // 3])
-        message = f"{folder.checkpoint} is not a checkpoint, or is damaged"
+        (checkpoint,) = folder.checkpoints().values()
+        content = checkpoint.read_bytes()
+        checkpoint.write_bytes(content[: len(content) // 3])
+        message = (
+            f"{checkpoint} is damaged: it was cut short or changed; "
+            "there is no other checkpoint to go on from (`tacit runs verify` says what still opens)"
+        )
     elif damage == "another game":
         train(open_run(other, "liars_dice(dice=1,faces=3)", config), other)
-        folder.checkpoint.write_bytes(other.checkpoint.read_bytes())
+        folder.checkpoints()[1].write_bytes(other.checkpoints()[1].read_bytes())
         message = "the checkpoint is of liars_dice(dice=1,faces=3), not of kuhn_poker"
     else:
         game, message = "leduc_poker", f"{folder.path} holds a run of kuhn_poker, not of leduc_poker"

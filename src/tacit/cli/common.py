@@ -19,10 +19,10 @@ from tacit.files import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
     from rich.table import Table
 
     from tacit.artifacts.base import Monitor
+    from tacit.cli.bars import Bars
     from tacit.solvers import Point
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
@@ -47,6 +47,12 @@ SearchTimeOption = Annotated[
 ]
 WorkersOption = Annotated[
     int, typer.Option("--workers", min=1, max=1_024, help="Processes that play, each on one thread; results are the same.")
+]
+EngineOption = Annotated[
+    str | None, typer.Option("--engine", help="Where --workers are: local, on this machine, or ray. [default: local]")
+]
+RayAddressOption = Annotated[
+    str | None, typer.Option("--ray-address", help="The Ray cluster of --engine ray. [default: a new one]")
 ]
 SearchExpansionsOption = Annotated[
     int | None,
@@ -81,6 +87,11 @@ def logger() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def say(line: str) -> None:
+    """Prints a note on standard error; the terminal alone breaks long ones."""
+    logger().print(line, soft_wrap=True)
 
 
 def plain_table(*headings: str) -> Table:
@@ -161,9 +172,11 @@ class StopRequest:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar() -> Iterator[Bars]:
     """Yields a progress display on standard error that vanishes when done; tasks have fields `unit`, `rate` and `note`."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    from tacit.cli.bars import Bars
 
     columns = (
         SpinnerColumn(),
@@ -175,7 +188,7 @@ def progress_bar() -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
     )
-    with Progress(*columns, console=logger(), transient=True, disable=not sys.stderr.isatty()) as progress:
+    with Bars(*columns, console=logger(), transient=True, disable=not sys.stderr.isatty()) as progress:
         yield progress
 
 

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli.common import (
+    EngineOption,
     JsonOption,
+    RayAddressOption,
     SearchExpansionsOption,
     SearchSafetyOption,
     SearchTimeOption,
@@ -56,11 +58,14 @@ def evaluate(
         str | None,
         typer.Option(help="What lbr may do: deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa. [default: rebel]"),
     ] = None,
+    aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out of lbr's results by AIVAT.")] = False,
     results: Annotated[Path | None, typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote.")] = None,
     player: Annotated[str | None, typer.Option(help="What the dealer called it. [default: the agent's name]")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     time_per_decision: SearchTimeOption = None,
     workers: WorkersOption = 1,
+    engine: EngineOption = None,
+    ray_address: RayAddressOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
@@ -82,7 +87,7 @@ def evaluate(
 
       tacit evaluate holdem-search --game "no_limit_holdem(board=3s7hTdKs,pot=500,stack=2000,bets=1|allin)" --safety re-solving
 
-      tacit evaluate pot-odds --metric lbr --game no_limit_holdem --lbr deepstack-56bets --hands 2000
+      tacit evaluate pot-odds --metric lbr --game no_limit_holdem --lbr deepstack-56bets --hands 2000 --aivat
 
       tacit evaluate pot-odds --metric aivat --results slumbot.jsonl
 
@@ -90,8 +95,8 @@ def evaluate(
 
       tacit evaluate leduc.tacit
     """
-    from tacit import artifacts
     from tacit.kernels import check_backend
+    from tacit.scale.evaluations import evaluate as measure
 
     if device != "cpu":
         check_backend("torch", device)
@@ -99,10 +104,12 @@ def evaluate(
     options: dict[str, Any] = {
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
         "expansions": expansions, "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
-        "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
-        "time_per_decision": time_per_decision, "workers": None if workers == 1 else workers,
+        "aivat": aivat or None, "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
+        "time_per_decision": time_per_decision,
     }  # fmt: skip
     with progress_monitor() as monitor:
         given = {name: value for name, value in options.items() if value is not None}
-        report = artifacts.evaluate(run, metric, game, monitor=monitor, **given).as_dict()
+        report = measure(
+            run, metric, game, workers=workers, engine=engine, ray_address=ray_address, monitor=monitor, **given
+        ).as_dict()
     print_json(report) if as_json else print_report(report)

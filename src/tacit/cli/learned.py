@@ -12,10 +12,10 @@ from tacit.cli.session import finish_run
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from tacit.reproduce.learned import Job, LearnedCell
+    from tacit.reproduce.learned import CellPlan, LearnedCell
 
 
-def learn(jobs: list[Job], picture: Path) -> list[LearnedCell]:
+def learn(jobs: list[CellPlan], picture: Path) -> list[LearnedCell]:
     """Returns what all runs reached, after drawing their learning curves.
 
     Raises:

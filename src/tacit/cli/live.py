@@ -1,4 +1,4 @@
-"""What people see while a run trains: a live line of the epoch, one of the evaluation, and a line that stays for each bound."""
+"""What people see while a run trains: live lines of the epoch, the evaluation and the crew; one stays for each bound."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.common import WIDE, StopRequest, logger, progress_bar
+from tacit.cli.crew_line import crew_line
 from tacit.cli.pace import Pace
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-
+    from tacit.cli.bars import Bars
     from tacit.cli.looks import Look
+    from tacit.scale.engine import Engine
     from tacit.training.events import EventWriter
     from tacit.training.folder import RunFolder
     from tacit.training.system import C, M, Trainer
@@ -25,6 +26,7 @@ def train_live(
     name: str,
     time_limit: float | None = None,
     on_epoch: Callable[[M], None] | None = None,
+    engine: Engine | None = None,
 ) -> tuple[M, bool]:
     """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it.
 
@@ -35,6 +37,7 @@ def train_live(
       name: what it is called.
       time_limit: stop after this many more seconds.
       on_epoch: called after every epoch of a run that is not evaluated, because others judge it; None evaluates it.
+      engine: who generates, shown in a line of its own; None where the run does it.
     """
     from tacit.training.preparing import preparations_told
     from tacit.training.run import train
@@ -43,7 +46,7 @@ def train_live(
         bars = held.enter_context(progress_bar())
         stop = held.enter_context(StopRequest(bars.console.print))
         events = held.enter_context(_events(folder, trainer.epoch))
-        display = _Display(bars, trainer, look, name)
+        display = _Display(bars, trainer, look, name, engine)
         held.enter_context(preparations_told(display.prepare))
 
         def show(now: M) -> None:
@@ -69,7 +72,7 @@ def train_live(
 class _Display:
     """Two live lines, and a growing table of the epochs that were evaluated."""
 
-    def __init__(self, bars: Bars, trainer: Any, look: Look, name: str) -> None:
+    def __init__(self, bars: Bars, trainer: Any, look: Look, name: str, engine: Engine | None = None) -> None:
         self._bars, self._look, self._bound = bars, look, ""
         self._wide = bars.console.width >= WIDE
         self._pace = Pace() if bars.disable else None
@@ -79,6 +82,8 @@ class _Display:
         self._training = bars.add_task(name, total=trainer.config.epochs, completed=trainer.epoch, unit="epochs", **empty)
         self._evaluating = bars.add_task("evaluating", total=None, visible=False, unit=look.unit, **empty)
         self._preparing = ""
+        self._crew: Callable[[], str] = (lambda: "") if engine is None else lambda: crew_line(engine.report())
+        bars.below = self._crew
         bars.console.print(look.intro(trainer), soft_wrap=True)
         bars.console.print(look.columns)
 
@@ -90,7 +95,8 @@ class _Display:
         rate, loss = self._look.status(now, self._wide)
         self._bars.update(self._training, completed=now.epoch, rate=rate, note=f"{loss}{self._bound}")
         self._epoch = now.epoch
-        self._say(f"epoch {now.epoch} of {self._epochs} done, {rate}, {loss}")
+        crew = self._crew()
+        self._say(f"epoch {now.epoch} of {self._epochs} done, {rate}, {loss}" + (f"; {crew}" if crew else ""))
 
     def prepare(self, what: str, share: float | None) -> None:
         line = what if share is None else f"{what}, {share:.0%}"

@@ -160,6 +160,15 @@ def find_look(system: System[Any, Any]) -> Look:
     return look
 
 
+def kind_of(system: str) -> str:
+    """Returns what the figures of a system are that has this name in the files of runs."""
+    if system not in _LOOKS:
+        return "its own figure"
+    module, name, *_ = _LOOKS[system]
+    look: type[Look] = getattr(import_module(f"tacit.cli.{module}"), name)
+    return look.kind
+
+
 def variants(name: str) -> dict[str, System[Any, Any]]:
     """Returns the kinds of a system, by what they are for: some games have settings of their own."""
     from tacit.artifacts.systems import own_system

@@ -6,9 +6,11 @@ import inspect
 import os
 import re
 import sys
+from typing import Annotated
 
 import typer
 
+from tacit import __version__
 from tacit.cli import (
     acpc,
     bench,
@@ -21,6 +23,7 @@ from tacit.cli import (
     play,
     report,
     reproduce,
+    runs,
     serve,
     show,
     slumbot,
@@ -52,6 +55,7 @@ app.command("check")(check.check)
 app.command("solve")(solve.solve)
 app.command("show")(show.show)
 app.command("train")(train.train)
+app.add_typer(runs.runs, name="runs")
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)
 app.command("play")(play.play)
@@ -78,8 +82,18 @@ def _keep_examples_whole(commands: typer.Typer) -> None:
 _keep_examples_whole(app)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tacit {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """Reinforcement learning plus search in two-player games with hidden information.
 
     Exit codes: 0 when it is done, 2 after a mistake, which one line explains, and 130 after Ctrl-C.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.common import logger, plain_table, print_json, print_lines, printer, program, progress_bar
+from tacit.cli.common import logger, plain_table, print_json, print_lines, printer, program, progress_bar, say
 from tacit.cli.pace import preparation_shown
 from tacit.cli.session import run_session
 from tacit.errors import DivergedError, StoppedError, TacitError
@@ -131,7 +131,7 @@ class ManyRuns:
             try:
                 with ExitStack() as held:
                     with preparation_shown(f"preparing {self.rules}"):
-                        trainer: Any = held.enter_context(opened_run(folder, self.rules, config, self.device))
+                        trainer: Any = held.enter_context(opened_run(folder, self.rules, config, self.device, say))
                     limit = self._seconds_left(folder)
                     run_session(trainer, folder, self.look, run.name, self.device, self.again(), limit)
             except DivergedError as error:

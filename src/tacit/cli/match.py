@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.common import (
+    EngineOption,
     JsonOption,
+    RayAddressOption,
     SearchDeviceOption,
     SearchExpansionsOption,
     SearchIterationsOption,
@@ -47,6 +49,8 @@ def match(
     device: SearchDeviceOption = None,
     time_per_decision: SearchTimeOption = None,
     workers: WorkersOption = 1,
+    engine: EngineOption = None,
+    ray_address: RayAddressOption = None,
     expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
@@ -70,7 +74,7 @@ def match(
       tacit match pretrained:liars_dice_1x4f random --game "liars_dice(dice=1,faces=4)" --iterations 64 --hands 200
     """
     from tacit.arena.journal import Journal
-    from tacit.artifacts.matches import match as play_match
+    from tacit.scale.matches import match as play_match
 
     start(seed)
     journal: Journal | None = None
@@ -86,7 +90,7 @@ def match(
         result = play_match(
             first, second, game, hands=hands, duplicate=duplicate, aivat=aivat, solver=solver, iterations=iterations,
             safety=safety, device=device, time_per_decision=time_per_decision, expansions=expansions, workers=workers,
-            seed=seed, on_deal=keep, keep_when_interrupted=True, monitor=monitor,
+            engine=engine, ray_address=ray_address, seed=seed, on_deal=keep, keep_when_interrupted=True, monitor=monitor,
         )  # fmt: skip
     report = result.as_dict()
     print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})

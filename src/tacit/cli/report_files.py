@@ -51,9 +51,9 @@ def read_report(path: Path, spot: OpenSpot, lines: Mapping[str, int], target: fl
     check_readable(path)
     elsewhere = "name another --csv file"
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        rows = list(csv.DictReader(io.StringIO(path.read_text()), restkey=""))
         plays = [_play(row, lines) for row in rows]
-    except (KeyError, TypeError, ValueError, UnicodeDecodeError, csv.Error):
+    except (KeyError, TypeError, ValueError, OverflowError, csv.Error):
         raise TacitError(f"{path} is no report about these lines: {elsewhere}") from None
     wanted = {str(board): board for board in spot.boards}
     for play in plays:

@@ -32,8 +32,8 @@ def solve(
     solver: Annotated[
         str | None,
         typer.Option(
-            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05). "
-            "[default: dcfr, or that of --resume]"
+            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05); by sampled "
+            "games external-mccfr, chance-mccfr, outcome-mccfr, vr-mccfr. [default: dcfr, or that of --resume]"
         ),
     ] = None,
     lock: Annotated[
@@ -79,7 +79,11 @@ def solve(
     as_json: JsonOption = False,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, max=2**32 - 1, help="Seed of noisy responses; nothing else is random. [0, or that of --resume]"),
+        typer.Option(
+            min=0,
+            max=2**32 - 1,
+            help="Seed of noisy responses and sampled games; nothing else is random. [0, or that of --resume]",
+        ),
     ] = None,
 ) -> None:
     """Solve a game in tables and report its value and exact exploitability.
@@ -95,6 +99,8 @@ def solve(
       tacit solve leduc_poker --solver pcfr+ --save leduc.tacit --export policy.openspiel.json
 
       tacit solve leduc_poker --solver "xfp(step=0.01)" --iterations 5000 --plot curve.png
+
+      tacit solve leduc_poker --solver external-mccfr --iterations 1000000 --seed 1
 
       tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, start
+from tacit.cli.common import JsonOption, logger, print_json, print_lines, program, say, start
+from tacit.cli.crew_line import crew_lines, crew_report
 from tacit.cli.looks import find_system
 from tacit.cli.pace import preparation_shown
 from tacit.cli.session import run_session
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from tacit.cli.looks import Look
     from tacit.games import AnyGame
+    from tacit.scale.engines import CrewMaker
+    from tacit.scale.plan import EnginePlan
     from tacit.training.folder import RunFolder
     from tacit.training.settings import Settings
 
@@ -52,7 +55,14 @@ def train(
         ),
     ] = 1,
     engine: Annotated[
-        str | None, typer.Option(help="Where self-play runs: local, in --workers processes. [default: in this process]")
+        str | None,
+        typer.Option(help="Who generates: local, --workers processes, or ray, actors of a cluster. [default: this process]"),
+    ] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="HOST:PORT of the head of a Ray cluster. [default: one on this machine]")
+    ] = None,
+    gpus_per_worker: Annotated[
+        float | None, typer.Option(min=0.0, max=64.0, help="GPUs of each worker on Ray, or a fraction. [default: 1 on cuda]")
     ] = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h. With several runs: of each, in all its sessions.")
@@ -100,6 +110,8 @@ def train(
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/many --engine local --workers 2
 
+      tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/ray --engine ray --workers 2
+
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume
 
       tacit train rebel "liars_dice(dice=1,faces=4)" --run runs/dice --resume --set epochs=80
@@ -120,16 +132,17 @@ def train(
         raise TacitError(f"name a {missing} (or add --settings to see what can be set)")
     limit = None if time_limit is None else parse_seconds(time_limit)
     request = TrainRequest(system, game, run, preset, pairs, seed, limit, resume, device)
+    plan = _engine_plan(engine, workers, device, ray_address, gpus_per_worker)
     if _wants_many(request, seeds):
-        if engine is not None:
+        if plan is not None:
             raise TacitError("--engine is for a single run: leave out --seeds and lists of values")
         if start_from is not None:
             raise TacitError("--start-from is for a single run: leave out --seeds and lists of values")
         _train_many(request, seeds, workers, as_json)
     else:
-        if workers > 1 and engine is None:
+        if workers > 1 and plan is None:
             raise TacitError("--workers needs --engine local, or several runs: --seeds N or a list of values, --set key=a,b")
-        _train_one(request, start_from, as_json, engine, workers)
+        _train_one(request, start_from, as_json, plan)
 
 
 @dataclass(frozen=True)
@@ -159,13 +172,31 @@ class TrainRequest:
     device: str
 
 
-def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, engine: str | None, workers: int) -> None:
+def _engine_plan(
+    kind: str | None, workers: int, device: str, address: str | None, gpus_per_worker: float | None
+) -> EnginePlan | None:
+    """Returns the engine that is asked for, None where the run generates by itself.
+
+    Raises:
+      TacitError: options do not go together.
+    """
+    from tacit.scale.plan import EnginePlan
+
+    if kind is not None:
+        return EnginePlan(kind, workers, device, address, gpus_per_worker)
+    for option, value in (("--ray-address", address), ("--gpus-per-worker", gpus_per_worker)):
+        if value is not None:
+            raise TacitError(f"{option} is for --engine ray")
+    return None
+
+
+def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, plan: EnginePlan | None) -> None:
     """Trains a single run and prints what came of it."""
     run, game = request.run, request.game
     again = f"{program()} train {shlex.quote(request.system)} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
     with ExitStack() as held:
         with preparation_shown(f"preparing {request.system} on {game}"):
-            folder, look, trainer, weights = _prepared(request, start_from, engine, held)
+            folder, look, trainer, weights, make_crew = _prepared(request, start_from, plan, held)
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
         elif trainer.epoch:
@@ -175,22 +206,20 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, eng
         if weights is not None:
             trainer.start_from(weights)
             logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
-        crew = None
-        if engine is not None:
+        engine = None
+        if plan is not None and make_crew is not None:
             from tacit.scale.engines import open_engine
 
-            crew = held.enter_context(open_engine(trainer, request.system, workers, request.device))
-        last = run_session(trainer, folder, look, request.system, request.device, again, request.limit)
-    if crew is not None and crew.deaths:
-        logger().print(f"{crew.deaths} workers died on the way and were replaced")
-    report = _report(request.system, trainer, folder, look, last)
+            engine = held.enter_context(open_engine(trainer, request.system, plan, make_crew))
+        last = run_session(trainer, folder, look, request.system, request.device, again, request.limit, engine=engine)
+        report = {**_report(request.system, trainer, folder, look, last), **({} if engine is None else crew_report(engine))}
     print_json(report) if as_json else _print(look, report, game, again)
 
 
 def _prepared(
-    request: TrainRequest, start_from: str | None, engine: str | None, held: ExitStack
-) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None]:
-    """Returns a run's folder, its look, its trainer, and the networks that it is to begin with.
+    request: TrainRequest, start_from: str | None, plan: EnginePlan | None, held: ExitStack
+) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None, CrewMaker | None]:
+    """Returns a run's folder, its look, its trainer, the networks that it is to begin with, and what makes its crew.
 
     Nobody else trains there until `held` is closed.
 
@@ -206,17 +235,18 @@ def _prepared(
     run, resume = request.run, request.resume
     rules = load_game(request.game)
     system, look = find_system(request.system, rules)
-    if engine is not None:
-        from tacit.scale.engines import check_engine
+    if plan is not None:
+        from tacit.scale.engines import check_generates, reached
 
-        check_engine(engine, system)
+        check_generates(system)
     folder = RunFolder(run, system)
     if folder.holds_run() != resume:
         raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", request.device)
     config = configure(folder, resume, request.preset, request.pairs, request.seed)
     weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
-    return folder, look, held.enter_context(opened_run(folder, rules, config, request.device)), weights
+    make_crew = None if plan is None else held.enter_context(reached(plan))  # before a folder is made
+    return folder, look, held.enter_context(opened_run(folder, rules, config, request.device, say)), weights, make_crew
 
 
 def _wants_many(request: TrainRequest, seeds: int | None) -> bool:
@@ -286,6 +316,7 @@ def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
     quoted = shlex.quote(report["run"])
     print_lines(
         *look.lines(report),
+        *crew_lines(report),
         *([] if report["finished"] else [f"go on: {again}"]),
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",

@@ -1,0 +1,25 @@
+"""Progress bars with a line below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rich.console import RenderableType
+from rich.progress import Progress
+from rich.text import Text
+
+
+class Bars(Progress):
+    """Progress bars, and below them a line that is asked for whenever they are drawn.
+
+    Attributes:
+      below: returns the line; none is drawn while it is empty.
+    """
+
+    below: Callable[[], str] = staticmethod(lambda: "")
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        line = self.below()
+        if line:
+            yield Text(f"  {line}", no_wrap=True, overflow="ellipsis")

@@ -10,7 +10,8 @@ Prints a table for each part, and all of it as JSON with --json FILE. Every line
 
     generation   examples per second that nobody learns from, by engine and workers
     training     the same with learning, and the share of the time that the learner waits
-    overhead     training in one process against training by one worker, both on a single core: generation and learning share it
+    overhead     training in one process against training by workers on as many cores (--cores): one process computes with that
+                 many threads, an engine has that many workers, and learning takes its share of the same cores
     frames       answers of a given size from workers that only send them (--rate a second each, 0 is as fast as they can)
 """
 
@@ -68,7 +69,7 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
     from tacit.scale.orders import Orders
     from tacit.scale.plan import EnginePlan
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(max(1, case["cores"]) if case["engine"] == "here" else 1)
     with ExitStack() as held:
         make_crew = None
         if case["engine"] != "here":
@@ -147,8 +148,8 @@ def cases(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for engine in given.engines if part in given.parts else ():
             for workers in given.workers if engine != "here" else (1,):
                 yield {**common, "part": part, "engine": engine, "workers": workers}
-    for engine in given.engines if "overhead" in given.parts else ():
-        yield {**common, "part": "overhead", "engine": engine, "workers": 1, "cores": 1}
+    for cores, engine in itertools.product(given.cores, given.engines if "overhead" in given.parts else ()):
+        yield {**common, "part": "overhead", "engine": engine, "workers": cores if engine != "here" else 1, "cores": cores}
     for engine in given.engines if "frames" in given.parts else ():
         for size, workers in itertools.product(given.bytes, given.workers if engine != "here" else ()):
             yield {**common, "part": "frames", "engine": engine, "workers": workers, "bytes": size, "rate": given.rate}
@@ -162,6 +163,7 @@ def compared(lines: list[dict[str, Any]]) -> None:
                 other
                 for other in lines
                 if other["part"] == line["part"] != "frames"
+                and other["cores"] == line["cores"]
                 and (other["engine"] == "here" if line["part"] == "overhead" else other["engine"] == line["engine"])
             ),
             None,
@@ -176,7 +178,7 @@ def show(lines: list[dict[str, Any]]) -> None:
         group = list(some)
         shown = {
             name: None for line in group for name in line
-            if name not in ("part", "seconds", "game", "preset", "settings", "cores", "rate")
+            if name not in ("part", "seconds", "game", "preset", "settings", "rate") and (name != "cores" or line["cores"])
         }  # fmt: skip
         print(f"\n{part}\n" + "  ".join(f"{name:>24}" for name in shown))
         for line in group:
@@ -200,6 +202,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=everything, help=", ".join(everything))
     parser.add_argument("--engines", type=lambda text: text.split(","), default=["here", "local", "ray"])
     parser.add_argument("--workers", type=lambda text: list(map(int, text.split(","))), default=[1, 2])
+    parser.add_argument("--cores", type=lambda text: list(map(int, text.split(","))), default=[1, 2], help="of part overhead")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--game", default=GAME)
     parser.add_argument("--preset", default="cpu")

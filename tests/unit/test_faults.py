@@ -148,6 +148,31 @@ def test_a_folder_removed_just_before_any_write_is_told_in_the_same_line(
     assert not folder.config.exists()
 
 
+@pytest.mark.parametrize("write", ["add", "close"])
+def test_a_folder_removed_just_before_events_are_written_is_told_in_the_same_line(write: str, tmp_path: Path) -> None:
+    """TensorBoard's own writer would end in a traceback of its thread, or fail once more where it is closed."""
+    run = tmp_path / "run"
+    code = (
+        "import os\nfrom tacit.training.events import EventWriter\n"
+        f"original = EventWriter.{write}\n"
+        "def removed_first(*arguments):\n"
+        f"    if os.path.exists({str(run)!r}):\n        os.rename({str(run)!r}, {str(tmp_path / 'away')!r})\n"
+        "    original(*arguments)\n"
+        f"EventWriter.{write} = removed_first\n"
+        "from tacit.cli.main import main\nmain()"
+    )
+    command = [sys.executable, "-c", code, "train", "rebel", "kuhn_poker", "--run", str(run), "--preset", "smoke"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    assert "Traceback" not in ran.stderr
+    if write == "close":  # the run was at its end: what was moved away is whole
+        assert_goes_on(RunFolder(tmp_path / "away", REBEL))
+        return
+    assert ran.returncode == 2
+    assert f"tacit: {run} was removed or replaced while a run trained there" in ran.stderr.splitlines()[-1]
+    assert not run.exists()
+
+
 def test_a_folder_in_which_another_run_begins_is_left_to_it(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run", REBEL)
     first = open_run(folder, "kuhn_poker", small(4))

@@ -31,7 +31,7 @@ from tacit.scale.local import LocalCrew
 from tacit.scale.orders import AHEAD, Orders
 from tacit.scale.plan import EnginePlan
 from tacit.scale.ray_crew import room_on
-from tacit.scale.self_play import SelfPlayJob
+from tacit.scale.self_play import SelfPlayJob, next_lots
 from tests.command import tacit as command
 from tests.jobs import Sums
 
@@ -48,15 +48,15 @@ def job_of(trainer: RebelTrainer, *seed: int) -> SelfPlayJob:
     return SelfPlayJob("rebel", GAME, trainer.config.as_dict(), "cpu", seed)
 
 
-def order(number: int = 0) -> bytes:
-    return pack({}, order=number)
+def order(number: int = 0, lots: int = 1) -> bytes:
+    return pack({}, order=number, lots=lots)
 
 
 def made_by(worker: Worker, weights: bytes | None = None) -> dict[str, Tensor]:
     """A lot that a worker makes, with new weights or with those it has."""
     if weights is not None:
         worker.hear(weights)
-    return unpack(worker.answer(order()))[0]
+    return unprefixed("0", unpack(worker.answer(order()))[0])
 
 
 def test_frames_carry_tensors_and_facts() -> None:
@@ -75,18 +75,21 @@ def test_a_worker_makes_what_the_trainer_makes_with_the_same_weights(warm: str) 
     trainer.run_epoch()
     worker = Worker(job_of(trainer, 5), 1, 2)
     worker.hear(pack(trainer.weights(), epoch=trainer.epoch, version=4))
-    made, facts = unpack(worker.answer(order(3)))
-    assert facts == {"order": 3, "version": 4, "worker": 1, "life": 2, "lot": 0}
+    answer, facts = unpack(worker.answer(order(3, lots=2)))
+    assert facts.pop("seconds") > 0
+    assert facts == {"order": 3, "version": 4, "worker": 1, "life": 2, "lot": 0, "lots": 2}
     fresh = make_trainer(warm_start_at=warm)
     fresh.epoch = trainer.epoch
     fresh.load_weights(trainer.weights())
     fresh.reseed(5, 1, 2)
-    expected = fresh.generate()
-    assert made.keys() == expected.keys()
-    for name, part in expected.items():
-        torch.testing.assert_close(made[name], part, rtol=0, atol=0, equal_nan=True)
+    for place in range(2):
+        made, expected = unprefixed(str(place), answer), fresh.generate()
+        assert made.keys() == expected.keys()
+        for name, part in expected.items():
+            torch.testing.assert_close(made[name], part, rtol=0, atol=0, equal_nan=True)
+    assert unpack(worker.answer(order(4)))[1]["lot"] == 2
     others = made_by(Worker(job_of(trainer, 5), 1, 2), old)
-    assert not torch.equal(others["values.values"], made["values.values"])
+    assert not torch.equal(others["values.values"], answer["0.values.values"])
 
 
 def test_every_worker_and_every_life_has_random_numbers_of_its_own() -> None:
@@ -195,14 +198,47 @@ def test_lots_made_with_weights_that_are_too_old_are_thrown_away() -> None:
     with Engine(make_trainer(), crew) as engine:
         for _ in range(most + 2):
             engine.orders.share({}, epoch=0)
-        old = crew.wait(1.0), (0, pack({"x": torch.tensor([1])}, order=0, version=0))
-        new = (0, pack({"x": torch.tensor([2])}, order=1, version=2))
+        made = {"lot": 0, "lots": 1, "seconds": 1.0}
+        old = crew.wait(1.0), (0, pack({"0.x": torch.tensor([1])}, order=0, version=0, **made))
+        new = (0, pack({"0.x": torch.tensor([2])}, order=1, version=2, **made))
         said = iter([*old, new])
         crew.wait = lambda _: next(said)  # type: ignore[method-assign]
         engine._news = False
         assert int(engine.next()["x"]) == 2
         report = engine.report()
         assert (report.thrown_away, report.oldest_weights, report.live) == (1, most - 1, 1)
+
+
+def test_orders_ask_for_more_lots_where_these_come_quickly_and_every_lot_is_learnt_from_once() -> None:
+    """Answers take 0.1 s, then 3 s, then 1 s. A worker has its next order by the time that an answer is looked at."""
+    crew = Script(1, [(0, "ready")])
+    trainer = make_trainer()
+    asked: list[int] = []
+
+    def send(number: int, order: bytes) -> None:
+        asked.append(unpack(order)[1]["lots"])
+
+    seconds = iter([0.1] * 8 + [3.0, 3.0, 1.0])
+    made = 0
+
+    def wait(_: float) -> tuple[int, bytes]:
+        nonlocal made
+        if not asked:
+            return 0, READY
+        order, count = len(asked) - AHEAD, asked[-AHEAD]
+        lots = {f"{place}.x": torch.tensor([made + place]) for place in range(count)}
+        facts = {"worker": 0, "life": 0, "lot": made, "lots": count, "seconds": next(seconds)}
+        made += count
+        return 0, pack(lots, order=order, version=0, **facts)
+
+    crew.send, crew.wait = send, wait  # type: ignore[assignment,method-assign]
+    with Engine(trainer, crew) as engine:
+        numbers = []
+        while len(asked) < 13:
+            numbers.append(int(engine.next()["x"]))
+        assert numbers == list(range(len(numbers)))
+    assert asked == [1, 1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 2, 4]
+    assert next_lots(8, 0.1, trainer.lots_at_once) == trainer.lots_at_once == 8
 
 
 def test_local_workers_answer_every_order_once_with_what_was_shared() -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from tacit.artifacts.systems import find_system
 from tacit.games import load_game
+from tacit.nets.checkpoint import unprefixed
 from tacit.scale.engines import open_engine, reached
 from tacit.scale.frames import pack, unpack
 from tacit.scale.job import Worker
@@ -98,7 +99,7 @@ def made_by(worker: Worker, weights: bytes | None = None) -> dict[str, Tensor]:
     """A lot that a worker makes, with new weights or with those it has."""
     if weights is not None:
         worker.hear(weights)
-    return unpack(worker.answer(pack({}, order=0)))[0]
+    return unprefixed("0", unpack(worker.answer(pack({}, order=0, lots=1)))[0])
 
 
 def test_a_worker_makes_what_the_trainer_makes_with_the_same_weights(case: Case) -> None:

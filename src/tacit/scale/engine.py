@@ -7,21 +7,24 @@ with far older ones are thrown away.
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
 from tacit.errors import TacitError
+from tacit.nets.checkpoint import unprefixed
 from tacit.scale.crew import Crew
 from tacit.scale.orders import AHEAD, Answer, Orders
+from tacit.scale.self_play import next_lots
 from tacit.training.system import Trainer
 
 MOST_AGE = 16
-"""Age of weights at which lots are thrown away, in lots that the whole crew has under way at a time."""
+"""Age of weights at which lots are thrown away, in orders that the whole crew has under way at a time."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class EngineReport:
       deaths: Workers that died and were replaced.
       examples_per_second: Examples taken since the first ones came.
       wait_share: The share of that time for which the learner waited for examples.
-      weights_age: How many steps of learning had been made, on average, since the weights that a lot was made with.
-      oldest_weights: The same at most, over all lots that were learnt from.
+      weights_age: How many newer versions of the weights were out, on average, when a lot came in.
+      oldest_weights: The largest such number among the lots that were learnt from.
       thrown_away: Lots that were made with weights too old.
     """
 
@@ -58,7 +61,8 @@ class Engine:
 
     def __init__(self, trainer: Trainer[Any, Any], crew: Crew) -> None:
         self._trainer, self._size = trainer, crew.size
-        self.orders = Orders(crew, itertools.repeat({}))
+        self.orders = Orders(crew, self._requests())
+        self._lots_each, self._here = 1, deque[Answer]()
         self._news = True
         self._began = self._waited_before = 0.0
         self._lots = self._examples = self._ages = self._oldest = self._thrown_away = 0
@@ -77,20 +81,37 @@ class Engine:
         Raises:
           TacitError: a worker cannot go on, workers die again and again, or the crew is silent or out of reach.
         """
-        if self._news:
-            self.orders.share(self._trainer.weights(), epoch=self._trainer.epoch)
-            self._news = False
-        while (answer := self.orders.next()) is not None:
-            if answer.age > MOST_AGE * AHEAD * self._size:
-                self._thrown_away += 1
-                continue
-            self._count(answer)
-            return answer.tensors
-        raise TacitError("the crew has no orders left")
+        while not self._here:
+            self._take()
+        lot = self._here.popleft()
+        self._count(lot)
+        return lot.tensors
 
     def publish(self) -> None:
         """Has the next orders carry the trainer's weights."""
         self._news = True
+
+    def _requests(self) -> Iterator[dict[str, Any]]:
+        """Yields orders without end, each for as many lots as suits how fast they come."""
+        while True:
+            yield {"lots": self._lots_each}
+
+    def _take(self) -> None:
+        """Waits for the next answer and puts its lots in line, unless they were made with weights too old."""
+        if self._news:
+            self.orders.share(self._trainer.weights(), epoch=self._trainer.epoch)
+            self._news = False
+        answer = self.orders.next()
+        if answer is None:
+            raise TacitError("the crew has no orders left")
+        count, first = answer.facts["lots"], answer.facts["lot"]
+        self._lots_each = next_lots(count, answer.facts["seconds"], self._trainer.lots_at_once)
+        if answer.age > MOST_AGE * AHEAD * self._size:
+            self._thrown_away += count
+            return
+        for place in range(count):
+            facts = {**answer.facts, "lot": first + place}
+            self._here.append(answer._replace(tensors=unprefixed(str(place), answer.tensors), facts=facts))
 
     def _count(self, answer: Answer) -> None:
         """Counts a lot that is learnt from; the time that the first one takes says nothing about the others."""

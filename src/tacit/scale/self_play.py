@@ -1,18 +1,36 @@
-"""Self-play as a job: every worker is a trainer that only generates, with the weights that it is told."""
+"""Self-play as a job: every worker is a trainer that only generates, with the weights that the learner shares.
+
+An order asks for some lots of examples, which come back in one answer. Sending an answer costs the same whether it holds one
+lot or several, so where lots are made quickly an order asks for more of them (`next_lots`).
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from tacit.processes import Message
     from tacit.training.system import Trainer
 
 
+SHORT, LONG = 0.4, 2.0
+"""Seconds. After an order that took less, the next ones ask for more lots; after one that took more, for fewer."""
+
+
+def next_lots(lots: int, seconds: float, most: int) -> int:
+    """Returns how many lots the next order should ask for, after one for `lots` of them took so many seconds."""
+    if seconds < SHORT:
+        return min(2 * lots, most)
+    return max(1, lots // 2) if seconds > LONG else lots
+
+
 @dataclass(frozen=True)
 class SelfPlayJob:
-    """Every order asks for one lot of examples.
+    """Generation by the trainers of a system, one in each worker.
 
     Attributes:
       system: The name of the system.
@@ -51,7 +69,11 @@ class Generator:
         self._trainer.follow(weights, facts["epoch"])
 
     def answer(self, order: Message) -> Message:
-        """Returns a lot of examples, with who made it and how many lots it had made before."""
-        del order
-        self._lots += 1
-        return self._trainer.generate(), {**self._who, "lot": self._lots - 1}
+        """Returns some lots of examples, who made them, how many lots it had made before, and how long they took."""
+        began, count = time.perf_counter(), order[1]["lots"]
+        tensors: dict[str, Tensor] = {}
+        for place in range(count):
+            tensors |= {f"{place}.{name}": part for name, part in self._trainer.generate().items()}
+        self._lots += count
+        facts = {"lot": self._lots - count, "lots": count, "seconds": time.perf_counter() - began}
+        return tensors, {**self._who, **facts}

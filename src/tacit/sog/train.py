@@ -75,6 +75,8 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
       buffer: Queries that wait.
     """
 
+    lots_at_once = 1  # a cycle has few lots; those under way when it ends are made with the weights of the cycle before
+
     def __init__(self, game: AnyGame, config: QueryConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
         self.device = device

@@ -108,9 +108,12 @@ class Trainer(ABC, Generic[C, M]):
       finish_by: seconds of training after which the run ends, if that comes before the last epoch.
       on_share: called now and then during an epoch with the share of it that is done.
       why_alone: what users are told who want workers for a system that cannot `generate`.
+      lots_at_once: The most lots that a worker may be asked for in one order. More of them cost less to send, and are learnt
+        from later.
     """
 
     why_alone: ClassVar[str] = "generates its examples itself"
+    lots_at_once: ClassVar[int] = 8
 
     def __init__(self, game: AnyGame, config: C) -> None:
         self.game, self.config = game, config

@@ -324,6 +324,7 @@ def test_openspiel_games_are_played(name: str) -> None:
 def test_agents_by_name(tmp_path: Path) -> None:
     kuhn, leduc = load_game("kuhn_poker"), load_game("leduc_poker")
     solve(kuhn, solver="cfr+", iterations=10).save(tmp_path / "kuhn.tacit")
+    (tmp_path / "run").mkdir()
     RunFolder(tmp_path / "run", REBEL).save_network(RebelTrainer(kuhn, preset("smoke")), keep=False)
     options = SearchOptions(solver="cfr+", iterations=4)
     network = RunFolder(tmp_path / "run", REBEL).network

@@ -169,8 +169,10 @@ class Soak:
         counted = [lot for lot in lots if lot["epoch"] < ends[lot["session"]]]
         makers = [(lot["session"], lot["worker"], lot["life"], lot["lot"]) for lot in counted]
         assert len(set(makers)) == len(counted)
-        later = [lot["digest"] for lot in counted if lot["lot"]]  # first lots search the game's one beginning: all alike
-        assert len(set(later)) == len(later)
+        # First lots all search the one start of the game. Later ones can be equal, too: every game of Kuhn then stands behind a
+        # check and a bet, with reaches of one of two openings. That is rare; two lives with the same random numbers are not.
+        later = [lot["digest"] for lot in counted if lot["lot"]]
+        assert len(later) - len(set(later)) <= len(later) // 50
         assert sum(lot["examples"] for lot in counted) == lines[-1]["examples"]
         for line in lines:
             assert line["examples"] == sum(lot["examples"] for lot in counted if lot["epoch"] < line["epoch"])

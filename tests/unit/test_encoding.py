@@ -9,7 +9,7 @@ import pytest
 from tacit.games import CHANCE, TERMINAL, Game, load_game
 from tacit.games.one_card_poker import OneCardPoker
 from tacit.games.small_poker import CALL, FOLD, RAISE, PokerState
-from tacit.nfsp.tabular.encoding import encode_infostates
+from tacit.nets.infostate_encoding import encode_infostates
 from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import PublicTree, split_observations
 from tests.random_games import RandomGame

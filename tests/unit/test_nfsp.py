@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
-from tacit.nfsp.config import OPTIMIZERS
+from tacit.nets.descent import OPTIMIZERS
+from tacit.nets.player_networks import Networks, strategy_table
+from tacit.nets.sparse_mlp import initial_params, make_shape, pack_params
 from tacit.nfsp.strategies import AVERAGE, STRATEGIES
 from tacit.nfsp.tabular.engine import PlayedGame
 from tacit.nfsp.tabular.learn import Batches, learn_policy, learn_values, make_batches
@@ -26,8 +28,7 @@ from tacit.nfsp.tabular.memory import (
     make_behaviour,
     make_transitions,
 )
-from tacit.nfsp.tabular.network import initial_params, make_shape, pack_params
-from tacit.nfsp.tabular.networks import POLICY, TARGET, Networks, Q, make_networks, strategy_table
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, make_networks
 from tacit.nfsp.tabular.rounds import RoundSettings
 from tacit.nfsp.tabular.selfplay import Games, advance_games, begin_games, make_games
 from tacit.random_numbers import below, make_streams, uniform

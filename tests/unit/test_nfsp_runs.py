@@ -15,12 +15,13 @@ from tacit.evaluation import evaluate
 from tacit.games import load_game
 from tacit.kernels import make_passes
 from tacit.nets.checkpoint import load_tensors, save_tensors
+from tacit.nets.player_networks import best_entry
 from tacit.nfsp.config import DQN_PRESETS, LIMIT_PRESETS, PRESETS, NfspConfig, TabularConfig
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, GREEDY_AVERAGE
 from tacit.nfsp.system import DQN, NFSP
 from tacit.nfsp.tabular.engine import PlayedGame
-from tacit.nfsp.tabular.networks import Q, best_entry
+from tacit.nfsp.tabular.networks import Q
 from tacit.nfsp.train import NfspTrainer
 from tacit.nfsp.trained import load_nfsp
 from tacit.reproduce.nfsp import nfsp_jobs

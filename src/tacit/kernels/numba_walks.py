@@ -125,7 +125,7 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
     """Updates the traverser's regrets, and averages, by one sample of the game."""
     num_decisions, depth, weight = len(table.actor), 0, float(iteration)
     own = other = sampled = 1.0
-    state = _arrive(table.first_upto, table.first_state, 0, streams)
+    state = arrive(table.first_upto, table.first_state, 0, streams, 0)
     while True:
         # Down to an end of the game, or to where nothing would change.
         while state < num_decisions and (own > 0.0 or other > 0.0):
@@ -140,13 +140,13 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
                     sums.average[entry] += part * sums.strategy[entry]
             action = 0
             if not _tries_all(kind, mine):
-                action = _draw(sums.strategy, first, last, EXPLORATION if mine else 0.0, uniform(streams, 0))
+                action = draw(sums.strategy, first, last, EXPLORATION if mine else 0.0, uniform(streams, 0))
             frames.state[depth], frames.action[depth] = state, action
             frames.own[depth], frames.other[depth], frames.sampled[depth] = own, other, sampled
             if kind == OUTCOME and mine:
                 sampled *= _probability(sums.strategy[first + action], last - first, EXPLORATION)
             own, other = _reaches(kind, mine, own, other, sums.strategy[first + action])
-            state = _arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams)
+            state = arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams, 0)
             depth += 1
         value = 0.0
         if state >= num_decisions:
@@ -168,7 +168,7 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
                 if first + action < last:
                     frames.action[depth] = action
                     own, other = _reaches(kind, mine, own, other, sums.strategy[first + action])
-                    state = _arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams)
+                    state = arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams, 0)
                     depth += 1
                     break
             elif kind == OUTCOME:
@@ -209,11 +209,11 @@ def _expect(sums, values, first, last, taken, found, chance, sign):  # type: ign
 
 
 @compiled(_nrt=False, inline="always")
-def _arrive(upto, states, first, streams):  # type: ignore[no-untyped-def]
+def arrive(upto, states, first, streams, stream):  # type: ignore[no-untyped-def]
     """Returns the state that chance picks among those from `first` on, by their cumulated probabilities."""
     if upto[first] == 1.0:
         return states[first]
-    drawn, at = uniform(streams, 0), first
+    drawn, at = uniform(streams, stream), first
     while drawn >= upto[at]:
         at += 1
     return states[at]
@@ -236,7 +236,7 @@ def _probability(share, count, explored):  # type: ignore[no-untyped-def]
 
 
 @compiled(_nrt=False, inline="always")
-def _draw(strategy, first, last, explored, drawn):  # type: ignore[no-untyped-def]
+def draw(strategy, first, last, explored, drawn):  # type: ignore[no-untyped-def]
     """Returns the action that a uniform number draws, of those that are ever taken."""
     taken = 0
     for entry in range(first, last):

@@ -7,27 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from tacit.errors import TacitError
-from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share, Text
+from tacit.nets.descent import OPTIMIZERS
+from tacit.training.layers import Layers, units_of
+from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share
 from tacit.training.settings import Settings
 
 DECAYING, APART = "decaying", "apart"
 RESERVOIR, EXPONENTIAL, WINDOW = "reservoir", "exponential", "window"
-OPTIMIZERS = ("sgd", "momentum", "adam")
-
-
-def _units(hidden: str) -> list[int]:
-    """Returns the units of each hidden layer of a text like `256-128`.
-
-    Raises:
-      ValueError: it is none.
-    """
-    units = hidden.split("-")
-    if not all(part.isdecimal() and int(part) for part in units):
-        raise ValueError(hidden)
-    return [int(part) for part in units]
-
-
-Layers = Annotated[str, Text("units with dashes between them, like 256-128", _units)]
 
 
 @dataclass(frozen=True)
@@ -78,7 +64,7 @@ class NfspConfig(Settings):
 
     def hidden_layers(self) -> list[int]:
         """Returns the units of each hidden layer."""
-        return _units(self.hidden) * self.layers
+        return units_of(self.hidden) * self.layers
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", str(self.hidden))  # one layer may be given as a number

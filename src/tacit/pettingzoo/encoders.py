@@ -14,7 +14,7 @@ from tacit.games.betting import CALL, FOLD, NoLimitBetting
 from tacit.games.boards import is_board
 from tacit.games.holdem import Holdem
 from tacit.games.openspiel import OpenSpielGame
-from tacit.nfsp.tabular.encoding import encode_infostates
+from tacit.nets.infostate_encoding import encode_infostates
 from tacit.pettingzoo.hands import betting_shape, encode_hand, max_raises_on_a_street
 from tacit.tree.compiler import compile_game
 from tacit.tree.navigate import START, Navigator

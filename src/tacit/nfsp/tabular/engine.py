@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,52 +16,28 @@ from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
 from tacit.learning.returns import uniform_return
-from tacit.nfsp.config import APART, EXPONENTIAL, OPTIMIZERS, WINDOW, TabularConfig
+from tacit.nets.descent import OPTIMIZERS
+from tacit.nets.encoded_game import EncodedGame
+from tacit.nets.player_networks import Networks, strategy_table
+from tacit.nfsp.config import APART, EXPONENTIAL, WINDOW, TabularConfig
 from tacit.nfsp.progress import ExactProgress
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE, STRATEGIES
-from tacit.nfsp.tabular.encoding import encode_infostates
 from tacit.nfsp.tabular.learn import NEVER, make_batches
 from tacit.nfsp.tabular.memory import Behaviour, Transitions, make_behaviour, make_transitions
-from tacit.nfsp.tabular.network import Encodings
-from tacit.nfsp.tabular.networks import POLICY, Networks, Q, make_networks, strategy_table
+from tacit.nfsp.tabular.networks import POLICY, Q, make_networks
 from tacit.nfsp.tabular.rounds import STREAMS, RoundSettings, play_rounds
 from tacit.nfsp.tabular.selfplay import PERSISTENT, begin_games, make_games
 from tacit.nfsp.train import NfspTrainer, filled_rows
 from tacit.random_numbers import make_streams
-from tacit.tree.compiler import compile_game
 from tacit.tree.public_tree import Floats, PublicTree
-from tacit.tree.walks import WalkTable, make_walk_table
 
 
-@dataclass(frozen=True)
-class PlayedGame:
-    """A game with all that networks need of it.
-
-    Attributes:
-      tree: the compiled game.
-      table: its walks.
-      encodings: of all infostates.
-      num_features: numbers in an encoding.
-    """
-
-    tree: PublicTree
-    table: WalkTable
-    encodings: Encodings
-    num_features: int
-
-    @staticmethod
-    def of(game: AnyGame) -> PlayedGame:
-        """Returns a game, compiled and encoded.
-
-        Raises:
-          TacitError: it is too large, or the player to act is not public.
-        """
-        tree = compile_game(game)
-        return PlayedGame(tree, make_walk_table(tree), *encode_infostates(tree))
+class PlayedGame(EncodedGame):
+    """A game with NFSP's networks for it."""
 
     def make_networks(self, hidden: Sequence[int], generator: np.random.Generator) -> Networks:
         """Returns both players' networks with random weights; they have an output for each action of the game."""
-        return make_networks(self.num_features, hidden, len(self.table.actions), generator)
+        return make_networks(self.num_features, hidden, self.num_outputs, generator)
 
     def strategy(self, networks: Networks, name: str) -> Floats:
         """Returns `[E]` what both players do by their networks; `name` is one of `STRATEGIES`."""

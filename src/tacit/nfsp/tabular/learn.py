@@ -13,17 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled, inner
+from tacit.nets.descent import descend
+from tacit.nets.player_networks import best_entry, policy
+from tacit.nets.sparse_mlp import backward, forward, output
 from tacit.nfsp.tabular.memory import GAME_OVER, latest
-from tacit.nfsp.tabular.network import backward, forward, output
-from tacit.nfsp.tabular.networks import POLICY, TARGET, Q, best_entry, policy
+from tacit.nfsp.tabular.networks import POLICY, TARGET, Q
 from tacit.random_numbers import below
 
 NEVER = -1
 """When a value was computed that has not been computed."""
-SGD, MOMENTUM, ADAM = range(3)
-"""Positions in `OPTIMIZERS` of `nfsp/config.py`."""
-_MOMENTUM = np.float32(0.9)
-_BETA1, _BETA2, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 
 
 class Batches(NamedTuple):
@@ -103,7 +101,7 @@ def learn_values(networks, player, memory, batches, encodings, table, settings, 
                 scratch.output_errors[action] = np.float32(2.0) * mean * (count[entry] * value - wanted[entry])
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], wanted[first:last], batches.drawn[player, infostate] = 0.0, 0.0, False
-    _descend(settings.optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
+    descend(settings.optimizer, params, gradient, networks.moments[player, Q], rate, networks.updates[player, Q])
     _note(networks, player, Q, loss / batch_size)
     if networks.updates[player, Q] % settings.refit_every == 0:
         target[:] = params
@@ -137,7 +135,7 @@ def learn_policy(networks, player, memory, batches, encodings, table, settings, 
         backward(params, shape, scratch, table.entry_action[first:last], gradient)
         count[first:last], batches.drawn[player, infostate] = 0.0, False
     moments, updates = networks.moments[player, POLICY], networks.updates[player, POLICY]
-    _descend(settings.policy_optimizer, params, gradient, moments, rate, updates)
+    descend(settings.policy_optimizer, params, gradient, moments, rate, updates)
     _note(networks, player, POLICY, loss / batch_size)
 
 
@@ -158,31 +156,3 @@ def _note(networks, player, kind, loss):  # type: ignore[no-untyped-def]
     networks.updates[player, kind] += 1
     networks.loss[player, kind] += loss
     networks.steps[player, kind] += 1
-
-
-@inner(error_model="numpy")
-def _descend(kind, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
-    """Changes `params` `[P]` by a step as torch defines it, and clears the `gradient` `[P]` of the loss.
-
-    `kind` is `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015), `moments` `[2, P]` are running means, which plain descent leaves
-    alone, `rate` is the learning rate, and `updates` the number of steps before this one.
-    """
-    rate = np.float32(rate)
-    if kind == SGD:
-        for i in range(len(params)):
-            params[i] -= rate * gradient[i]
-    elif kind == MOMENTUM:
-        first = moments[0]
-        for i in range(len(params)):
-            first[i] = _MOMENTUM * first[i] + gradient[i]
-            params[i] -= rate * first[i]
-    else:
-        first, second = moments[0], moments[1]
-        step = np.float32(rate / (1.0 - 0.9 ** (updates + 1)))
-        scale = np.float32(1.0 / (1.0 - 0.999 ** (updates + 1)))
-        one = np.float32(1.0)
-        for i in range(len(params)):
-            first[i] = _BETA1 * first[i] + (one - _BETA1) * gradient[i]
-            second[i] = _BETA2 * second[i] + (one - _BETA2) * gradient[i] * gradient[i]
-            params[i] -= step * first[i] / (np.sqrt(scale * second[i]) + _TINY)
-    gradient[:] = 0.0

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.compiled import compiled, inner
+from tacit.nets.player_networks import best_entry, policy
 from tacit.nfsp.tabular.memory import GAME_OVER, add_behaviour, add_transition
-from tacit.nfsp.tabular.networks import POLICY, Q, best_entry, policy
+from tacit.nfsp.tabular.networks import POLICY, Q
 from tacit.random_numbers import below, uniform
 
 NOTHING = -1

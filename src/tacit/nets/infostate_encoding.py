@@ -24,7 +24,7 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.one_card_poker import OneCardPoker
 from tacit.games.openspiel import OpenSpielGame
 from tacit.games.small_poker import CALL, RAISE
-from tacit.nfsp.tabular.network import Encodings, encodings_of
+from tacit.nets.sparse_mlp import Encodings, encodings_of
 from tacit.tree.public_tree import NO_PARENT, Nodes, PlayerRows, PublicTree, in_ranges, split_observations
 
 Matrix = NDArray[np.float32]

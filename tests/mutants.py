@@ -612,6 +612,63 @@ MUTANTS = (
         "uniform(streams, stream) < 2.0",
         "test_nfsp.py",
     ),
+    # Deep CFR and policy gradients
+    Mutant(
+        "Deep CFR: all iterations weigh the same",
+        "deep_cfr/learn.py",
+        "scale * np.float32(samples.iteration[player, item])",
+        "np.float32(1.0)",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "Deep CFR: the mean over the traverser's actions is not subtracted",
+        "deep_cfr/traversals.py",
+        "                    values[entry - first] -= value\n",
+        "                    values[entry - first] -= 0.0\n",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "Deep CFR: the second player's advantages have the wrong sign",
+        "deep_cfr/traversals.py",
+        "        unit = -unit\n",
+        "        unit = unit\n",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "Deep CFR: no positive advantage means uniform play",
+        "deep_cfr/learn.py",
+        "(1.0 if entry == best else 0.0)",
+        "1.0 / (last - first)",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "Deep CFR: the latest samples are kept, not a uniform sample",
+        "deep_cfr/memory.py",
+        "below(streams, stream, offered + 1)",
+        "offered % capacity",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "Single Deep CFR: reach does not weigh",
+        "deep_cfr/averages.py",
+        "iteration * reach[self._rows[mine]] * strategy[mine]",
+        "iteration * strategy[mine]",
+        "test_deep_cfr.py",
+    ),
+    Mutant(
+        "policy gradients: RPG does not count the better actions",
+        "policy_gradient/rounds.py",
+        "factor = better if update == RPG else np.float32(1.0)",
+        "factor = np.float32(1.0)",
+        "test_policy_gradient.py",
+    ),
+    Mutant(
+        "policy gradients: the second player learns the first one's winnings",
+        "policy_gradient/rounds.py",
+        "np.float32(1.0 if player == 0 else -1.0)",
+        "np.float32(1.0)",
+        "test_policy_gradient.py",
+    ),
     # Monte Carlo CFR
     Mutant(
         "MCCFR: outcome sampling forgets how likely its own draws were",

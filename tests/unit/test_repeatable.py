@@ -26,6 +26,9 @@ TRAININGS: dict[str, tuple[str, dict[str, str]]] = {
     "deepstack": ("kuhn_poker", {**SEARCHES, "depth": "1"}),
     "nfsp": ("leduc_poker", {"epochs": "2", "hidden": "16", "epoch_rounds": "20"}),
     "dqn": ("leduc_poker", {"epochs": "2", "hidden": "16", "epoch_rounds": "20"}),
+    "deep-cfr": ("leduc_poker", {"epochs": "2"}),
+    "sd-cfr": ("leduc_poker", {"epochs": "2"}),
+    "rpg": ("leduc_poker", {"epochs": "2"}),
     "blueprint": (RIVER, {"epochs": "2", "epoch_iterations": "2000", "threads": "1", "deals": "50"}),
 }
 """A game and what is changed of the preset `smoke`, by system."""

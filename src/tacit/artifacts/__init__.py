@@ -22,7 +22,9 @@ from tacit.solvers.result import SolveResult
 from tacit.tree.base import Strategy
 from tacit.tree.node_view import NodeView
 
-KINDS = ("bot", "own", "default", "table", "blueprint", "nfsp", "sog", "boards", "rebel_holdem", "own_run", "rebel")
+KINDS = (
+    "bot", "own", "default", "table", "blueprint", "nfsp", "learnt_table", "sog", "boards", "rebel_holdem", "own_run", "rebel",
+)  # fmt: skip
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
 
 Openable = str | PathLike[str] | Artifact | SolveResult | Strategy | Agent | SpielPolicy | SpielBot | tuple[SpielBot, SpielBot]

@@ -88,6 +88,14 @@ def find_system(name: str, game: AnyGame) -> System[Any, Any]:
         from tacit.nfsp.system import DQN, nfsp_system
 
         return DQN if name == "dqn" else nfsp_system(game)
+    if name in ("deep-cfr", "sd-cfr"):
+        from tacit.deep_cfr.system import DEEP_CFR, SD_CFR
+
+        return DEEP_CFR if name == "deep-cfr" else SD_CFR
+    if name == "rpg":
+        from tacit.policy_gradient.system import RPG
+
+        return RPG
     if name == "deepstack" and is_board(game):
         raise TacitError(f"{game} hides nothing, so there are no situations to draw at random: train it with sog")
     if is_board(game):

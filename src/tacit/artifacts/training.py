@@ -95,7 +95,8 @@ def train(
     """Returns a run after training it by self-play. A run can be killed at any moment and goes on with `resume=True`.
 
     Args:
-      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `blueprint`, or a `System` of one's own, or its `FILE.py:SYSTEM`.
+      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `deep-cfr`, `sd-cfr`, `rpg`, `blueprint`, a `System` of one's own, or
+        its `FILE.py:SYSTEM`.
       game: the game, or its name.
       run: the folder of the run: configuration, metrics, checkpoints. None takes one that is removed with the result.
       preset: the settings to start from: `cpu` (the default), `gpu`, `paper` or `smoke`.

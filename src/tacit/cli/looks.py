@@ -194,6 +194,14 @@ def variants(name: str) -> dict[str, System[Any, Any]]:
         from tacit.blueprint.system import BLUEPRINT
 
         return {"hold'em": BLUEPRINT}
+    if name in ("deep-cfr", "sd-cfr"):
+        from tacit.deep_cfr.system import DEEP_CFR, SD_CFR
+
+        return {"compiled games": DEEP_CFR if name == "deep-cfr" else SD_CFR}
+    if name == "rpg":
+        from tacit.policy_gradient.system import RPG
+
+        return {"compiled games": RPG}
     from tacit.nfsp.system import DQN, NFSP, NFSP_LIMIT
 
     return {"compiled games": DQN} if name == "dqn" else {"compiled games": NFSP, "limit hold'em": NFSP_LIMIT}
@@ -208,6 +216,9 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "nfsp": ("nfsp_looks", "NfspLook", "NFSP"),
     "dqn": ("nfsp_looks", "NfspLook", "DQN"),
     "nfsp-limit": ("nfsp_looks", "LimitLook", "NFSP"),
+    "deep-cfr": ("learnt_table_looks", "DeepCfrLook", "Deep CFR"),
+    "sd-cfr": ("learnt_table_looks", "DeepCfrLook", "Single Deep CFR"),
+    "rpg": ("learnt_table_looks", "PolicyGradientLook", "RPG"),
     "blueprint": ("blueprint_looks", "BlueprintLook"),
 }
 """By the names of systems: the module, the class, and what it is called in pictures."""

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 def train(
     system: Annotated[
-        str, typer.Argument(help="What to train: rebel, sog, deepstack, nfsp, dqn, blueprint, or FILE.py:SYSTEM of your own.")
+        str,
+        typer.Argument(
+            help="What to train: rebel, sog, deepstack, nfsp, dqn, deep-cfr, sd-cfr, rpg, blueprint, or FILE.py:SYSTEM."
+        ),
     ],
     game: Annotated[str | None, typer.Argument(help="The game, as in `tacit games`, or FILE.py:CLASS.")] = None,
     run: Annotated[
@@ -91,6 +94,10 @@ def train(
       tacit train blueprint no_limit_holdem --run runs/blueprint --time-limit 20m
 
       tacit train nfsp leduc_poker --run runs/leduc
+
+      tacit train deep-cfr leduc_poker --run runs/deep-cfr --time-limit 10m
+
+      tacit train rpg leduc_poker --run runs/rpg --set update=qpg
 
       tacit train nfsp leduc_poker --run runs/paper --preset paper --set memory=window
 

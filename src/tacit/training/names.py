@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.errors import TacitError
 from tacit.games.own import parse_own
 
-SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "blueprint")
+SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "deep-cfr", "sd-cfr", "rpg", "blueprint")
 
 
 def check_system(name: str) -> None:

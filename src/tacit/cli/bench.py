@@ -22,11 +22,11 @@ from tacit.cli.common import (
 )
 from tacit.errors import TacitError
 
-NAMES = ("tabular", "nfsp", "blueprint", "growth")
+NAMES = ("tabular", "nfsp", "deep-cfr", "blueprint", "growth")
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp, blueprint or growth.")],
+    name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp, deep-cfr, blueprint or growth.")],
     games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[
         float, typer.Option(help="Length of a measuring window; the best of three counts, or the shortest call of growth.")
@@ -47,6 +47,8 @@ def bench(
 
       tacit bench nfsp --seconds 5
 
+      tacit bench deep-cfr --seconds 5
+
       tacit bench blueprint --seconds 5
 
       tacit bench growth --out pictures
@@ -65,6 +67,9 @@ def bench(
         return
     if name == "nfsp":
         _nfsp(seconds, peers, as_json, seed)
+        return
+    if name == "deep-cfr":
+        _deep_cfr(seconds, peers, as_json, seed)
         return
     if name == "blueprint":
         _blueprint(seconds, peers, as_json, seed)
@@ -89,27 +94,41 @@ def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
     """Measures learning NFSP agents."""
     from tacit.bench import nfsp
 
-    missing = nfsp.missing_peer() if peers else None
+    work = f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread"
+    _learning("nfsp", nfsp, "steps", work, seconds, peers, as_json, seed)
+
+
+def _deep_cfr(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
+    """Measures Deep CFR while it samples and learns."""
+    from tacit.bench import deep_cfr
+
+    work = f"Deep CFR on {deep_cfr.GAME}, sampling and learning, one thread"
+    _learning("deep-cfr", deep_cfr, "samples", work, seconds, peers, as_json, seed)
+
+
+def _learning(name: str, bench: Any, unit: str, work: str, seconds: float, peers: bool, as_json: bool, seed: int) -> None:
+    """Measures a system that learns beside OpenSpiel's, in units of its work and in updates a second."""
+    missing = bench.missing_peer() if peers else None
     if missing:
-        logger().print(f"OpenSpiel's NFSP is left out: {missing} (pip install 'tacit[bench]')")
+        logger().print(f"OpenSpiel's program is left out: {missing} (pip install 'tacit[bench]')")
     with progress_monitor() as monitor:
         monitor.step("measuring", 0, 2 if peers and not missing else 1, "measurements", "tacit")
-        ours, peer = nfsp.measure_ours(seconds, seed), None
+        ours, peer = bench.measure_ours(seconds, seed), None
         if peers and not missing:
             monitor.step("measuring", 1, 2, "measurements", "OpenSpiel")
-            peer = nfsp.measure_openspiel(seconds, seed)
-    ratio = None if peer is None else ours.steps_per_second / peer.steps_per_second
+            peer = bench.measure_openspiel(seconds, seed)
+    rate = f"{unit}_per_second"
+    ratio = None if peer is None else getattr(ours, rate) / getattr(peer, rate)
     if as_json:
         results = {"tacit": asdict(ours), "openspiel": None if peer is None else asdict(peer)}
-        print_json({"bench": "nfsp", "game": nfsp.GAME, **results, "ratio": ratio})
+        print_json({"bench": name, "game": bench.GAME, **results, "ratio": ratio})
         return
     for who, speed in (("tacit", ours), ("OpenSpiel (PyTorch)", peer)):
         if speed is not None:
-            made = f"{speed.steps_per_second:>12,.0f} steps/s {speed.updates_per_second:>10,.0f} updates/s"
-            printer().print(f"{who:<20}{made}")
+            printer().print(f"{who:<20}{getattr(speed, rate):>12,.0f} {unit}/s {speed.updates_per_second:>10,.0f} updates/s")
     if ratio is not None:
         printer().print(f"ratio: {_times(ratio)}")
-    printer().print(f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread")
+    printer().print(work)
 
 
 def _blueprint(seconds: float, peers: bool, as_json: bool, seed: int) -> None:

@@ -59,7 +59,7 @@ def test_games_are_counted_as_the_policies_play_them() -> None:
             chances[entries] += chance * np.prod(strategy[entries])
             won[entries] += chance * np.prod(strategy[entries]) * tree.game.returns(arrival.state)[0] / 2.0
     error = 5.0 * np.sqrt(chances / 100_000)
-    assert (np.abs(played.count / 100_000 - chances) < error).all()
+    assert (np.abs(played.taken / 100_000 - chances) < error).all()
     assert (np.abs(played.won / 100_000 - won) < error).all()  # nobody wins more than 2 units of 2
 
 

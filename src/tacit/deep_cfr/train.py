@@ -36,7 +36,7 @@ from tacit.kernels.numba_walks import make_frames
 from tacit.learning.returns import uniform_return
 from tacit.nets.encoded_game import EncodedGame
 from tacit.nets.player_networks import make_networks
-from tacit.nets.sparse_mlp import initial_params, make_scratch
+from tacit.nets.sparse_mlp import Params, initial_params, make_scratch
 from tacit.random_numbers import make_streams
 from tacit.training.system import Trainer, generator_state
 from tacit.tree.public_tree import Floats
@@ -62,7 +62,6 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         self._generator = np.random.default_rng(config.seed)
         learns_policy = isinstance(config, DeepCfrConfig)
         kinds = (ADVANTAGE, POLICY) if learns_policy else (ADVANTAGE,)
-        self._new_params = lambda: initial_params(encoded.num_features, hidden, encoded.num_outputs, self._generator)
         self.networks = make_networks(encoded.num_features, hidden, encoded.num_outputs, kinds, self._generator)
         self.networks.params[:, ADVANTAGE] = 0.0  # no advantages are known, so the first strategy is uniform
         self._streams = make_streams(config.seed, STREAMS)
@@ -129,6 +128,11 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
             encoded.table, self._streams, 1 + player,
         )  # fmt: skip
         self._match(player)
+
+    def _new_params(self) -> Params:
+        """Returns random weights of a network."""
+        encoded = self.encoded
+        return initial_params(encoded.num_features, self.config.hidden_layers(), encoded.num_outputs, self._generator)
 
     def _match(self, player: int) -> None:
         """Has a player follow its advantages."""

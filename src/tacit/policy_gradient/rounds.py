@@ -50,7 +50,7 @@ class Played(NamedTuple):
     """What came of the games of a round, and what the policies say there.
 
     Attributes:
-      count: `[E]`, how often an entry was taken.
+      taken: `[E]`, how often an entry was taken.
       won: `[E]`, what its player won after that, in all.
       infostates: `[2, S]`, each player's infostates that games came to, at the front.
       distinct: `[2]`, their numbers.
@@ -60,7 +60,7 @@ class Played(NamedTuple):
       path: `[D]`, the entries of the game being played.
     """
 
-    count: NDArray[np.float32]
+    taken: NDArray[np.float32]
     won: NDArray[np.float32]
     infostates: NDArray[np.int32]
     distinct: NDArray[np.int64]
@@ -72,11 +72,11 @@ class Played(NamedTuple):
 
 def make_played(num_infostates: int, num_entries: int, depth: int) -> Played:
     """Returns room for the games of a round."""
-    count, won = (np.zeros(num_entries, np.float32) for _ in range(2))
+    taken, won = (np.zeros(num_entries, np.float32) for _ in range(2))
     infostates, visited = np.zeros((2, num_infostates), np.int32), np.zeros(num_infostates, np.bool_)
     asked = np.full(num_infostates, -1, np.int64)
     distinct, path = np.zeros(2, np.int64), np.zeros(depth, np.int64)
-    return Played(count, won, infostates, distinct, visited, np.zeros(num_entries), asked, path)
+    return Played(taken, won, infostates, distinct, visited, np.zeros(num_entries), asked, path)
 
 
 @compiled()
@@ -131,7 +131,7 @@ def _play_games(settings, networks, played, encodings, table, streams):  # type:
                 break
         won = np.float32(table.payoff[state - num_decisions] / settings.reward_unit)
         for entry in played.path[:length]:
-            played.count[entry] += np.float32(1.0)
+            played.taken[entry] += np.float32(1.0)
             played.won[entry] += won
 
 
@@ -144,14 +144,14 @@ def _learn_values(player, settings, networks, played, encodings, table):  # type
     for i in range(played.distinct[player]):
         infostate = played.infostates[player, i]
         for entry in range(table.entry_start[infostate], table.entry_start[infostate + 1]):
-            total += played.count[entry]
+            total += played.taken[entry]
     sign = np.float32(1.0 if player == 0 else -1.0)
     for i in range(played.distinct[player]):
         infostate = played.infostates[player, i]
         first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
         forward(params, shape, encodings, infostate, scratch)
         for entry in range(first, last):
-            action, count = table.entry_action[entry], played.count[entry]
+            action, count = table.entry_action[entry], played.taken[entry]
             scratch.output_errors[action] = 0.0
             if count > 0.0:
                 value = output(params, shape, scratch, action)
@@ -175,7 +175,7 @@ def _step_policy(player, settings, networks, played, encodings, table, rate, ent
     for i in range(played.distinct[player]):
         infostate = played.infostates[player, i]
         for entry in range(table.entry_start[infostate], table.entry_start[infostate + 1]):
-            total += played.count[entry]
+            total += played.taken[entry]
     if total == 0.0:
         return
     for i in range(played.distinct[player]):
@@ -183,7 +183,7 @@ def _step_policy(player, settings, networks, played, encodings, table, rate, ent
         first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
         weight = np.float32(0.0)
         for entry in range(first, last):
-            weight += played.count[entry]
+            weight += played.taken[entry]
         forward(networks.params[player, Q], shape, encodings, infostate, scratch)
         for entry in range(first, last):
             values[table.entry_action[entry]] = output(networks.params[player, Q], shape, scratch, table.entry_action[entry])
@@ -235,5 +235,5 @@ def _forget(played, table):  # type: ignore[no-untyped-def]
         for i in range(played.distinct[player]):
             infostate = played.infostates[player, i]
             first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
-            played.count[first:last], played.won[first:last], played.visited[infostate] = 0.0, 0.0, False
+            played.taken[first:last], played.won[first:last], played.visited[infostate] = 0.0, 0.0, False
         played.distinct[player] = 0

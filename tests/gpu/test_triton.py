@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from tacit.games import load_game
+from tacit.leaves.continuation_sets import biased_play, uniform_play
+from tacit.leaves.continuations import ContinuationLeaves
 from tacit.leaves.evaluators import RandomLeaves
 from tacit.nets.encoders import ClassEncoder
 from tacit.nets.value_net import PolicyNet, ValueNet
@@ -150,3 +152,22 @@ def test_re_solving_on_the_gpu_is_re_solving(
         moved, *allowed = (float(((other[field] - exact).abs() > large).float().mean()) for other in (gpu, *shaken))
         assert max(allowed) < 0.05
         assert moved <= 0.002 + 2 * max(allowed)
+
+
+@pytest.mark.parametrize("solver", ["dcfr", "pcfr+"])
+@pytest.mark.parametrize("name", [DICE, LEDUC])
+def test_choices_at_leaves_are_learnt_as_on_the_cpu(name: str, solver: str) -> None:
+    """What a captured graph replays has to remember regrets between iterations, and read each one's weights."""
+    space = search_space(compile_game(load_game(name)), 2)
+    play = biased_play(space, uniform_play(space), 10.0)
+    classes = np.random.default_rng(0).integers(0, space.num_classes, 300)
+    counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
+    H = space.tables.num_private_states
+    reaches = torch.rand(300, 2, H, generator=torch.Generator().manual_seed(0)) * (torch.arange(H) < counts[:, :, None])
+    cpu, gpu = (
+        BatchSearch(space, ContinuationLeaves(space, play, device), SearchConfig(solver, 8, 2), device)
+        .run(classes, reaches.to(device))
+        .values.cpu()
+        for device in ("cpu", "cuda")
+    )
+    torch.testing.assert_close(gpu, cpu, atol=1e-3, rtol=1e-3, equal_nan=True)

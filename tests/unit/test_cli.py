@@ -82,7 +82,7 @@ ROOT = Path(__file__).parents[2]
         (("solve", "kuhn_poker", "--depth", "0"), "at least 1 action"),
         (
             ("solve", "kuhn_poker", "--depth", "2", "--leaf", "magic"),
-            "choose one of oracle, solved, zero, random, or a network",
+            "choose one of oracle, solved, zero, random, continuations, or a network",
         ),
         (("solve", "liars_dice(dice=1,faces=4)", "--depth", "1", "--leaf", "pretrained:liars_dice_1x4f"), "must be a multiple"),
         (("solve", "kuhn_poker", "--depth", "2", "--target", "0.1"), "cannot be used with --depth"),

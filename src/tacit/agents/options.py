@@ -7,11 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tacit.errors import TacitError
+from tacit.solvers.safety import RE_SOLVING, SAFETY, SAMPLED, UNSAFE
 from tacit.solvers.schedules import plain_schedule
 
-SAMPLED, RE_SOLVING, UNSAFE = "sampled", "re-solving", "unsafe"
-SAFETY = (SAMPLED, RE_SOLVING, UNSAFE)
-"""What a search does about the searches below it (see `agents/search.py`)."""
+__all__ = ["ALL_OPTIONS", "DEFAULT_OPTIONS", "RE_SOLVING", "SAFETY", "SAMPLED", "UNSAFE", "SearchOptions", "option_name"]
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,6 @@
 """The agent that searches as it plays, in any game from dice to hold'em: a planner searches, the agent draws the moves.
 
-How a search deals with the searches below it is its *safety*:
-
-- `sampled`: one random iteration is played until the next search (ReBeL, section 6). Safe, because nobody knows which one.
-- `re-solving`: the average is played, and the next search leaves the opponent what this one promised it. Safe as well.
-- `unsafe`: the average is played, and everyone is believed to play it. An opponent who knows the beliefs does something else.
+How a search deals with the searches below it is its safety (`solvers/safety.py`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from tacit.tree.base import Strategy
 from tacit.tree.node_view import NodeView
 
 KINDS = (
-    "bot", "own", "default", "table", "blueprint", "nfsp", "learnt_table", "sog", "boards", "rebel_holdem", "own_run", "rebel",
+    "bot", "own", "default", "table", "blueprint", "continuations", "nfsp", "learnt_table", "sog", "boards", "rebel_holdem",
+    "own_run", "rebel",
 )  # fmt: skip
 """The files of the kinds, in the order they are asked: those that need no torch come first."""
 
@@ -35,10 +36,10 @@ def open(name: Openable, game: AnyGame | str | None = None, monitor: Monitor | N
     """Returns what a name stands for, or an object that plays as what a name would stand for.
 
     Args:
-      name: a bot, `default` (the best at hand for a game), a file of `tacit solve --save`, a run folder, a network file or
-        `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`; `FILE.py:CLASS(key=value,...)` for
-        an agent of one's own. Or what `tacit.solve` or `tacit.train` returned, a strategy, an agent, or a policy or bot of
-        OpenSpiel, or a pair of bots, one for each seat.
+      name: a bot, `default` (the best at hand for a game), `continuations(...)`, a file of `tacit solve --save`, a run folder,
+        a network file or `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`;
+        `FILE.py:CLASS(key=value,...)` for an agent of one's own. Or what `tacit.solve` or `tacit.train` returned, a strategy,
+        an agent, or a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
       game: the game, or its name; needed where the name alone does not tell it: for bots and agents.
       monitor: hears how far slow work is.
 

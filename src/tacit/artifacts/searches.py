@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tacit.artifacts import open
 from tacit.artifacts.base import Monitor
+from tacit.artifacts.continuations import CONTINUATIONS
 from tacit.errors import TacitError
 from tacit.games import AnyGame, load_game
 from tacit.kernels.base import LeafEvaluator
@@ -14,6 +15,7 @@ from tacit.search.config import CFR_D, SearchConfig
 from tacit.search.solve import LEAVES
 from tacit.search.solve import solve_by_search as average_policy
 from tacit.solvers import SolveResult
+from tacit.solvers.safety import SAFETY
 from tacit.tree.search_space import SearchSpace
 from tacit.tree.subgame import Depth
 
@@ -27,6 +29,7 @@ def solve_by_search(
     iterations: int = 64,
     decomposition: str = CFR_D,
     recycle: int = 1,
+    safety: str | None = None,
     simultaneous: bool = False,
     device: str = "cpu",
     seed: int = 0,
@@ -37,12 +40,14 @@ def solve_by_search(
     Args:
       game: the game, or its name.
       depth: actions to look ahead, or `round` for the rest of the betting round.
-      leaf: what leaves are worth: `oracle`, `solved`, `zero`, `random`, a trained network, `FILE.py:CLASS`, or what makes an
-        evaluator for a game, such as its class.
+      leaf: what leaves are worth: `oracle`, `solved`, `zero`, `random`, `continuations`, a trained network, `FILE.py:CLASS`, or
+        what makes an evaluator for a game, such as its class.
       solver: the search algorithm.
       iterations: search iterations at every public state; each updates both players.
       decomposition: where leaves are valued: `cfr-d`, `cfr-ave` or `modified-cfr-ave`.
       recycle: iterations that use the same leaf values.
+      safety: what a search does about the searches below it: `sampled`, `re-solving` or `unsafe`; None takes `sampled`, and
+        `re-solving` where players decide at leaves (`continuations`).
       simultaneous: whether both players are updated at once instead of in turn.
       device: `cpu` or `cuda`.
       seed: of the sampled iterations.
@@ -57,7 +62,12 @@ def solve_by_search(
         try:
             open(leaf, rules)  # refused before the game is compiled
         except TacitError as error:
-            raise TacitError(f"no leaf {leaf!r}: choose one of {', '.join(LEAVES)}, or a network ({error})") from None
+            if leaf.startswith(CONTINUATIONS):
+                raise
+            known = ", ".join([*LEAVES, CONTINUATIONS])
+            raise TacitError(f"no leaf {leaf!r}: choose one of {known}, or a network ({error})") from None
+    if safety is not None and safety not in SAFETY:
+        raise TacitError(f"unknown safety {safety!r}: choose one of {', '.join(SAFETY)}")
 
     def made(name: str, space: SearchSpace) -> LeafEvaluator:
         return open(name, rules).leaf(space, device) if isinstance(leaf, str) else CheckedLeaves(leaf(space), name)
@@ -69,6 +79,7 @@ def solve_by_search(
         config,
         leaf=leaf if isinstance(leaf, str) else getattr(leaf, "__name__", type(leaf).__name__),
         load_network=made,
+        safety=safety,
         device=device,
         seed=seed,
         progress=lambda done: monitor.step(what, done, unit="searches"),

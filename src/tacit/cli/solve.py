@@ -52,7 +52,8 @@ def solve(
     leaf: Annotated[
         str | None,
         typer.Option(
-            help="With --depth, what leaves are worth: oracle (default), solved, zero, random, a network, FILE.py:CLASS."
+            help="With --depth, what leaves are worth: oracle (default), solved, zero, random, continuations(key=value,...), a "
+            "network, FILE.py:CLASS."
         ),
     ] = None,
     decomposition: Annotated[
@@ -60,6 +61,13 @@ def solve(
     ] = None,
     recycle: Annotated[
         int | None, typer.Option(min=1, help="With --depth, iterations that use the same leaf values. [default: 1]")
+    ] = None,
+    safety: Annotated[
+        str | None,
+        typer.Option(
+            help="With --depth, how to search again below leaves: sampled, re-solving or unsafe. [default: re-solving with "
+            "continuations, else sampled]"
+        ),
     ] = None,
     simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
     backend: Annotated[str | None, typer.Option(help="numba or torch. [default: numba]")] = None,
@@ -104,6 +112,8 @@ def solve(
 
       tacit solve leduc_poker --depth round --leaf solved --decomposition cfr-ave --iterations 16
 
+      tacit solve leduc_poker --depth round --leaf "continuations(by=search,count=8)" --iterations 200
+
       tacit solve "no_limit_holdem(board=3s7hTdKs,pot=2000,bets=1|allin,raises=allin)" --target 0.5%pot --grid g.png
 
       tacit solve leduc_poker --lock "bet: fold=0.5,call=0.5" --lock ": bet: Ks,Kh; check: rest"
@@ -122,7 +132,8 @@ def solve(
     if solver == "lp":
         checks.refuse("cannot be used with --solver lp: it solves for both players in one go", simultaneous=simultaneous)
     if depth is None:
-        checks.refuse("can only be used with --depth", leaf=leaf, decomposition=decomposition, recycle=recycle)
+        searching = {"leaf": leaf, "decomposition": decomposition, "recycle": recycle, "safety": safety}
+        checks.refuse("can only be used with --depth", **searching)
         goal = None if target is None else parse_target(target, rules)
         limit = None if time_limit is None else checks.parse_seconds(time_limit)
         result = _solve(
@@ -136,8 +147,8 @@ def solve(
         with progress_monitor() as monitor:
             result = solve_by_search(
                 rules, depth=_parse_depth(depth), leaf=leaf or "oracle", solver=solver or "dcfr", iterations=length,
-                decomposition=decomposition or CFR_D, recycle=recycle or 1, simultaneous=simultaneous, device=device,
-                seed=seed or 0, monitor=monitor,
+                decomposition=decomposition or CFR_D, recycle=recycle or 1, safety=safety, simultaneous=simultaneous,
+                device=device, seed=seed or 0, monitor=monitor,
             )  # fmt: skip
     written, problems = _write(result, save, export, plot, grid, at)
     if as_json:

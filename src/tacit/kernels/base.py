@@ -89,6 +89,42 @@ class LeafOracle(Protocol):
         ...
 
 
+class LeafDecisions(Protocol):
+    """What the players do at the leaves of one search. They learn there with every iteration, as at the decisions above."""
+
+    def answer(self, player: int, beliefs: Tensor, weight: Tensor, clock: Clock) -> Tensor:
+        """Returns `[2 * H, L]` what the leaves are worth to a player under the present play, and finds its next play.
+
+        Args:
+          player: who is updated. Only its half of what is returned means anything.
+          beliefs: see `LeafEvaluator.evaluate`.
+          weight: `[L]` what makes values against the opponent's beliefs counterfactual (`Passes.leaf_weight`): regrets of
+            different iterations add up in these units.
+          clock: the weights of this update.
+        """
+        ...
+
+    def settle(self, player: int) -> None:
+        """Makes what a player's latest answer found its present play."""
+        ...
+
+
+@runtime_checkable
+class DecidingEvaluator(Protocol):
+    """An evaluator that makes leaves decisions: search under CFR-D iterates them with its own.
+
+    Whoever wants to know once what leaves are worth calls `evaluate`, which solves the decisions at the given beliefs.
+    """
+
+    def begin(self, states: Any) -> LeafDecisions:
+        """Returns the decisions at the leaves of a search that begins, one a column of its beliefs.
+
+        Args:
+          states: see `LeafEvaluator.evaluate`.
+        """
+        ...
+
+
 class Passes(ABC, Generic[Array]):
     """Passes over a tree or a batch of trees. Reaches are over a player's rows, strategies and regrets over entries.
 
@@ -274,7 +310,10 @@ class Passes(ABC, Generic[Array]):
         raise NotImplementedError
 
     def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
-        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones."""
+        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones.
+
+        It is the opponent's reach of the leaf, times the chance of coming there where states do not tell it (classes do not).
+        """
         raise NotImplementedError
 
     @property

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tacit.errors import TacitError
-from tacit.kernels.base import LeafEvaluator
+from tacit.kernels.base import DecidingEvaluator, LeafEvaluator
 
 
 class CheckedLeaves:
@@ -22,6 +22,8 @@ class CheckedLeaves:
     def __init__(self, inner: LeafEvaluator, name: str) -> None:
         self.inner, self.name = inner, name
         self.counterfactual = bool(getattr(inner, "counterfactual", False))
+        if isinstance(inner, DecidingEvaluator):
+            self.begin = inner.begin
 
     @torch.no_grad()
     def evaluate(self, states: Any, beliefs: Tensor) -> Tensor:

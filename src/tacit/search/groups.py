@@ -204,6 +204,9 @@ class GroupPasses(Passes[Tensor]):
     def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
         return self._odds.of_columns(player, opponent_reach)
 
+    def leaf_weight(self, player: int, opponent_reach: Tensor) -> Tensor:
+        return self._odds.total(1 - player, opponent_reach) * self._odds.chance
+
     @property
     def knows_leaves(self) -> bool:
         return all(bool((t.num_roots[self.batch.leaf_class] == 1).all()) for t in self.space.tables.players)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -76,6 +77,20 @@ class LeafOdds:
             for group in range(len(self._batch.group_class))
         ]
         return torch.cat(parts, dim=1)
+
+    def total(self, player: int, reach: Tensor) -> Tensor:
+        """Returns `[leaves]` how likely a player comes to each leaf of all groups: its reach, over all private states."""
+        parts = [self.arrived(group, player, reach).sum(1).flatten() for group in range(len(self._batch.group_class))]
+        return torch.cat(parts)
+
+    @cached_property
+    def chance(self) -> Tensor:
+        """`[leaves]` the chance weight of each leaf of all groups, over all pairs of private states."""
+        sizes = self._batch.group_size.tolist()
+        parts = [
+            self._deals[leaves].sum((1, 2)).repeat_interleave(size) for leaves, size in zip(self._leaves, sizes, strict=True)
+        ]
+        return torch.cat(parts)
 
 
 def normalised_reach(reach: Tensor, real: Tensor, dim: int) -> Tensor:

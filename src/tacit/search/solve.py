@@ -1,7 +1,7 @@
 """Solving a game by depth-limited search: what `tacit solve --depth D --leaf ...` does.
 
-The whole game is played by search as an agent would play it, again and again, and the policies are averaged: the result is
-a strategy for the whole game, judged exactly like any other.
+The whole game is played by search as an agent would play it: the result is a strategy for the whole game, judged exactly like
+any other. Sampled search plays it again and again, and the policies are averaged.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from tacit.errors import TacitError
 from tacit.evaluation import evaluate
 from tacit.games import AnyGame
 from tacit.kernels import make_passes
-from tacit.kernels.base import LeafEvaluator
+from tacit.kernels.base import DecidingEvaluator, LeafEvaluator
 from tacit.leaves.evaluators import OracleLeaves, RandomLeaves, ZeroLeaves
 from tacit.search.config import SearchConfig
 from tacit.search.playthroughs import playthrough_strategy
+from tacit.search.resolving import resolving_strategy
 from tacit.search.search import BatchSearch
 from tacit.search.solved_leaves import SolvedLeaves
 from tacit.solvers.result import Point, SolveResult
+from tacit.solvers.safety import RE_SOLVING, SAFETY, SAMPLED
 from tacit.tree.compiler import compile_game
+from tacit.tree.public_tree import Floats
 from tacit.tree.search_space import SearchSpace, search_space
 
 PLAYTHROUGHS = 64
@@ -36,12 +39,49 @@ LEAVES: dict[str, Callable[[SearchSpace, int], LeafEvaluator]] = {
 game, which is faster; nothing; and what an untrained network says."""
 
 
+def usual_safety(evaluator: LeafEvaluator) -> str:
+    """Returns how to search again below leaves that an evaluator values.
+
+    Sampled search is safe where what a leaf is worth is what a search finds there. Where players decide at leaves among given
+    strategies that is not so, and the next search has to keep what this one promised.
+    """
+    return RE_SOLVING if isinstance(evaluator, DecidingEvaluator) else SAMPLED
+
+
+def played_strategy(
+    search: BatchSearch,
+    safety: str,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+    playthroughs: int = PLAYTHROUGHS,
+) -> Floats:
+    """Returns `[E]` what search plays in the whole game.
+
+    Args:
+      search: it.
+      safety: one of `SAFETY`.
+      seed: of sampled iterations.
+      progress: called with the number of searches done.
+      playthroughs: policies of sampled search that are averaged.
+
+    Raises:
+      TacitError: there is no such safety.
+    """
+    if safety not in SAFETY:
+        raise TacitError(f"unknown safety {safety!r}: choose one of {', '.join(SAFETY)}")
+    if safety == RE_SOLVING:
+        return resolving_strategy(search, progress)
+    safe = safety == SAMPLED
+    return playthrough_strategy(search, playthroughs if safe else 1, np.random.default_rng(seed), progress, safe)
+
+
 def solve_by_search(
     game: AnyGame,
     config: SearchConfig,
     *,
     leaf: str,
     load_network: Callable[[str, SearchSpace], LeafEvaluator],
+    safety: str | None = None,
     device: str = "cpu",
     seed: int = 0,
     progress: Callable[[int], None] = lambda _: None,
@@ -54,6 +94,7 @@ def solve_by_search(
       config: how to search.
       leaf: what leaves are worth: one of `LEAVES`, or the name of a trained network.
       load_network: finds a network by name for a game.
+      safety: how to search again below leaves, one of `SAFETY`; None takes `usual_safety`.
       device: `cpu` or `cuda`.
       seed: of the sampled iterations, and of a random network.
       progress: called with the number of searches done.
@@ -67,7 +108,7 @@ def solve_by_search(
     space = search_space(tree, depth)
     evaluator = LEAVES[leaf](space, seed) if leaf in LEAVES else load_network(leaf, space)
     search = BatchSearch(space, evaluator, config, device)
-    strategy = playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(seed), progress)
+    strategy = played_strategy(search, safety or usual_safety(evaluator), seed, progress)
     quality = evaluate(make_passes(tree), strategy)
     seconds = clock() - start
     curve = [Point(iterations, seconds, quality.exploitability)]

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
-from tacit.kernels.base import AnyPasses, LeafEvaluator, LeafOracle, LeafValues, RememberingEvaluator
+from tacit.kernels.base import (
+    AnyPasses,
+    DecidingEvaluator,
+    LeafDecisions,
+    LeafEvaluator,
+    LeafOracle,
+    LeafValues,
+    RememberingEvaluator,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -44,8 +52,11 @@ class Valuation:
         self._changed = {0, 1}
         self._latest: Tensor | None = None
         self._asked = 0
-        # Where everyone's private state is known, nothing that is played can change a leaf's value.
-        self._asks_once = passes.knows_leaves
+        self._decisions: LeafDecisions | None = None
+        if decomposition == CFR_D and isinstance(evaluator, DecidingEvaluator):
+            self._decisions = evaluator.begin(passes.leaf_states)
+        # Where everyone's private state is known, nothing that is played above a leaf can change its value.
+        self._asks_once = passes.knows_leaves and self._decisions is None
         self._shares = self._asks_once or period > 1
         self._before = [self.beliefs[: self._half].clone() for _ in (0, 1)]
         if decomposition == CFR_AVE and not isinstance(evaluator, LeafOracle):
@@ -56,6 +67,8 @@ class Valuation:
         reaches = play.reaches if self._decomposition == CFR_D else play.mean_reaches
         self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
         self._changed.add(player)
+        if self._decisions is not None:
+            self._decisions.settle(player)
 
     def ask(self, players: tuple[int, ...], play: Driver) -> None:
         """Has all leaves valued for the given players if it is time to; once for both where they share values."""
@@ -63,8 +76,14 @@ class Valuation:
         later = self._asks_once or (self._asked - 1) % self._period or (self._shares and players[0] == 1)
         if self._values[players[0]] is not None and later:
             return
+        asking = (0, 1) if self._shares else players
+        if self._decisions is not None:
+            for player in asking:
+                weight = self._passes.leaf_weight(player, play.reaches[1 - player])
+                self._values[player] = self._decisions.answer(player, self.beliefs, weight, play.clock)
+            return
         values = self.evaluate(play)
-        for player in (0, 1) if self._shares else players:
+        for player in asking:
             self._values[player] = values
         if self._decomposition == MODIFIED_CFR_AVE and play.clock.iteration == 1 and players[0] == 0:
             # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.

@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "Artifact",
+    "Comparison",
     "Evaluation",
     "Game",
     "Lock",
@@ -36,6 +37,7 @@ __all__ = [
     "TacitError",
     "TrainResult",
     "check_game",
+    "compare",
     "compile_game",
     "evaluate",
     "load_agent",
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from tacit.artifacts.base import Artifact, Evaluation
     from tacit.artifacts.searches import solve_by_search
     from tacit.artifacts.training import TrainResult, train
+    from tacit.comparison.compare import compare
+    from tacit.comparison.result import Comparison
     from tacit.errors import TacitError
     from tacit.games import Game, load_game, register_game
     from tacit.games.check import check_game
@@ -78,6 +82,7 @@ _MODULES = ("games", "pettingzoo", "search", "training")
 _HOMES = {
     "Agent": "tacit.agents.base",
     "Artifact": "tacit.artifacts.base",
+    "Comparison": "tacit.comparison.result",
     "Evaluation": "tacit.artifacts.base",
     "Game": "tacit.games",
     "Lock": "tacit.solvers",
@@ -90,6 +95,7 @@ _HOMES = {
     "TacitError": "tacit.errors",
     "TrainResult": "tacit.artifacts.training",
     "check_game": "tacit.games.check",
+    "compare": "tacit.comparison.compare",
     "compile_game": "tacit.tree.compiler",
     "evaluate": "tacit.scale.evaluations",
     "load_agent": "tacit.artifacts",

@@ -15,6 +15,7 @@ from tacit.cli import (
     acpc,
     bench,
     check,
+    compare,
     doctor,
     equity,
     evaluate,
@@ -58,6 +59,7 @@ app.command("train")(train.train)
 app.add_typer(runs.runs, name="runs")
 app.command("evaluate")(evaluate.evaluate)
 app.command("match")(match.match)
+app.command("compare")(compare.compare)
 app.command("play")(play.play)
 app.command("serve")(serve.serve)
 app.command("equity")(equity.equity)

@@ -12,24 +12,25 @@ from torch import Tensor
 
 from tacit.processes import HERE, Hands, Job, Message, Work, Workers
 from tacit.scale.engines import reached
-from tacit.scale.orders import Orders
+from tacit.scale.orders import PATIENCE, Orders
 from tacit.scale.plan import EnginePlan
 
 
-def find_workers(size: int, engine: str | None = None, ray_address: str | None = None) -> Workers:
+def find_workers(size: int, engine: str | None = None, ray_address: str | None = None, patience: float = PATIENCE) -> Workers:
     """Returns who works: this process, where one is enough and no engine is named.
 
     Args:
       size: how many processes.
       engine: where they are, `local` or `ray`; None takes this machine.
       ray_address: of the cluster; None starts one on this machine.
+      patience: seconds of silence of all workers after which a job ends with an error.
 
     Raises:
       TacitError: there is no such engine, or it has no address.
     """
     if size == 1 and engine is None and ray_address is None:
         return HERE
-    return CrewWorkers(EnginePlan(engine or "local", size, address=ray_address))
+    return CrewWorkers(EnginePlan(engine or "local", size, address=ray_address), patience)
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,13 @@ class CrewWorkers:
       size: How many they are.
     """
 
-    def __init__(self, plan: EnginePlan) -> None:
-        self.size, self._plan = plan.workers, plan
+    def __init__(self, plan: EnginePlan, patience: float = PATIENCE) -> None:
+        self.size, self._plan, self._patience = plan.workers, plan, patience
 
     @contextmanager
     def on(self, job: Job, most: int) -> Iterator[Hands]:
         plan = replace(self._plan, workers=min(self.size, most))
-        with reached(plan) as make_crew, Orders(make_crew(Sealed(pickle.dumps(job))), []) as orders:
+        with reached(plan) as make_crew, Orders(make_crew(Sealed(pickle.dumps(job))), [], self._patience) as orders:
             yield _CrewHands(orders)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from tacit.games import AnyGame
-from tacit.games.base import CHANCE, TERMINAL
 from tacit.learning.settings import ENCODERS, MLP, REPLAY_MEMORY, Decomposition, NetworkSettings, SearchDepth, ValueNetwork
 from tacit.search.config import CFR_D, MODIFIED_CFR_AVE, SearchConfig
 from tacit.solvers.schedules import SCHEDULES, RegretSchedule
 from tacit.training.ranges import Choice, Count, CountOrZero, Number, Positive, PositiveOrZero, Seed, Share
-from tacit.tree.subgame import ROUND, Depth
+from tacit.tree.subgame import ROUND, Depth, usual_depth
 
 SIMULTANEOUS, ALTERNATING = UPDATES = ("simultaneous", "alternating")
 NO_POLICIES, GAME_POLICIES, ALL_POLICIES = POLICIES = ("none", "games", "all")
@@ -21,8 +19,6 @@ REGRET_MATCHING = tuple(name for name, schedule in SCHEDULES.items() if isinstan
 """The solvers that re-solving can use."""
 FIT_EVALUATIONS = -1
 """`evaluate_every` that is fitted to the game: its 0 means something else."""
-DEPTH_WITHOUT_ROUNDS = 2
-"""Actions that searches look ahead in games without betting rounds."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class QueryConfig(NetworkSettings):
         )
 
     def depth_in(self, game: AnyGame) -> Depth:
-        return self.depth if self.depth != ROUND or _has_rounds(game) else DEPTH_WITHOUT_ROUNDS
+        return usual_depth(game) if self.depth == ROUND else self.depth
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,18 +149,3 @@ PRESETS = {
     "smoke": SogConfig(**_SHARED["smoke"], **{**_SELF_PLAY, "queries_per_search": 4.0}),
 }
 DEEPSTACK_PRESETS = {name: DeepstackConfig(**settings) for name, settings in _SHARED.items()}
-
-
-def _has_rounds(game: AnyGame, games: int = 200) -> bool:
-    """Returns whether chance moves after a decision in some of the games that are played at random, the same every time."""
-    generator = random.Random(0)
-    for _ in range(games):
-        state, decided = game.initial_state(), False
-        while (actor := game.actor(state)) != TERMINAL:
-            if actor == CHANCE:
-                if decided:
-                    return True
-                state = game.apply(state, generator.choice(game.chance_outcomes(state))[0])
-            else:
-                decided, state = True, game.apply(state, generator.choice(game.legal_actions(state)))
-    return False

@@ -20,13 +20,19 @@ from tacit.tree.public_tree import NO_PARENT, PublicTree
 
 MAX_PAYOFFS = 1_000_000
 """Pairs of final rows beyond which HiGHS takes hours."""
+LIMIT_REACHED = 1
+"""What scipy's `status` says of a program that was given up."""
 
 
-def solve_lp(tree: Tree) -> tuple[Floats, float]:
+def solve_lp(tree: Tree, time_limit: float | None = None) -> tuple[Floats, float]:
     """Returns an equilibrium strategy `[E]` and the value of the game for player 0.
 
+    Args:
+      tree: the game.
+      time_limit: seconds after which HiGHS gives up; None waits for as long as it takes.
+
     Raises:
-      TacitError: the game is too large for linear programming.
+      TacitError: the game is too large for linear programming, or the time is up.
     """
     if not isinstance(tree, PublicTree):
         raise TacitError("lp solves games of small size: choose another --solver for hold'em")
@@ -58,7 +64,10 @@ def solve_lp(tree: Tree) -> tuple[Floats, float]:
         b_eq=first.plan_constraints()[1],
         bounds=[(0, None)] * mine + [(None, None)] * second.num_infostates,
         method="highs",
+        options={} if time_limit is None else {"time_limit": time_limit},
     )
+    if solution.status == LIMIT_REACHED and time_limit is not None:
+        raise TacitError(f"lp did not solve {tree.game} within {time_limit:g} s: allow more time, or choose --solver dcfr")
     if not solution.success:
         raise TacitError(f"the linear program of {tree.game} was not solved: {solution.message}")
     plan = np.zeros(tree.num_entries)

@@ -101,7 +101,7 @@ def solve(
     if sampled:
         driver = SamplingDriver(passes, task.solver, task.seed)
     elif schedule is None:
-        return _solve_exactly(tree, passes, task, clock)
+        return _solve_exactly(tree, passes, task, time_limit, clock)
     else:
         schedule = replace(schedule, alternating=not simultaneous and schedule.alternating)
         driver = TabularDriver(passes, schedule, DriverOptions(seed=task.seed))
@@ -193,7 +193,7 @@ def _check_limits(solver: str, iterations: int | None, target: float | None, tim
     for name, limit in (("iterations", iterations), ("target", target), ("time limit", time_limit)):
         if limit is not None and not 0 < limit < math.inf:
             raise TacitError(f"the {name} must be positive and finite, not {limit}")
-        if limit is not None and solver == "lp":
+        if limit is not None and solver == "lp" and name != "time limit":
             raise TacitError(f"lp solves a game in one go, exactly: it takes no {name}")
 
 
@@ -244,9 +244,11 @@ def _held_interrupt(hold: bool) -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _solve_exactly(tree: Tree, passes: AnyTreePasses, task: _Task, clock: Callable[[], float]) -> SolveResult:
+def _solve_exactly(
+    tree: Tree, passes: AnyTreePasses, task: _Task, time_limit: float | None, clock: Callable[[], float]
+) -> SolveResult:
     start = clock()
-    strategy, _ = solve_lp(passes.tree)
+    strategy, _ = solve_lp(passes.tree, time_limit)
     quality = evaluate(passes, strategy)
     seconds = clock() - start
     curve = [Point(0, seconds, quality.exploitability)]

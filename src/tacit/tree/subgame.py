@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TacitError
+from tacit.games import AnyGame
 from tacit.games.base import TERMINAL
+from tacit.games.rounds import has_rounds
 from tacit.tree.beliefs import PublicBeliefState
 from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, PlayerRows, PublicTree, in_ranges
 
@@ -18,6 +20,13 @@ ROUND, TWO_ROUNDS = "round", "two rounds"
 Depth = int | str | None
 """Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game; trees of hold'em also go to
 the end of the next round (`two rounds`)."""
+DEPTH_WITHOUT_ROUNDS = 2
+"""Actions that searches look ahead in games without betting rounds."""
+
+
+def usual_depth(game: AnyGame) -> int | str:
+    """Returns how far to search in a game unless the user says otherwise: to the end of the round, if it has rounds."""
+    return ROUND if has_rounds(game) else DEPTH_WITHOUT_ROUNDS
 
 
 @dataclass(frozen=True)

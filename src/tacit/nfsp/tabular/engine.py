@@ -134,5 +134,6 @@ class TabularTrainer(NfspTrainer):
             factor /= np.sqrt(1.0 + before / config.slowdown)
         policy_factor = factor
         if config.decay > 0.0:
-            policy_factor = factor * np.clip((1.0 - before / (config.epochs * config.epoch_rounds)) / config.decay, 0.0, 1.0)
+            share = np.maximum(before / (config.epochs * config.epoch_rounds), self.progress_share())
+            policy_factor = factor * np.clip((1.0 - share) / config.decay, 0.0, 1.0)
         return np.stack((config.learning_rate * factor, config.policy_learning_rate * policy_factor), axis=1).astype(np.float32)

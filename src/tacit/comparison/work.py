@@ -1,0 +1,177 @@
+"""One system at work for a given time: how exploitable it is on the way.
+
+The clock starts when the system is ready: the game compiled, kernels loaded, networks made. It stands still while the system
+is judged. Judging takes no more time than working, so systems that are costly to judge leave fewer marks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.artifacts.searches import solve_by_search
+from tacit.artifacts.systems import find_system
+from tacit.comparison.entrants import SOLVERS
+from tacit.comparison.marks import Mark, Run
+from tacit.errors import DivergedError, TacitError
+from tacit.games import AnyGame
+from tacit.solvers import solve
+from tacit.solvers.result import Point
+from tacit.training.settings import find_preset
+from tacit.tree.subgame import usual_depth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIRST_MARK = 1 / 64
+"""The share of the time after which a system that learns is judged for the first time."""
+MARK_GROWTH = 1.3
+"""It is judged again after this factor more time."""
+WITHOUT_END = 1_000_000_000
+"""Epochs of a run that ends by the clock."""
+FIRST_SEARCH = 2
+"""Iterations of the shortest search."""
+
+
+class Stopwatch:
+    """A clock that can be paused."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._paused = clock, 0.0
+
+    def __call__(self) -> float:
+        """Returns the seconds on the clock, without those of pauses."""
+        return self._clock() - self._paused
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stops the clock for the time of a `with` block."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._paused += self._clock() - began
+
+
+def run_system(
+    name: str,
+    game: AnyGame,
+    seconds: float,
+    *,
+    seed: int = 0,
+    preset: str = "cpu",
+    settings: Mapping[str, str] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Run:
+    """Returns what a system reaches in a game within some time, in this process.
+
+    Args:
+      name: one of `SYSTEMS`, or `FILE.py:SYSTEM`.
+      game: the game.
+      seconds: how long the system works.
+      seed: of everything random.
+      preset: the settings of systems that train.
+      settings: changes to them.
+      clock: the time in seconds.
+
+    Returns:
+      The run. Its `refused` says why a system does not fit the game.
+    """
+    settings = settings or {}
+    try:
+        if name in SOLVERS or name == "continuations":
+            if settings:
+                raise TacitError(f"{name} has no settings: --set is for systems that train")
+            return _solve(name, game, seconds, seed, clock) if name in SOLVERS else _search(game, seconds)
+        return _train(name, game, seconds, seed, preset, settings, clock)
+    except DivergedError as error:
+        return Run(name, seed, refused=f"diverged: {error}")
+    except TacitError as error:
+        return Run(name, seed, refused=str(error))
+
+
+def _solve(name: str, game: AnyGame, seconds: float, seed: int, clock: Callable[[], float]) -> Run:
+    """Returns how far a solver of whole games gets."""
+    if name != "lp":
+        solve(game, solver=name, iterations=2, seed=seed)  # loads the kernels
+    marks: list[Mark] = []
+
+    def note(point: Point, _result: Any) -> None:
+        marks.append(Mark(point.seconds, point.exploitability, point.iteration))
+
+    result = solve(game, solver=name, time_limit=seconds, seed=seed, on_check=note, clock=clock)
+    if name == "lp":
+        marks.append(Mark(result.seconds, result.exploitability, 1))
+    return Run(name, seed, tuple(marks), unit="solve" if name == "lp" else "iterations")
+
+
+def _search(game: AnyGame, seconds: float) -> Run:
+    """Returns how good search without training is, with twice as many iterations each time.
+
+    A mark is a search of the whole game from nothing, so its time is that search's own.
+    """
+    depth, iterations = usual_depth(game), FIRST_SEARCH
+
+    def search(count: int) -> Mark:
+        result = solve_by_search(game, depth=depth, leaf="continuations", iterations=count)
+        return Mark(result.seconds, result.exploitability, count)
+
+    search(1)  # loads the kernels
+    marks = [search(iterations)]
+    while 2.0 * marks[-1].seconds <= seconds:
+        iterations *= 2
+        marks.append(search(iterations))
+    return Run("continuations", 0, tuple(marks))
+
+
+def _train(
+    name: str,
+    game: AnyGame,
+    seconds: float,
+    seed: int,
+    preset: str,
+    settings: Mapping[str, str],
+    clock: Callable[[], float],
+) -> Run:
+    """Returns how far a system that trains gets, with schedules fitted to the time."""
+    system = find_system(name, game)
+    watch, marks = Stopwatch(clock), list[Mark]()
+    config = find_preset(system.presets, preset).with_settings({**settings, "seed": str(seed)})
+    if "smoke" in system.presets:  # loads the kernels, and tells at once whether there is something to judge
+        trial = system.trainer(game, system.presets["smoke"].with_settings(_shape(settings)), "cpu")
+        _require_figure(name, game, trial.judged(trial.run_epoch(clock), lambda _: None))
+    trainer = system.trainer(game, config, "cpu")
+    trainer.config = replace(trainer.config, epochs=WITHOUT_END)
+    trainer.finish_by = seconds
+    kind, next_mark = "exact", seconds * FIRST_MARK
+    while trainer.seconds < seconds:
+        metrics = trainer.run_epoch(watch)
+        if trainer.seconds >= min(next_mark, seconds):
+            began = clock()
+            with watch.paused():
+                judged = _require_figure(name, game, trainer.judged(metrics, lambda _: None))
+            kind = getattr(judged, "kind", None) or kind
+            marks.append(Mark(trainer.seconds, judged.exploitability, trainer.epoch))
+            next_mark = max(trainer.seconds * MARK_GROWTH, trainer.seconds + clock() - began)
+    return Run(name, seed, tuple(marks), kind, "epochs")
+
+
+def _shape(settings: Mapping[str, str]) -> dict[str, str]:
+    """Returns those settings that decide what is searched, which the smallest preset needs as well."""
+    return {key: value for key, value in settings.items() if key in ("depth", "solver")}
+
+
+def _require_figure(name: str, game: AnyGame, metrics: Any) -> Any:
+    """Returns metrics that have an exploitability.
+
+    Raises:
+      TacitError: they have none.
+    """
+    if getattr(metrics, "exploitability", None) is None:
+        raise TacitError(
+            f"{name} cannot be judged by exploitability on {game}: train it, then use tacit evaluate or tacit match"
+        )
+    return metrics

@@ -39,6 +39,34 @@ class Mutant:
 
 MUTANTS = (
     Mutant(
+        "compare: judging takes as long as it likes",
+        "comparison/work.py",
+        "max(trainer.seconds * MARK_GROWTH, trainer.seconds + clock() - began)",
+        "trainer.seconds * MARK_GROWTH",
+        "test_comparison.py::test_judging_takes_no_time_and_no_more_of_it_than_work",
+    ),
+    Mutant(
+        "compare: a run with other settings is taken for this one",
+        "comparison/kept.py",
+        "plan.preset, plan.settings.get(system, {}), system, seed]",
+        "plan.preset, system, seed]",
+        "test_comparison.py::test_a_file_belongs_to_one_plan_system_and_seed",
+    ),
+    Mutant(
+        "compare: figures of seeds that come later count before they are there",
+        "comparison/marks.py",
+        "bisect.bisect_right(self.marks, seconds, key=lambda mark: mark.seconds)",
+        "min(len(self.marks), 1 + bisect.bisect_right(self.marks, seconds, key=lambda mark: mark.seconds))",
+        "test_comparison.py::test_a_band_counts_each_seed_with_its_latest_figure",
+    ),
+    Mutant(
+        "compare: deterministic systems are run once for each seed",
+        "comparison/compare.py",
+        "range(1 if name in DETERMINISTIC else seeds)",
+        "range(seeds)",
+        "test_comparison.py::test_a_comparison_continues_with_the_runs_that_are_there",
+    ),
+    Mutant(
         "workers: Student of Games keeps all games in every worker",
         "sog/train.py",
         "config.games // workers)",

@@ -53,8 +53,8 @@ def compare(
 ) -> None:
     """Compare systems on a game: exploitability over time, at equal time and one core each.
 
-    The clock of a system starts when its game is compiled and its kernels are loaded, and stands still while it is judged. What
-    was finished is kept: the same command continues where it was stopped.
+    A system's clock starts once the game is compiled and the kernels are loaded; judging what was trained does not count. Finished
+    runs are kept: the same command continues where it was stopped.
 
     Examples:
 

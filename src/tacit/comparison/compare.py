@@ -41,7 +41,7 @@ def compare(
 ) -> Comparison:
     """Returns how exploitable each system is after working for some time on one core.
 
-    The clock of a run starts when its game is compiled and its kernels are loaded, and stands still while it is judged.
+    A run's clock starts once its game is compiled and its kernels are loaded. Judging what was trained does not count.
 
     Args:
       game: the game, or its name.

@@ -1,16 +1,16 @@
 """One system at work for a given time: how exploitable it is on the way.
 
-The clock starts when the system is ready: the game compiled, kernels loaded, networks made. It stands still while the system
-is judged. Judging takes no more time than working, so systems that are costly to judge leave fewer marks.
+The clock starts when the system is ready: the game compiled, kernels loaded, networks made. Training counts, judging what was
+trained does not; a solver's few dozen checks do count. Judging takes no longer than training, so a system that is costly to judge
+leaves fewer marks.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.artifacts.searches import solve_by_search
 from tacit.artifacts.systems import find_system
@@ -23,9 +23,6 @@ from tacit.solvers.result import Point
 from tacit.training.settings import find_preset
 from tacit.tree.subgame import usual_depth
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 FIRST_MARK = 1 / 64
 """The share of the time after which a system that learns is judged for the first time."""
 MARK_GROWTH = 1.3
@@ -34,26 +31,6 @@ WITHOUT_END = 1_000_000_000
 """Epochs of a run that ends by the clock."""
 FIRST_SEARCH = 2
 """Iterations of the shortest search."""
-
-
-class Stopwatch:
-    """A clock that can be paused."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._paused = clock, 0.0
-
-    def __call__(self) -> float:
-        """Returns the seconds on the clock, without those of pauses."""
-        return self._clock() - self._paused
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Stops the clock for the time of a `with` block."""
-        began = self._clock()
-        try:
-            yield
-        finally:
-            self._paused += self._clock() - began
 
 
 def run_system(
@@ -138,7 +115,7 @@ def _train(
 ) -> Run:
     """Returns how far a system that trains gets, with schedules fitted to the time."""
     system = find_system(name, game)
-    watch, marks = Stopwatch(clock), list[Mark]()
+    marks: list[Mark] = []
     config = find_preset(system.presets, preset).with_settings({**settings, "seed": str(seed)})
     if "smoke" in system.presets:  # loads the kernels, and tells at once whether there is something to judge
         trial = system.trainer(game, system.presets["smoke"].with_settings(_shape(settings)), "cpu")
@@ -148,11 +125,10 @@ def _train(
     trainer.finish_by = seconds
     kind, next_mark = "exact", seconds * FIRST_MARK
     while trainer.seconds < seconds:
-        metrics = trainer.run_epoch(watch)
+        metrics = trainer.run_epoch(clock)  # adds the time of the epoch to `trainer.seconds`
         if trainer.seconds >= min(next_mark, seconds):
             began = clock()
-            with watch.paused():
-                judged = _require_figure(name, game, trainer.judged(metrics, lambda _: None))
+            judged = _require_figure(name, game, trainer.judged(metrics, lambda _: None))
             kind = getattr(judged, "kind", None) or kind
             marks.append(Mark(trainer.seconds, judged.exploitability, trainer.epoch))
             next_mark = max(trainer.seconds * MARK_GROWTH, trainer.seconds + clock() - began)

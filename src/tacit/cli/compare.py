@@ -53,8 +53,8 @@ def compare(
 ) -> None:
     """Compare systems on a game: exploitability over time, at equal time and one core each.
 
-    A system's clock starts once the game is compiled and the kernels are loaded; judging what was trained does not count. Finished
-    runs are kept: the same command continues where it was stopped.
+    A system's clock starts once the game is compiled and the kernels are loaded; judging what was trained does not count.
+    Finished runs are kept: the same command continues where it was stopped.
 
     Examples:
 

@@ -1,8 +1,8 @@
 """One system at work for a given time: how exploitable it is on the way.
 
 The clock starts when the system is ready: the game compiled, kernels loaded, networks made. Training counts, judging what was
-trained does not; a solver's few dozen checks do count. Judging takes no longer than training, so a system that is costly to judge
-leaves fewer marks.
+trained does not; a solver's few dozen checks do count. Judging takes no longer than training, so a system that is
+costly to judge leaves fewer marks.
 """
 
 from __future__ import annotations

@@ -38,6 +38,8 @@ SMALLER: list[tuple[str, str]] = [
     (r"^(tacit reproduce (?!.*--scale).*)", r"\1 --scale smoke"),
     (r"--scale (gpu|cpu)", "--scale smoke"),
     (r"^(tacit bench growth.*)", r"\1 --quick"),
+    (r"^(tacit compare .*)--time \S+", r"\1--time 0.1s --preset smoke"),
+    (r"^(tacit compare (?!.*--systems).*)", r"\1 --systems cfr,rpg"),
 ]
 """How an example is made small: patterns, and what takes their place."""
 

@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 # what it compiles for one thread it keeps, and training would be half as fast from then on.
 ONE_THREAD := OMP_NUM_THREADS=1
 
-.PHONY: run play test quick check lint types page-types docs bench slow mutants fuzz audit release clean
+.PHONY: run play test quick check lint types page-types docs pages bench slow mutants fuzz audit release clean
 
 run: .venv/.core
 	$(BIN)/tacit reproduce rebel-table2 --rows tabular,cfr-d --games 1x4f
@@ -61,7 +61,13 @@ page-types: | .venv/bin/python
 .venv/typescript: | .venv/bin/python
 	npm install --silent --no-save --prefix $@ typescript@5.9.3
 
+# The site, in out/site. A link or an anchor that leads nowhere fails it.
 docs: .venv/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "the site is in out/site: open out/site/index.html"
+
+# What is drawn or written by code: pages of games, pictures.
+pages: .venv/.dev
 	$(BIN)/python docs/make_game_pages.py
 	$(BIN)/python docs/make_rebel_pages.py
 	$(BIN)/python docs/make_sog_pages.py

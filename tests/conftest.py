@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +11,10 @@ import pytest
 
 # Ray keeps the first way of a process to prove who one is, and cannot join a cluster that wants another one.
 os.environ["RAY_AUTH_MODE"] = "disabled"
+
+# A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C, which some of them press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -342,7 +342,10 @@ def test_a_match_that_is_stopped_keeps_what_was_played(tmp_path: Path) -> None:
     while time.monotonic() < deadline and not (path.exists() and path.read_text().count("\n") > 20):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()  # nothing goes on beside the other tests, whatever happens
     report = json.loads(out)
     assert process.returncode == 130
     assert report["interrupted"] is True

@@ -1,8 +1,11 @@
 """Pages: their code runs and prints what they say, and numbers in the text of docs/rebel.md are those of the pictures."""
 
 import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,8 +19,11 @@ from tacit.cli.main import app
 from tacit.leaves.evaluators import OracleLeaves, ZeroLeaves
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS.parent / "README.md", *(page for page in sorted(DOCS.glob("*.md")) if page.name != "LOG.md")]
-BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<printed>.*?)```\n)?", re.DOTALL)
+PAGES = [DOCS.parent / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if page.name != "LOG.md")]
+STEP = re.compile(
+    r'^```(?P<language>python|sh)(?: title="(?P<file>[^"]+)")?\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?',
+    re.DOTALL | re.MULTILINE,
+)
 NUMBER = re.compile(r"-?\d+\.\d*")
 
 
@@ -40,26 +46,58 @@ def assert_printed(printed: str, claimed: str) -> None:
         assert [float(number) for number in found] == pytest.approx([float(number) for number in numbers], abs=1.01 * unit)
 
 
-@pytest.mark.parametrize(
-    ("page", "count"), [("../README.md", 1), ("commands.md", 1), ("rebel.md", 3), ("sog.md", 1), ("pettingzoo.md", 1)]
-)
+def runs_shell(page: Path) -> bool:
+    """Whether a page's shell commands are run, too; those of other pages may take hours, and are only parsed."""
+    return page.parent.name == "tutorials" or page.name == "start.md"
+
+
+def run_shell(lines: str, folder: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+    shell = ["bash", "-euo", "pipefail", "-c", lines]
+    ended = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, f"{lines}\n{ended.stdout}\n{ended.stderr}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text()], ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs_and_prints_what_it_says(
-    page: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Python runs here, one block after the other; files are written, and the commands of tutorials run in a shell."""
     monkeypatch.chdir(tmp_path)
-    blocks = list(BLOCK.finditer((DOCS / page).read_text()))
-    assert len(blocks) == count
     names: dict[str, object] = {}  # one block goes on where the last one ended
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for block in blocks:
-            exec(compile(block["code"], f"docs/{page}", "exec"), names)
-            printed = capsys.readouterr().out
-            if block["printed"] is not None:
-                assert_printed(printed, block["printed"])
+        for step in STEP.finditer(page.read_text()):
+            if step["file"] is not None:
+                (tmp_path / step["file"]).write_text(step["code"])
+            elif step["language"] == "python":
+                exec(compile(step["code"], page.name, "exec"), names)
+                printed = capsys.readouterr().out
+                if step["printed"] is not None:
+                    assert_printed(printed, step["printed"])
+            elif runs_shell(page):
+                assert step["printed"] is None, "what a command prints is not compared"
+                run_shell(step["code"], tmp_path)
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runs_shell(page) and "```python" not in page.read_text()])
+def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    steps = list(STEP.finditer(page.read_text()))
+    assert steps or page.name == "index.md"
+    for step in steps:
+        run_shell(step["code"], tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_of_code_is_one_that_tests_know(page: Path) -> None:
+    """So none is passed over: `text` and `console` show what nobody can run, such as a browser or a cluster."""
+    fences = re.findall(r"^```(.*)$", page.read_text(), re.MULTILINE)
+    assert set(fences[1::2]) <= {""}
+    for opening in fences[::2]:
+        assert re.fullmatch(r'python( title="\w+\.py")?|sh|text|console|', opening), opening
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -199,14 +199,23 @@ def test_a_walk_that_is_going_to_outgrow_its_memory_stops(monkeypatch: pytest.Mo
         large.check(32_768)
 
 
-@pytest.mark.parametrize("name", registered_games())
-def test_pages_are_those_the_code_makes(name: str) -> None:
+@pytest.fixture(scope="module")
+def pages() -> Any:
     spec = importlib.util.spec_from_file_location("make_game_pages", ROOT / "docs" / "make_game_pages.py")
     assert spec is not None
     assert spec.loader is not None
-    pages = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pages)
-    assert (ROOT / "docs" / "games" / f"{name}.md").read_text() == pages.page(name), "run `make docs`"
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", registered_games())
+def test_pages_are_those_the_code_makes(name: str, pages: Any) -> None:
+    assert (ROOT / "docs" / "games" / f"{name}.md").read_text() == pages.page(name), "run `make pages`"
+
+
+def test_the_list_of_games_is_that_of_the_code(pages: Any) -> None:
+    assert (ROOT / "docs" / "games" / "index.md").read_text() == pages.index(), "run `make pages`"
 
 
 @dataclass(frozen=True)

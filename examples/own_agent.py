@@ -1,4 +1,4 @@
-"""A player of your own, which every command takes by name: it bets with a king and, now and then, with anything.
+"""Your own player, which every command takes by name: it bets with a king and, now and then, with anything.
 
 Run it:
 
@@ -13,7 +13,7 @@ import tacit
 
 
 class Bluffer:
-    """Tacit passes `game` and `generator` to a class that asks for them; `share` is set where the player is named."""
+    """Tacit passes `generator` because `__init__` asks for it by name; `share` is set in the player's name."""
 
     name = "bluffer"
 
@@ -30,16 +30,16 @@ class Bluffer:
         self.legal_actions = sight.legal_actions
 
     def act(self) -> int:
-        """Returns the last legal action, a raise or a call, to be brave, and else the first: a check or a fold."""
+        """Returns the last legal action (a raise or a call) if it is brave, else the first (a check or a fold)."""
         brave = self.card == "K" or self.generator.random() < self.share
         return self.legal_actions[-1 if brave else 0]
 
     def view(self) -> None:
-        """Returns what it believes, for those who want to see that; it tells nothing."""
+        """Returns its beliefs, for people who want to see them; this player shows none."""
 
 
 def main() -> None:
-    """Plays against an equilibrium, and against one who calls everything."""
+    """Plays against an equilibrium, and against a player that always calls."""
     exact = tacit.solve("kuhn_poker", solver="lp")
     print(f"the equilibrium: exploitability {exact.exploitability:.4f}")
     for opponent in (exact, "always-call"):

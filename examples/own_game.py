@@ -1,4 +1,4 @@
-"""A game of your own, from rules to exploitability.
+"""Your own game, from rules to exploitability.
 
 The game is *one-card bluff*: each player antes 1 and draws a card from a deck of `cards` ranks, with replacement. Player 0 may
 claim "high" (raise the stakes to 2) or stay quiet; player 1, who does not see the card, may doubt or accept.
@@ -75,7 +75,7 @@ class OneCardBluff(Game[State]):
 
 
 def main() -> None:
-    """Checks the rules, solves the game three ways and prints what the equilibrium does."""
+    """Checks the rules, solves the game in three ways and prints the equilibrium."""
     game = OneCardBluff(cards=4)
     report = tacit.check_game(game)
     print(report)

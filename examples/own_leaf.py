@@ -1,7 +1,7 @@
-"""A leaf evaluator of your own: what a public belief state at the edge of a search is worth, without any training.
+"""Your own leaf evaluator: what a public belief state at the edge of a search is worth, without any training.
 
-This one plays Kuhn poker and takes a leaf for a showdown: whoever has the higher card wins what both have put in. It knows the
-odds under the other's beliefs, and nothing of the betting that follows.
+This one is for Kuhn poker and treats every leaf as a showdown: the player with the higher card wins the stake. It knows the
+odds under the beliefs about the other player, and nothing of the betting that follows.
 
     python examples/own_leaf.py
     tacit solve kuhn_poker --depth 1 --leaf "examples/own_leaf.py:Showdown(stake=1)"
@@ -20,17 +20,17 @@ class Showdown:
     """Values both players' private states at many leaves at once.
 
     Args:
-      space: the game, prepared for search; `tacit` passes it.
+      space: the game, prepared for search; `tacit` passes it in.
       stake: what the winner gets.
     """
 
-    counterfactual = False  # values are expected returns given one's own card
+    counterfactual = False  # values are expected returns given a player's own card
 
     def __init__(self, space: SearchSpace, stake: float = 1.0) -> None:
         names = class_facts(space)[0].private_states[0]  # in the order of beliefs: J, Q, K
         strength = torch.tensor([CARDS.index(name) for name in names])
         self.won = stake * torch.sign(strength[:, None] - strength).float()
-        self.possible = (strength[:, None] != strength).float()  # there is one of each card
+        self.possible = (strength[:, None] != strength).float()  # the deck has one of each card
 
     def evaluate(self, states: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]` values of `L` leaves from their classes `[L]` and both players' beliefs `[2 * H, L]`."""

@@ -1,7 +1,7 @@
-"""A value network of your own, trained by ReBeL (or Student of Games) from Python and from the command line.
+"""Your own value network, trained by ReBeL (or Student of Games) from Python and from the command line.
 
-`tacit` passes what `__init__` asks for by name: `num_classes`, `num_private_states`, `features` (`[C, F]` of each class of
-public states), `game` or `space`. All other parameters are yours, and can be written after the name:
+`tacit` passes what `__init__` asks for by name: `num_classes`, `num_private_states`, `features` (`[C, F]`, a row for each class
+of public states), `game` or `space`. All other parameters are yours; set them in the network's name:
 
     tacit train rebel kuhn_poker --run runs/own --preset smoke --set "network=examples/own_network.py:Net(width=32)"
 """
@@ -12,7 +12,7 @@ import tacit
 
 
 class Net(nn.Module):
-    """From `[B]` classes of public states and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of both players' private states."""
+    """Maps `[B]` classes of public states and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of both players' private states."""
 
     def __init__(self, num_classes: int, num_private_states: int, width: int = 32) -> None:
         super().__init__()

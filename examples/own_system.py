@@ -1,8 +1,8 @@
-"""A system of your own: its own trainer on the library's search, with run folders, metrics, resuming and agents for free.
+"""Your own system: a trainer on the library's search, with run folders, metrics, resuming and agents for free.
 
 *Belief iteration* draws public states and beliefs at random, searches one action ahead from all of them at once, and teaches a
-small network what the searches found; the next searches use it at their leaves. Values near the end of the game are right
-first, and truth moves up.
+small network what the searches found. The next searches use this network at their leaves. Values near the end of the game
+become right first, and correct values move up the tree.
 
     python examples/own_system.py
     tacit train examples/own_system.py:BELIEF_ITERATION kuhn_poker --run runs/belief --set width=64
@@ -22,7 +22,7 @@ from tacit.training import Count, OwnValueNet, Positive, SearchMetrics, SearchSe
 
 @dataclass(frozen=True)
 class BeliefSettings(SearchSettings):
-    """What can be set.
+    """The settings of a run.
 
     Attributes:
       situations: Public belief states that an epoch draws and searches.
@@ -38,7 +38,7 @@ class BeliefSettings(SearchSettings):
 
 
 class Net(nn.Module):
-    """From `[B]` classes of public states and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of both players' private states."""
+    """Maps `[B]` classes of public states and `[B, 2 * H]` beliefs to `[B, 2 * H]` values of both players' private states."""
 
     def __init__(self, space: SearchSpace, width: int) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Net(nn.Module):
 
 
 class BeliefTrainer(SearchTrainer[BeliefSettings]):
-    """A run: its network and its optimizer are kept because they are attributes."""
+    """A run: its network and its optimizer are checkpointed because they are attributes."""
 
     def __init__(self, game: AnyGame, config: BeliefSettings, device: str = "cpu") -> None:
         super().__init__(game, config)

@@ -1,7 +1,7 @@
-"""Another library's way of training on a game of this one: REINFORCE (Williams 1992) through the PettingZoo interface.
+"""How another library trains on a game of this one: REINFORCE (Williams 1992) through the PettingZoo interface.
 
 A small network learns to beat a player that moves at random in Kuhn poker, from either seat. It sees what its seat sees and
-nothing else. The most that anybody could win there is known exactly, so the result can be judged.
+nothing else. The most that anybody could win against that player is known exactly, so the result can be judged.
 
     python examples/pettingzoo_reinforce.py
 """
@@ -16,7 +16,7 @@ from tacit.pettingzoo import env
 
 
 def play(game: Any, policy: nn.Module, learner: str) -> tuple[list[torch.Tensor], float]:
-    """Returns the log-probabilities of the learner's moves in one game against a random player, and what it won."""
+    """Returns the log-probabilities of the learner's moves in one game against a random player, and its payoff."""
     moves, won = [], 0.0
     game.reset()
     for agent in game.agent_iter():
@@ -37,7 +37,7 @@ def play(game: Any, policy: nn.Module, learner: str) -> tuple[list[torch.Tensor]
 
 
 def main(updates: int = 80, games: int = 32) -> float:
-    """Trains, prints what is won on average, and returns it for the last quarter of training."""
+    """Trains, prints the mean payoff at first and in the end, and returns that of the last quarter of training."""
     torch.manual_seed(0)
     game = env("kuhn_poker")
     game.reset(seed=0)
@@ -57,7 +57,7 @@ def main(updates: int = 80, games: int = 32) -> float:
         optimizer.step()
     first, last = (sum(part) / len(part) for part in (won[: len(won) // 8], won[-len(won) // 4 :]))
     most = tacit.evaluate(tacit.open("random", "kuhn_poker").strategy()).figure
-    print(f"won a game against a random player: {first:+.3f} at first, {last:+.3f} in the end")
+    print(f"mean payoff against a random player: {first:+.3f} at first, {last:+.3f} in the end")
     print(f"a best response wins {most:.3f}, the exploitability of random play")
     assert last > most / 2
     return last

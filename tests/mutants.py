@@ -773,8 +773,8 @@ MUTANTS = (
     Mutant(
         "a warm-up counts in averages",
         "solvers/schedules.py",
-        "average_weight=counted * (t > warm_up)",
-        "average_weight=counted",
+        "average_weight=weight * (t > warm_up)",
+        "average_weight=weight",
         "test_resolving.py",
     ),
     # Sound self-play
@@ -1193,8 +1193,8 @@ MUTANTS = (
     Mutant(
         "modified CFR-AVE: what was worth before is not taken away",
         "solvers/valuation.py",
-        "before.lerp(now.to(before), 1.0 / share)",
-        "now / share",
+        "before.lerp(current.to(before), 1.0 / share)",
+        "current / share",
         "test_board_passes.py::test_modified_cfr_ave_finds_what_the_latest_strategy_is_worth",
     ),
     Mutant(
@@ -1272,8 +1272,8 @@ MUTANTS = (
     Mutant(
         "views: values by the wrong reach",
         "evaluation/node_views.py",
-        "_given(cfv, one.counterfactual_reach)",
-        "_given(cfv, one.counterfactual_reach * one.reach)",
+        "_given(cfv, part.counterfactual_reach)",
+        "_given(cfv, part.counterfactual_reach * part.reach)",
         "test_node_views.py::test_views_are_sums_over_all_histories",
     ),
     Mutant(

@@ -110,7 +110,7 @@ def test_a_walk_that_outgrows_its_memory_stops(name: str, monkeypatch: pytest.Mo
     monkeypatch.setattr("tacit.tree.estimate.resident_memory", lambda: next(taken))
     monkeypatch.setattr("tacit.tree.compiler.memory_budget", lambda *_: Budget(3 * 2**20))
     with pytest.raises(
-        TacitError, match=r"does not fit: \d\d,\d\d\d histories, and not all, took 4 MiB of memory, 3 MiB are free"
+        TacitError, match=r"does not fit: the first \d\d,\d\d\d histories took 4 MiB of memory, but only 3 MiB is available"
     ):
         compile_game(load_game(name))
 

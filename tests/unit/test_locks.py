@@ -276,7 +276,7 @@ def test_wrong_locks_are_told_in_one_line(game: str, lock: str, message: str) ->
         (["kuhn_poker", "--lock", ": call=1", "--lock", ": raise: K"], "another lock fixes some of the same play"),
         (["kuhn_poker", "--lock", ": call=1", "--depth", "1"], "--lock cannot be used with --depth"),
         ([RIVER, "--lock", ": check=1", "--bits", "16"], "locks need regrets of 32 bits"),
-        ([RIVER, "--lock", ": check=1", "--solver", "lp"], "lp solves games of small size"),
+        ([RIVER, "--lock", ": check=1", "--solver", "lp"], "lp solves only small games"),
     ],
 )
 def test_locks_that_cannot_be_are_told_in_one_line(options: list[str], message: str) -> None:

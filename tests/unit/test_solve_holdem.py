@@ -127,7 +127,7 @@ def test_ranges_that_cannot_be_are_refused(name: str, message: str) -> None:
 def test_what_does_not_fit_is_refused_before_it_is_built() -> None:
     with pytest.raises(TacitError, match="offer fewer bets, narrow the ranges, or start with more"):
         tacit.solve("no_limit_holdem(board=3s7hTd,pot=200)", iterations=1)
-    with pytest.raises(TacitError, match="lp solves games of small size"):
+    with pytest.raises(TacitError, match="lp solves only small games"):
         tacit.solve(RIVER, solver="lp")
     with pytest.raises(TacitError, match="solved by numba"):
         tacit.solve(RIVER, backend="torch", iterations=1)

@@ -1,4 +1,4 @@
-"""How good a strategy is: values, best responses and exploitability, all exact, on the passes that also solve."""
+"""Exact values, best responses and exploitability of strategies, computed with the passes that solvers use."""
 
 from tacit.evaluation.exact import (
     BestResponse,

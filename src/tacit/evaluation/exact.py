@@ -19,7 +19,7 @@ class Quality:
 
     Attributes:
       value: player 0's expected return when both play the strategy.
-      best_response_values: what each player gets by answering the other's strategy as well as possible.
+      best_response_values: each player's expected return from a best response to the other's strategy.
     """
 
     value: float
@@ -27,7 +27,7 @@ class Quality:
 
     @property
     def nash_conv(self) -> float:
-        """What both players together gain by deviating; zero exactly at equilibrium."""
+        """The sum of both players' gains from a best response; zero exactly at equilibrium."""
         return sum(self.best_response_values)
 
     @property
@@ -44,9 +44,9 @@ class BestResponse:
     """A best response to the other player's strategy.
 
     Attributes:
-      player: Who responds.
+      player: The player who responds.
       value: The responder's expected return.
-      strategy: The responder's answer, which is pure, beside what the other player plays.
+      strategy: The responder's pure best response, together with the other player's strategy.
     """
 
     player: int
@@ -61,17 +61,17 @@ class BestResponse:
 
 
 _ASKED = ((0, False), (0, True), (1, True))
-"""Whose values make a `Quality`, and whether it responds."""
+"""The three values of a `Quality`: the player, and whether it plays a best response."""
 
 
 def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator | None = None) -> Quality:
     """Returns the value and the exact exploitability of a strategy `[E]`.
 
     Args:
-      passes: over the game.
-      strategy: what both play.
-      evaluator: values the leaves of a tree that a depth limit cut, at the beliefs of the strategy; they stay the same for
-        those who deviate. None: leaves are worth nothing.
+      passes: the passes over the game.
+      strategy: both players' strategies.
+      evaluator: values the leaves of a depth-limited tree at the strategy's beliefs; the values stay the same for best
+        responses. None for leaves worth nothing.
     """
     if passes.lean:
         return evaluate_weights(passes, passes.weights(strategy))
@@ -79,22 +79,21 @@ def evaluate(passes: AnyTreePasses, strategy: Floats, evaluator: LeafEvaluator |
     reaches = [passes.reach(player, strategy) for player in (0, 1)]
     leaves = leaf_values(passes, evaluator, reaches)
     value = passes.root_value(0, passes.values(0, strategy, reaches[1], leaves[0]))
-    del strategy  # a large one need not lie beside the responses
+    del strategy  # frees a large array before the best responses
     responses = [passes.root_value(p, passes.best_response(p, reaches[1 - p], leaves=leaves[p])[0]) for p in (0, 1)]
     return Quality(value, (responses[0], responses[1]))
 
 
 def evaluate_weights(passes: AnyTreePasses, weights: Any) -> Quality:
-    """Returns the quality of what weights say, entries of lean passes: they are shares of actions once they are normalised."""
+    """Returns the quality of the strategy that normalising `weights` gives; `weights` are entries of lean passes."""
     values = [passes.root_value(p, passes.played_values(p, weights, respond)) for p, respond in _ASKED]
     return Quality(values[0], (values[1], values[2]))
 
 
 def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
-    """Returns the same as `evaluate` in float64, whatever the passes and the strategy are in.
+    """Returns the same as `evaluate`, computed in float64 whatever the dtype of the passes and the strategy.
 
-    In float32 the probabilities at an infostate sum to 1 only roughly. So what is evaluated is the strategy in the same
-    proportions whose probabilities do.
+    In float32 the probabilities at an infostate sum to 1 only roughly. So the strategy is normalised before it is evaluated.
     """
     exact = passes.exact()
     if exact.lean or strategy.dtype == np.float64:
@@ -105,7 +104,7 @@ def evaluate_exactly(passes: AnyTreePasses, strategy: Floats) -> Quality:
 def leaf_values(
     passes: AnyPasses, evaluator: LeafEvaluator | None, reaches: Sequence[Any]
 ) -> tuple[LeafValues | None, LeafValues | None]:
-    """Returns what the leaves are worth to each player when both come there with the given reaches."""
+    """Returns each player's leaf values, given both players' reaches."""
     if evaluator is None or passes.leaf_states is None:
         return None, None
     beliefs = passes.new_beliefs()
@@ -119,20 +118,20 @@ def leaf_values(
 
 
 def root_values(passes: AnyPasses, strategy: Any, reaches: Sequence[Any], evaluator: LeafEvaluator | None) -> list[Any]:
-    """Returns for each player the counterfactual values of the roots when a strategy is played, in the passes' layouts.
+    """Returns for each player the counterfactual values at the roots under a strategy, in the passes' layouts.
 
     Args:
-      passes: over the games.
-      strategy: entries: what both play.
-      reaches: its reaches.
-      evaluator: values the leaves at its beliefs.
+      passes: the passes over the games.
+      strategy: both players' strategies, as entries.
+      reaches: both players' reaches under the strategy.
+      evaluator: values the leaves at the strategy's beliefs.
     """
     leaves = leaf_values(passes, evaluator, reaches)
     return [passes.values(player, strategy, reaches[1 - player], leaves[player]) + 0.0 for player in (0, 1)]
 
 
 def best_response(passes: AnyTreePasses, strategy: Floats, player: int) -> BestResponse:
-    """Returns `player`'s best response to the other side of a strategy `[E]`."""
+    """Returns `player`'s best response to the other player's part of a strategy `[E]`."""
     reach = passes.reach(1 - player, passes.entries(strategy))
     cfv, response = passes.best_response(player, reach)
     answer = np.where(passes.tree.entry_player == player, passes.to_numpy(response), strategy)
@@ -142,13 +141,12 @@ def best_response(passes: AnyTreePasses, strategy: Floats, player: int) -> BestR
 def infostate_values(
     passes: AnyTreePasses, strategy: Floats, player: int, node: int, evaluator: LeafEvaluator | None = None
 ) -> Floats:
-    """Returns `[H]` the expected return of `player` in each private state at a decision, given that it was reached.
+    """Returns `[H]` the expected return of `player` in each private state at a decision, given that it is reached.
 
-    Counterfactual values divided by the chance that the opponent and nature let the private state happen; zero where they
-    do not.
+    These are counterfactual values divided by the probability that the opponent and chance lead there; zero where that is zero.
     """
     layout = passes.entries(strategy)
-    reaches = [passes.reach(one, layout) for one in (0, 1)]
+    reaches = [passes.reach(either, layout) for either in (0, 1)]
     passes.values(player, layout, reaches[1 - player], leaf_values(passes, evaluator, reaches)[player])
     cfv, likelihood = passes.node_values(player, node), passes.node_likelihood(player, node, reaches[1 - player])
     return np.divide(cfv, likelihood, out=np.zeros_like(cfv), where=likelihood > 0)

@@ -1,8 +1,8 @@
-"""Public states under a strategy with what every private state is worth there; all values come from one pass a player.
+"""Public states under a strategy, with the value of every private state; all values come from one pass for each player.
 
-An infostate value is what a player wins on average from a public state on, given its private state, when both play the
-strategy: its counterfactual value over the likelihood that chance and the opponent bring it there. It is in the game's units
-and counts from the start of the game: in hold'em, chips that are in the pot already are lost unless the pot is won.
+An infostate value is a player's expected return at a public state, given its private state, when both play the strategy: its
+counterfactual value divided by the probability that chance and the opponent lead there. It is in the game's units and counts
+from the start of the game: in hold'em, chips already in the pot are lost unless the player wins the pot.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ _NOBODY = PlayerView([], np.zeros(0, np.int64), _NONE, _NONE, _NONE, _NONE)
 
 
 class StrategyViews:
-    """A strategy shown at its public states; iterating yields those where somebody acts, parents before children.
+    """Views of a strategy at its public states; iterating yields those where a player acts, parents before children.
 
     Attributes:
-      strategy: What both play, in float64.
-      given_dtype: In which numbers it was given.
+      strategy: Both players' strategies, in float64.
+      given_dtype: The dtype of the strategy as given.
     """
 
     def __init__(self, strategy: Strategy) -> None:
         tree, probabilities = strategy.tree, strategy.probabilities
         self.given_dtype = probabilities.dtype
-        if probabilities.dtype != np.float64:  # those of float32 sum to 1 only roughly, and values of both players to 0
+        if probabilities.dtype != np.float64:  # in float32, sums to 1 and to 0 hold only roughly
             strategy = tree.strategy(tree.normalise(probabilities.astype(np.float64)))
         self.strategy = strategy
 
     def at(self, line: str = "") -> NodeView:
-        """Returns the public state that a line leads to (`Tree.find`), with values.
+        """Returns the view of the public state that a line leads to (`Tree.find`), with values.
 
         Raises:
-          TacitError: it leads nowhere, or nobody acts there.
+          TacitError: The line does not exist, or no player acts there.
         """
         return self.view(self.strategy.tree.find(line))
 
     def view(self, spot: Spot) -> NodeView:
-        """Returns a public state with values.
+        """Returns the view of a public state, with values.
 
         Raises:
-          TacitError: nobody acts there, or the game has no public states.
+          TacitError: No player acts there, or the game has no public states.
         """
         view = self.strategy.view(spot)
         players = []
-        for player, one in enumerate(view.players):
-            cfv = self._values[player](spot.node)[one.rows]
-            players.append(replace(one, infostate_value=_given(cfv, one.counterfactual_reach)))
+        for player, part in enumerate(view.players):
+            cfv = self._values[player](spot.node)[part.rows]
+            players.append(replace(part, infostate_value=_given(cfv, part.counterfactual_reach)))
         return replace(view, players=(players[0], players[1]))
 
     def __iter__(self) -> Iterator[NodeView]:
@@ -67,20 +67,20 @@ class StrategyViews:
         return (self.view(spot) for spot in tree.decision_spots)
 
     def decisions(self) -> Iterator[Decision]:
-        """Yields what is played at all infostates that can occur: at those to which the own strategy comes."""
+        """Yields the decisions at all infostates that can occur, which are those that their player's own strategy reaches."""
         return (decision for view in self for decision in view)
 
     def _by_infostate(self, tree: PublicTree) -> Iterator[NodeView]:
-        """Yields the infostates of a game in which the player to act is not public, each as a view of its own.
+        """Yields a view for each infostate of a game in which the player to act is not public.
 
-        There private states have no weights, and the opponent's are not told: no public state says what is possible together.
+        Such private states have no weights, and the views leave out the opponent's: no public state tells which ones can meet.
         """
         passes, ones = RowPasses(tree), RowPasses(replace(tree, payoff=tree.payoff_chance))  # pays 1: values are likelihoods
         entries = passes.entries(self.strategy.probabilities)
         reaches = [passes.reach(player, entries) for player in (0, 1)]
         for player, sign in enumerate((1.0, -1.0)):
-            for one in (passes, ones):
-                one.values(player, entries, reaches[1 - player])
+            for either in (passes, ones):
+                either.values(player, entries, reaches[1 - player])
             own, faced = passes.rows_to_numpy(player, reaches[player]), sign * ones.row_values(player)
             values = _given(passes.row_values(player), faced)
             for infostate in np.flatnonzero(tree.infostate_player == player).tolist():
@@ -94,12 +94,12 @@ class StrategyViews:
 
     @cached_property
     def _values(self) -> tuple[Callable[[int], Floats], Callable[[int], Floats]]:
-        """For each player what tells the counterfactual values of its private states at any node."""
+        """For each player, a function from a node to the counterfactual values of its private states."""
         first, second = (self._values_of(player) for player in (0, 1))
         return first, second
 
     def _values_of(self, player: int) -> Callable[[int], Floats]:
-        passes = make_passes(self.strategy.tree).keeping()  # each player has its own, as a pass overwrites earlier values
+        passes = make_passes(self.strategy.tree).keeping()  # one for each player: a pass overwrites earlier values
         entries = passes.entries(self.strategy.probabilities)
         passes.values(player, entries, passes.reach(1 - player, entries))
         values: Callable[[int], Floats] = passes.values_by_node(player)

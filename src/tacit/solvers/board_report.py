@@ -1,8 +1,8 @@
-"""One spot of hold'em on many boards: each solved, and what is played on its first street.
+"""Solves one hold'em spot on many boards and reports the play on its first street.
 
-A *spot* is a game whose board leaves cards open: `no_limit_holdem(board=3s7hTd?,pot=2000,...)`. EVs are the chips a player
-gets out of the pot on average, bets on the way taken off: what the game pays plus the half of the pot that was put in before.
-Both players' EVs sum to the pot, and checking down is worth the equity times the pot.
+A *spot* is a game whose board leaves cards open: `no_limit_holdem(board=3s7hTd?,pot=2000,...)`. A player's EV is the number of
+chips it gets out of the pot on average, less its own later bets: the game's return plus the half of the pot that it had put in
+before. Both players' EVs sum to the pot, and checking down is worth the equity times the pot.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from tacit.tree.hand_tree import DECIDES, Spot
 from tacit.tree.subgame import ROUND
 
 FIRST_LINES = ("", "check")
-"""Where player 0 acts first, and where player 1 does."""
+"""The lines to player 0's and player 1's first decisions."""
 _TRIES = 20
-"""Boards that are tried to find one that leaves both players a hand."""
+"""Random boards to try until one leaves both players a possible hand."""
 _PASSIVE = ("fold", "check", "call")
 _BOARD = re.compile(r"(?<![\w])board\s*=\s*([^,()]*)")
 
 
 @dataclass(frozen=True)
 class OpenSpot:
-    """A spot that is solved on many boards.
+    """A spot to be solved on many boards.
 
     Attributes:
-      text: The game with cards of the board left open.
-      boards: The boards.
-      complete: Whether these are all that can come.
+      text: The game, with some cards of its board left open.
+      boards: The boards to solve.
+      complete: Whether these are all possible boards.
     """
 
     text: str
@@ -55,14 +55,14 @@ class OpenSpot:
 
 @dataclass(frozen=True)
 class LinePlay:
-    """What is played where a line of betting leads.
+    """The play at the end of a betting line.
 
     Attributes:
       line: The steps that lead there, empty for the start.
-      player: Who acts.
+      player: The player who acts.
       reached: How often the line is played.
       frequency: How often each action is taken, by name.
-      ev: The actor's EV where it takes an action, by name; NaN for actions that are never taken.
+      ev: The actor's EV when it takes each action, by name; NaN for actions that are never taken.
     """
 
     line: str
@@ -84,14 +84,14 @@ class BoardPlay:
     Attributes:
       game: The game with this board.
       board: The board.
-      count: How many of the boards of the report it stands for.
-      weight: How likely these are, on any scale.
+      count: The number of the report's boards that this one stands for.
+      weight: The probability of these boards, on any scale.
       ev: Both players' EVs; they sum to the pot.
-      equity: Both players' equities if the hand is checked down.
-      exploitability: Of the solution, in chips.
-      iterations: That the solve took.
-      seconds: That the solve took.
-      lines: What is played.
+      equity: Both players' equities if everyone checks down.
+      exploitability: The exploitability of the solution, in chips.
+      iterations: The number of iterations of the solve.
+      seconds: The time of the solve.
+      lines: The play at each line.
     """
 
     game: str
@@ -110,12 +110,12 @@ def open_spot(text: str, most: int, seed: int) -> OpenSpot:
     """Returns a spot with the boards of a report.
 
     Args:
-      text: a game of hold'em with `?` for each card of the board that is open.
-      most: how many boards are wanted.
-      seed: of the draw, where there are more.
+      text: a game of hold'em with `?` for each open card of the board.
+      most: the largest number of boards.
+      seed: the seed for drawing boards if there are more.
 
     Raises:
-      TacitError: the game cannot be read, or leaves no card open.
+      TacitError: The game cannot be read, or leaves no card open.
     """
     match = _BOARD.search(text)
     if match is None or OPEN not in match[1]:
@@ -127,30 +127,28 @@ def open_spot(text: str, most: int, seed: int) -> OpenSpot:
 
 
 def find_lines(game: Holdem, lines: Sequence[str] | None = None) -> dict[str, int]:
-    """Returns lines of the first street with who acts where they lead; by default where each player acts first.
+    """Returns lines of the first street with the player who acts after each; by default both players' first decisions.
 
     Raises:
-      TacitError: a line leads nowhere, to a later street, or to where nobody acts.
+      TacitError: A line does not exist on the first street, or no player acts after it.
     """
     tree = build_hand_tree(game, game.rules, game.known_board, game.ranges, depth=ROUND)  # the first street alone
     players = {}
     for line in FIRST_LINES if lines is None else lines:
         spot = tree.find(line)
         if tree.kind[spot.node] != DECIDES:
-            raise TacitError(
-                f"nobody acts after {line!r}: a report shows lines that end where somebody acts on the first street"
-            )
+            raise TacitError(f"nobody acts after {line!r}: choose a line that ends where somebody acts on the first street")
         players[line] = int(tree.actor[spot.node])
     return players
 
 
 def board_play(board: DrawnBoard, result: SolveResult, lines: Sequence[str]) -> BoardPlay:
-    """Returns what a solve plays on the first street of one board.
+    """Returns the play of a solve on the first street of one board.
 
     Args:
       board: the board.
-      result: a solve of the spot on it.
-      lines: where to look, as `check / bet to 2000`; empty for the start.
+      result: a solve of the spot on this board.
+      lines: the lines to report, like `check / bet to 2000`; empty for the start.
     """
     strategy = result.strategy
     assert isinstance(strategy, HandStrategy)
@@ -173,7 +171,7 @@ def board_play(board: DrawnBoard, result: SolveResult, lines: Sequence[str]) -> 
 
 
 def _line_play(strategy: HandStrategy, passes: HandPasses, spot: Spot, line: str, half: float) -> LinePlay:
-    """Returns what the actor at a spot plays, from the values of the latest pass, which was for the actor."""
+    """Returns the actor's play at a spot; the latest pass must have been for the actor's values."""
     tree, node = strategy.tree, spot.node
     player, hands = int(tree.actor[node]), tree.hands(spot)
     own, shares = strategy.range_at(spot, player)[hands], strategy.played(spot)[:, hands]
@@ -189,9 +187,9 @@ def _line_play(strategy: HandStrategy, passes: HandPasses, spot: Spot, line: str
 
 
 def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
-    """Returns a weighted mean over boards and half the width of its 95 % interval, as if the boards were drawn at random.
+    """Returns a weighted mean over boards and half the width of its 95 % interval, as if boards were drawn at random.
 
-    Values that are no numbers are left out.
+    NaN values are left out.
     """
     numbers, shares = np.array(values, float), np.array(weights, float)
     known = ~np.isnan(numbers)
@@ -208,7 +206,7 @@ def _with_board(text: str, board: str) -> str:
 
 
 def _on_some_board(text: str, known: tuple[int, ...], num_open: int) -> Holdem:
-    """Returns the game on a board that leaves both players a hand."""
+    """Returns the game on some board that leaves both players a possible hand."""
     generator, left = np.random.default_rng(0), [card for card in range(NUM_CARDS) if card not in known]
     problem = TacitError("")
     for _ in range(_TRIES):

@@ -1,8 +1,8 @@
-"""The one loop: two players who repeatedly answer each other, and the average of what they did.
+"""The one solver loop: two players repeatedly answer each other, and their strategies are averaged.
 
 Each half-iteration is the same for both families: value the leaves, answer the opponent's reach by regret matching or by a best
-response, and compute the answer's own reach, which is what the opponent answers next. A tabular solve is one game without
-leaves, a search a batch of games with them; passes hide the difference, and where the arrays lie.
+response, and compute the answer's own reach, to which the opponent then responds. A tabular solve is one game without leaves, a
+search is a batch of games with them; passes hide the difference and the place of the arrays.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from tacit.solvers.valuation import AVERAGES, CFR_D, Valuation
 
 @dataclass(frozen=True)
 class DriverOptions:
-    """What a driver does beside iterating.
+    """Options of a driver.
 
     Attributes:
-      evaluator: Values the leaves; None: they are worth nothing.
-      decomposition: At which beliefs regret matching values leaves (`valuation.DECOMPOSITIONS`); fictitious play takes
-        averages.
-      period: Iterations that use the same leaf values.
-      gadget: Constrains what the opponent of a re-solving player may hold at the roots.
-      values_roots: Whether the roots' values are summed up on the way.
-      values_rows: A player whose counterfactual values of all rows are summed up, what a search promises it; None for nobody.
-      seed: Of noisy responses; nothing else is random.
+      evaluator: Values the leaves; None for leaves worth nothing.
+      decomposition: The beliefs at which regret matching values leaves (`valuation.DECOMPOSITIONS`); fictitious play always
+        uses averages.
+      period: The number of iterations that use the same leaf values.
+      gadget: Constrains the range with which the opponent of a re-solving player enters the roots.
+      values_roots: Whether to sum the roots' values over the iterations.
+      values_rows: The player whose counterfactual values of all rows are summed, which a search then promises it; None for
+        neither.
+      seed: The seed of noisy responses; nothing else is random.
     """
 
     evaluator: LeafEvaluator | None = None
@@ -49,23 +50,22 @@ class Driver:
     """Iterates an algorithm over the games of some passes.
 
     Attributes:
-      passes: The games.
+      passes: The passes over the games.
       clock: The iteration and its weights.
-      lean: Whether only regrets and averages are kept: strategies are what regrets say.
-      strategy: Entries: both players' current strategies; None where it is lean.
-      average: Entries: sums of weight times reach times strategy, for fictitious play their mean.
-      regret: Entries: cumulative regrets.
-      reaches: Each player's reach under the current strategy, or None.
-      mean_reaches: Each player's reach under the mean strategy, where an algorithm needs it; else its latest reach.
-      root_sum: For each player the sum over iterations of weight times root values, if it was asked for.
-      responds: Whether it is fictitious play.
-      options: What it does beside iterating.
-      row_sum: For `values_rows`, the sum over iterations of weight times the values of its rows.
-      sampled: Entries: the strategies of the iteration that each game samples, where `sample` was called.
-      believed: Entries: what defines the beliefs of that iteration, the strategies themselves in CFR-D and else the average's
-        weights.
-      sampled_roots: With a gadget, the root reach of its player that leaves were valued at in the iteration that each game
-        samples, laid out like `Passes.get_roots`.
+      lean: Whether only regrets and averages are kept, so that strategies are derived from regrets.
+      strategy: Both players' current strategies, as entries; None if lean.
+      average: The sum of weight times reach times strategy, as entries; for fictitious play the mean.
+      regret: Cumulative regrets, as entries.
+      reaches: Each player's reach under the current strategy, or None if lean.
+      mean_reaches: Each player's reach under the mean strategy if the algorithm needs it, else its latest reach.
+      root_sum: For each player, the sum over iterations of weight times root values; None unless `values_roots`.
+      responds: Whether the algorithm is fictitious play.
+      options: The options.
+      row_sum: For the player `values_rows`, the sum over iterations of weight times row values.
+      sampled: The strategies of the iteration that each game samples, as entries; None unless `sample` was called.
+      believed: The entries that define the beliefs of that iteration: the strategies in CFR-D, else the average's weights.
+      sampled_roots: With a gadget, its player's root reach at which leaves were valued in the iteration that each game samples,
+        laid out like `Passes.get_roots`.
     """
 
     def __init__(self, passes: AnyPasses, schedule: AnySchedule, options: DriverOptions = DEFAULTS) -> None:
@@ -75,7 +75,7 @@ class Driver:
         self.start(passes)
 
     def start(self, passes: AnyPasses) -> None:
-        """Begins before the first iteration, over the given games."""
+        """Starts afresh before the first iteration, over the given games."""
         options = self.options
         self.passes, self.clock = passes, Clock(self.schedule, passes.device if passes.capturable else "cpu")
         self._sample_iterations: Any = None
@@ -100,11 +100,11 @@ class Driver:
 
     @property
     def iteration(self) -> int:
-        """Iterations so far."""
+        """The number of iterations so far."""
         return self.clock.iteration
 
     def sample(self, iterations: Any) -> None:
-        """Keeps the strategies of one iteration of each game, counted from 1, in the passes' layout of games."""
+        """Makes later iterations keep each game's strategies at one iteration (from 1, in the passes' layout of games)."""
         self._sample_iterations, self.sampled = iterations, self.passes.zeros()
         self.believed = self.passes.zeros() if self._keeps_means else self.sampled
         if self.options.gadget is not None:
@@ -112,7 +112,7 @@ class Driver:
             self.sampled_roots = self.passes.get_roots(player, self.mean_reaches[player])
 
     def step(self) -> None:
-        """Runs one iteration: both players answer once."""
+        """Runs one iteration, in which both players answer once."""
         if self.lean:
             self.run(1)
             return
@@ -133,9 +133,9 @@ class Driver:
             self._take_samples(self.average, self.believed)
 
     def run(self, iterations: int) -> None:
-        """Runs some iterations, in one compiled call where nothing else is wanted of them.
+        """Runs iterations, in one compiled call if they only update regrets.
 
-        Where passes can be captured, all but a few are replays of a CUDA graph.
+        If passes can be captured, all but a few iterations are replays of a CUDA graph.
         """
         if self.passes.span and self._only_matches():
             steps = regret_steps(self.schedule, self.iteration + 1, iterations)
@@ -151,15 +151,15 @@ class Driver:
         self._replay(iterations, self.options.period)
 
     def _only_matches(self) -> bool:
-        """Returns whether an iteration is two updates of regrets and nothing else."""
+        """Returns whether an iteration is two regret updates and nothing else."""
         other = (self.options.gadget, self.valuation, self._sample_iterations)
         return not self._keeps_means and not self.options.values_roots and all(part is None for part in other)
 
     def _replay(self, iterations: int, period: int) -> None:
-        """Runs iterations as a CUDA graph, captured once and replayed, so that nothing returns to Python inside.
+        """Runs iterations as a CUDA graph that is captured once and replayed, without returning to Python in between.
 
-        A graph has as many as leaf values are used for, its `period`, and so begins by asking for them; what is left over
-        comes last.
+        A graph has `period` iterations, which share leaf values, and begins by asking for them; the remaining iterations run
+        last.
         """
         import torch
 
@@ -181,17 +181,17 @@ class Driver:
             self.step()
 
     def average_values(self) -> list[Any]:
-        """Returns for each player what the roots are worth when averages are played, leaves valued at their beliefs.
+        """Returns each player's root values under the averages, with leaves valued at the averages' beliefs.
 
-        Sums over iterations (`root_sum`) remember every early mistake, and these hardly any: the averages' values are near the
-        truth after half as many iterations.
+        Sums over iterations (`root_sum`) keep every early mistake, averages hardly any: their values are close to the truth
+        after half as many iterations.
         """
         strategy = self.passes.normalise(self.average)
         reaches = [self.passes.reach(player, strategy) for player in (0, 1)]
         return root_values(self.passes, strategy, reaches, self.options.evaluator)
 
     def settle(self, player: int) -> None:
-        """Follows a player's new strategy: its reach, its mean, and its beliefs at the leaves."""
+        """Updates a player's reach, mean reach and leaf beliefs to its new strategy."""
         average, clock = (self.average, self.clock) if self.responds else (None, None)
         self.passes.reach(player, self.strategy, self.reaches[player], average, clock)
         if self._keeps_means:
@@ -200,7 +200,7 @@ class Driver:
             self.valuation.follow(player, self)
 
     def _answer(self, player: int) -> None:
-        """Replaces the player's strategy by its answer to the opponent."""
+        """Replaces the player's strategy with its answer to the opponent."""
         if self.responds:
             self._respond(player)
             return
@@ -225,27 +225,27 @@ class Driver:
         self.passes.best_response(player, faced, self._bonus(), leaves, out=self.strategy)
 
     def _bonus(self) -> Any:
-        """Returns what responses prefer beside value, or None."""
+        """Returns a bonus that responses add to the values of actions, or None."""
         return None
 
     def start_average(self, strategy: Any) -> None:
-        """Makes a strategy the whole average, whatever it was before.
+        """Replaces the average with a strategy.
 
-        Mixtures of strategies mix their reaches, so what is answered is a mean of reaches; it never needs to be normalised. The
-        average is such a mean as well, not a sum: steps of a constant size would let the weights in a sum grow without bound.
+        Mixing strategies mixes their reaches, so responses face a mean of reaches, which never needs normalising. The average
+        is such a mean as well, not a sum: constant step sizes would make the weights of a sum grow without bound.
         """
         clock = OneStep().clock(self.passes.device if self.passes.capturable else "cpu")
         for player in (0, 1):
             self.passes.reach(player, strategy, self.mean_reaches[player], self.average, clock)
 
     def follow_leaves(self) -> None:
-        """Takes both players' reaches into the beliefs at the leaves."""
+        """Updates the leaf beliefs to both players' reaches."""
         if self.valuation is not None:
             for player in (0, 1):
                 self.valuation.follow(player, self)
 
     def _take_roots(self) -> None:
-        """Keeps what enters the subgames of the games that sample this iteration."""
+        """Keeps the range that enters the roots, for games that sample this iteration."""
         gadget = self.options.gadget
         if self._sample_iterations is not None and gadget is not None:
             entering = self.passes.get_roots(gadget.player, self.mean_reaches[gadget.player])

@@ -1,20 +1,20 @@
-"""Strategies for others to read: JSON, CSV and OpenSpiel's tabular policies.
+"""Exports strategies to JSON, CSV and OpenSpiel's tabular policies.
 
-JSON and CSV are written public state by public state, so that a solve of any size needs no more memory than its values. Both
-have the infostates to which their player's own strategy comes: the others cannot occur, whatever the opponent does. They tell:
+JSON and CSV are written public state by public state, so a solve of any size needs no more memory than its values. Both list
+the infostates that their player's own strategy reaches: the others cannot occur, whatever the opponent does. Their fields are:
 
 - `player`, `public` (the line that leads there, as `--at` takes it) and `private`;
-- how often each action is taken: in JSON `strategy`, in the order of `actions`, and `null` where one is not legal; in CSV one
-  line for each `action` with its `probability`;
-- `reach`, the weight of the private state at the start times how likely the player's own actions lead there;
-- `weight`, how likely the private state is, given the public state; it sums to 1 over the player's private states there;
-- `infostate_value`, what the player wins on average from there, in the game's units;
-- `equity`, in hold'em alone, how often the hand wins against the opponent's range if all is checked down.
+- the action probabilities: in JSON `strategy`, in the order of `actions`, `null` for illegal ones; in CSV one line for each
+  `action` with its `probability`;
+- `reach`, the weight of the private state at the start times the probability that the player's own actions lead there;
+- `weight`, the probability of the private state, given the public state; it sums to 1 over the player's private states there;
+- `infostate_value`, the player's expected winnings from there, in the game's units;
+- `equity`, in hold'em only, how often the hand wins against the opponent's range if everyone checks down.
 
-JSON is one document: the figures of the solve, then `public_states`, each on a line of its own and with lists over its private
-states, so that names are not repeated for each of them. Programs can also read it line by line, which is why there is no format
-of JSON lines besides. What is not known, because the opponent never comes there, is `null`, in CSV empty. Numbers have as many
-digits as mean something: 17, or 6 where the strategy is in float32.
+JSON is one document: the figures of the solve, then `public_states`, each on a line of its own with lists over its private
+states, so that names are not repeated for each. Programs can also read it line by line, so there is no separate JSON Lines
+format. Values that are unknown because the opponent never gets there are `null`, or empty in CSV. Numbers have as many digits
+as are meaningful: 17, or 6 if the strategy is in float32.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from tacit.tree.strategy import RowStrategy
 SUFFIXES = (".json", ".csv", ".openspiel.json")
 
 NUMBERS = ("reach", "weight", "infostate_value", "equity")
-"""What is told of each infostate beside its strategy: names in JSON, columns in CSV."""
+"""The quantities of each infostate besides its strategy: names in JSON, columns in CSV."""
 
 
 def check_export(game: AnyGame, path: str | Path) -> None:
-    """Refuses a file that could not be written after a solve of `game`, before it starts.
+    """Checks before a solve of `game` that its strategy can be exported to a file.
 
     Raises:
-      TacitError: the ending is none of `SUFFIXES`, or OpenSpiel does not have the game or is not installed.
+      TacitError: The ending is none of `SUFFIXES`, or OpenSpiel does not have the game or is not installed.
     """
     name = Path(path).name
     if not name.endswith(SUFFIXES):
@@ -65,7 +65,7 @@ def export(result: SolveResult, path: str | Path) -> None:
     """Writes the strategy in the format of the file's ending.
 
     Raises:
-      TacitError: `check_export` says why, or the place cannot be written.
+      TacitError: `check_export` rejects the file, or it cannot be written.
     """
     check_export(result.strategy.tree.game, path)
     name = Path(path).name
@@ -81,7 +81,7 @@ def export(result: SolveResult, path: str | Path) -> None:
 
 @contextmanager
 def text_file(path: str | Path) -> Iterator[TextIO]:
-    """Yields a file to write text to that gets its name once it is whole (`whole_file`)."""
+    """Yields a text file for writing, which gets its name once it is complete (`whole_file`)."""
     with whole_file(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         yield text
@@ -90,12 +90,12 @@ def text_file(path: str | Path) -> Iterator[TextIO]:
 
 
 def write_json(figures: dict[str, Any], views: StrategyViews, file: TextIO) -> None:
-    """Writes a strategy as one JSON document, a line for each public state.
+    """Writes a strategy as one JSON document, with a line for each public state.
 
     Args:
-      figures: what comes before the strategy, ready for JSON.
-      views: of the strategy.
-      file: where to.
+      figures: the fields before the strategy, ready for JSON.
+      views: the strategy's views.
+      file: the file to write to.
     """
     number = _format_of(views)
     file.write(f'{json_text(figures)[:-1]}, "public_states": [')
@@ -109,12 +109,12 @@ def write_json(figures: dict[str, Any], views: StrategyViews, file: TextIO) -> N
 
 
 def write_csv(views: StrategyViews, file: TextIO, chosen: Iterable[NodeView] | None = None) -> None:
-    """Writes a strategy as CSV, a line for each action of each infostate.
+    """Writes a strategy as CSV, with a line for each action of each infostate.
 
     Args:
-      views: of the strategy.
-      file: where to.
-      chosen: public states that are written; None for all of them.
+      views: the strategy's views.
+      file: the file to write to.
+      chosen: the public states to write; None for all of them.
     """
     number = _format_of(views)
     file.write(",".join(("player", "public", "private", "action", "probability", *NUMBERS)) + "\n")
@@ -130,13 +130,13 @@ def write_csv(views: StrategyViews, file: TextIO, chosen: Iterable[NodeView] | N
 
 
 def _columns(view: NodeView) -> list[tuple[str, list[float]]]:
-    """Returns what is known of the actor's private states, by name."""
+    """Returns the known quantities of the actor's private states, by name."""
     columns = ((name, getattr(view.acting, name)) for name in NUMBERS)
     return [(name, column.tolist()) for name, column in columns if column is not None]
 
 
 def _format_of(views: StrategyViews) -> Callable[[float], str]:
-    """Returns what writes numbers about a strategy as JSON, with the digits that mean something."""
+    """Returns a function that formats a strategy's numbers for JSON with their meaningful digits."""
     write = repr if views.given_dtype == np.float64 else "{:.6g}".format
     return lambda value: "null" if math.isnan(value) else write(value)
 
@@ -146,5 +146,5 @@ def _cell(number: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns a text as a cell of CSV."""
+    """Returns a text as a CSV cell."""
     return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text

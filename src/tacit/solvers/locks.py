@@ -1,7 +1,7 @@
-"""Locks: a strategy fixed at a public state, for all or some private states, and the rest of the game solved around it.
+"""Locks fix a strategy at a public state, for all or some private states; the rest of the game is solved around it.
 
-What is solved is the game in which the locked player cannot choose there. Its equilibrium is one of the free part: a best
-response may deviate everywhere but where play is locked, and exploitability is measured against such best responses.
+The solved game is the one in which the locked player has no choice there. Its equilibrium is an equilibrium of the free part:
+best responses may deviate everywhere except at the locks, and exploitability is measured against such best responses.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tacit.tree.base import Spot, Tree
 from tacit.tree.held import Held
 
 REST = "rest"
-"""All private states, or what is left of them after those that are named."""
+"""Stands for all private states, or for what the named ones leave of them."""
 TOLERANCE = 1e-4
-"""How far the shares of an infostate may be from 1 in sum: those of an exported strategy are rounded."""
+"""How far the sum of an infostate's shares may be from 1: exported strategies are rounded."""
 _HOW_TO_WRITE = "write 'check / bet to 100: fold=0.5,call=0.5' or 'check: bet to 100: AA,KK; check: rest'"
 
 Shares = dict[str, float]
@@ -31,14 +31,14 @@ Shares = dict[str, float]
 
 @dataclass(frozen=True)
 class Lock:
-    """A strategy that is fixed at a public state.
+    """A strategy fixed at a public state.
 
     Attributes:
       at: The steps to the public state, as in `check / bet to 100`; empty for the start of the game.
-      play: What is played there. Shares of actions for every private state, `{"call": 0.7, "fold": 0.3}` or `"call=0.7,
-        fold=0.3"`. Or by private state: each action with its range and `rest` for all else, `"bet to 100: AA,KK; check: rest"`;
-        or each range with its shares, `{"AA": {"bet to 100": 1}, "KK": {"bet to 100": 0.5, "check": 0.5}}`. Private states
-        that are not named are free.
+      play: The strategy there. Either one set of shares for every private state, `{"call": 0.7, "fold": 0.3}` or `"call=0.7,
+        fold=0.3"`; or each action with its range, with `rest` for all else, `"bet to 100: AA,KK; check: rest"`; or each range
+        with its shares, `{"AA": {"bet to 100": 1}, "KK": {"bet to 100": 0.5, "check": 0.5}}`. Private states that are not
+        named stay free.
     """
 
     at: str
@@ -50,10 +50,10 @@ class Lock:
 
 
 def parse_lock(text: str) -> Lock:
-    """Returns the lock that is written as `LINE: ACTION=SHARE,...` or `LINE: ACTION: RANGE; ACTION: rest`.
+    """Returns the lock written as `LINE: ACTION=SHARE,...` or `LINE: ACTION: RANGE; ACTION: rest`.
 
     Raises:
-      TacitError: there is no colon.
+      TacitError: There is no colon, or nothing after it.
     """
     at, colon, play = text.partition(":")
     if not colon or not play.strip():
@@ -62,10 +62,10 @@ def parse_lock(text: str) -> Lock:
 
 
 def load_locks(path: str | Path) -> list[Lock]:
-    """Returns the locks of a JSON file: one `{"at": LINE, "play": ...}`, or a list of them.
+    """Returns the locks in a JSON file: one `{"at": LINE, "play": ...}`, or a list of them.
 
     Raises:
-      TacitError: it is not there, or has something else.
+      TacitError: The file does not exist, or has other content.
     """
     if not os.path.isfile(path):
         raise TacitError(f"no file of locks at {path}")
@@ -73,32 +73,32 @@ def load_locks(path: str | Path) -> list[Lock]:
     try:
         content = parse_json(Path(path).read_text())
     except (ValueError, OSError) as error:
-        raise TacitError(f"{path} is no JSON: {error}") from None
+        raise TacitError(f"{path} is not valid JSON: {error}") from None
     return read_locks(content if isinstance(content, list) else [content], str(path))
 
 
 def read_locks(content: Iterable[Any], source: str) -> list[Lock]:
-    """Returns locks from the objects that JSON has for them.
+    """Returns locks from their JSON objects.
 
     Raises:
-      TacitError: one of them is something else.
+      TacitError: One of the objects is not a lock.
     """
     locks = []
     for item in content:
         kinds = {key: type(value) for key, value in item.items()} if isinstance(item, dict) else {}
         if kinds not in ({"at": str, "play": str}, {"at": str, "play": dict}):
-            raise TacitError(f'{source}: a lock is written {{"at": "check", "play": {{"bet to 100": 0.5, "check": 0.5}}}}')
+            raise TacitError(f'{source}: write each lock as {{"at": "check", "play": {{"bet to 100": 0.5, "check": 0.5}}}}')
         locks.append(Lock(item["at"], item["play"]))
     return locks
 
 
 def lock_tree(tree: Tree, locks: Iterable[Lock]) -> tuple[Tree, Tree]:
-    """Returns the tree that a strategy around locks is of, and the tree to solve: the same with all locked play fixed.
+    """Returns the tree for strategies with these locks, and the tree to solve, which is the same with the locks fixed.
 
-    The first is the given one, or one that takes fewer suits for equal: where a lock tells them apart, so must the tree.
+    The first is the given tree, or one that treats fewer suits as equal: it must distinguish the suits that a lock does.
 
     Raises:
-      TacitError: a lock names something that is not there, or does not say what is played.
+      TacitError: A lock names something that does not exist, or does not give a strategy.
     """
     locks = list(locks)
     for lock in locks:
@@ -119,7 +119,7 @@ def _name(lock: Lock) -> str:
 
 
 def _resolve(tree: Tree, lock: Lock) -> tuple[Spot, Held]:
-    """Returns where a lock is, and the entries that it fixes with their shares."""
+    """Returns the spot of a lock, and the entries that it fixes with their shares."""
     try:
         spot = tree.find(lock.at)
         choices = tree.choices(spot)
@@ -144,7 +144,7 @@ def _resolve(tree: Tree, lock: Lock) -> tuple[Spot, Held]:
 
 
 def _clauses(play: Any) -> tuple[list[tuple[str, Shares]], Shares]:
-    """Returns what is said of named private states, with the shares of their actions, and the shares of all others."""
+    """Returns the named private states with their action shares, and the shares of all others."""
     if isinstance(play, str):
         return _words(play) if ":" in play else ([], _parse_shares(play))
     if not isinstance(play, Mapping) or not play:
@@ -154,7 +154,7 @@ def _clauses(play: Any) -> tuple[list[tuple[str, Shares]], Shares]:
     clauses, rest = [], {}
     for text, part in play.items():
         if not isinstance(part, Mapping):
-            raise TacitError(f"{text!r} has no shares of actions, and others have: give each private state its own")
+            raise TacitError(f"{text!r} has no shares of actions, but others do: give each private state its own")
         shares = {str(action): _share(share, action) for action, share in part.items()}
         if text == REST:
             rest = shares
@@ -164,7 +164,7 @@ def _clauses(play: Any) -> tuple[list[tuple[str, Shares]], Shares]:
 
 
 def _words(play: str) -> tuple[list[tuple[str, Shares]], Shares]:
-    """Reads `bet to 100: AA,KK; check: rest`."""
+    """Returns the clauses of a text like `bet to 100: AA,KK; check: rest`, and the shares of the rest."""
     clauses: list[tuple[str, Shares]] = []
     rest: Shares = {}
     for clause in filter(None, (part.strip() for part in play.split(";"))):
@@ -181,7 +181,7 @@ def _words(play: str) -> tuple[list[tuple[str, Shares]], Shares]:
 
 
 def _parse_shares(play: str) -> Shares:
-    """Reads `call=0.7,fold=0.3`."""
+    """Returns the shares in a text like `call=0.7,fold=0.3`."""
     shares: Shares = {}
     for part in play.split(","):
         action, _, share = (piece.strip() for piece in part.partition("="))
@@ -202,7 +202,7 @@ def _share(share: Any, action: str) -> float:
 
 
 def _meant(tree: Tree, names: list[str], text: str) -> dict[int, float]:
-    """Returns which of the named private states a text means, each with its weight."""
+    """Returns the indices in `names` of the private states that a text stands for, each with its weight."""
     if text in names:
         return {number: 1.0 for number, name in enumerate(names) if name == text}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -215,7 +215,7 @@ def _meant(tree: Tree, names: list[str], text: str) -> dict[int, float]:
 
 
 def _complete(name: str, entries: dict[str, int], shares: Shares) -> dict[int, float]:
-    """Returns the share of every entry of an infostate; some may go by several names."""
+    """Returns the share of every entry of an infostate; an entry may have several names."""
     for action in shares:
         if action not in entries:
             raise TacitError(f"no action {action!r} there: choose one of {', '.join(entries)}")

@@ -19,9 +19,9 @@ from tacit.tree.base import Floats, Tree
 from tacit.tree.public_tree import NO_PARENT, PublicTree
 
 MAX_PAYOFFS = 1_000_000
-"""Pairs of final rows beyond which HiGHS takes hours."""
+"""Pairs of terminal rows beyond which HiGHS takes hours."""
 LIMIT_REACHED = 1
-"""What scipy's `status` says of a program that was given up."""
+"""Scipy's `status` of a program that was stopped at a limit."""
 
 
 def solve_lp(tree: Tree, time_limit: float | None = None) -> tuple[Floats, float]:
@@ -29,18 +29,18 @@ def solve_lp(tree: Tree, time_limit: float | None = None) -> tuple[Floats, float
 
     Args:
       tree: the game.
-      time_limit: seconds after which HiGHS gives up; None waits for as long as it takes.
+      time_limit: seconds after which HiGHS gives up; None for no limit.
 
     Raises:
-      TacitError: the game is too large for linear programming, or the time is up.
+      TacitError: The game is too large for linear programming, or the time is up.
     """
     if not isinstance(tree, PublicTree):
-        raise TacitError("lp solves games of small size: choose another --solver for hold'em")
+        raise TacitError("lp solves only small games: choose another --solver for hold'em")
     if len(tree.payoff) > MAX_PAYOFFS:
         raise TacitError(
             f"{tree.game} has {len(tree.payoff):,} payoffs, too many for lp (at most {MAX_PAYOFFS:,}): choose --solver dcfr"
         )
-    from scipy.optimize import linprog  # slow to load, and most solves do without
+    from scipy.optimize import linprog  # slow to load, and most solves do not need it
 
     first, second = _Sequences(tree, 0), _Sequences(tree, 1)
     payoffs = csr_matrix(
@@ -83,7 +83,7 @@ class _Sequences:
     Attributes:
       of_row: `[R]` the sequence of own actions that leads to each row.
       entry: the tree's entries of this player.
-      infostate: `[len(entry)]` the infostate of each, numbered from 0 for this player.
+      infostate: `[len(entry)]` the infostate of each entry, numbered from 0 for this player.
     """
 
     def __init__(self, tree: PublicTree, player: int) -> None:
@@ -105,12 +105,12 @@ class _Sequences:
         self._root_reach = rows.root_reach
 
     def children(self) -> csr_matrix:
-        """Returns `[sequences, infostates]`: 1 where the infostate comes right after the sequence."""
+        """Returns `[sequences, infostates]`: 1 where the infostate directly follows the sequence."""
         ones = np.ones(self.num_infostates)
         return csr_matrix((ones, (self.parent, np.arange(self.num_infostates))), shape=(self.count, self.num_infostates))
 
     def plan_constraints(self) -> tuple[csr_matrix, Floats]:
-        """Returns the equations that make a plan: an infostate's actions together weigh what leads to it."""
+        """Returns the equations of a realisation plan: an infostate's actions sum to the sequence that leads to it."""
         at_root = self.parent < self.num_roots
         inner = np.flatnonzero(~at_root)
         rows = np.concatenate([self.infostate, inner])

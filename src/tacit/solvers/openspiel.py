@@ -1,4 +1,4 @@
-"""Strategies to OpenSpiel and back: our tables as its tabular policies, and any policy of its as a table of ours."""
+"""Converts strategies to OpenSpiel's tabular policies, and any OpenSpiel policy to a strategy of ours."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ OpenSpielTable = dict[str, dict[int, float]]
 
 @runtime_checkable
 class SpielPolicy(Protocol):
-    """A policy of OpenSpiel, written in Python or in C++."""
+    """An OpenSpiel policy, written in Python or C++."""
 
     def action_probabilities(self, state: Any) -> dict[int, float]:
-        """Returns how likely each legal action of a state is."""
+        """Returns the probability of each legal action at a state."""
         ...
 
 
 def openspiel_table(strategy: RowStrategy) -> OpenSpielTable:
-    """Returns the probabilities by OpenSpiel's infostate strings and action numbers.
+    """Returns action probabilities by OpenSpiel's infostate strings and action numbers.
 
     Raises:
       TacitError: OpenSpiel has no game with the same moves.
@@ -55,11 +55,11 @@ def openspiel_policy(strategy: RowStrategy) -> Any:
 
 
 def spiel_strategy(policy: SpielPolicy, game: AnyGame) -> RowStrategy:
-    """Returns what a policy of OpenSpiel plays as a strategy of a game.
+    """Returns an OpenSpiel policy as a strategy of a game.
 
     Args:
-      policy: asked at one state of every infostate.
-      game: of OpenSpiel, or one of ours that has a counterpart there.
+      policy: the policy, which is queried at one state of every infostate.
+      game: a game of OpenSpiel, or one of ours with a counterpart there.
 
     Raises:
       TacitError: OpenSpiel has no game with the same moves, or the policy's probabilities do not sum to 1.
@@ -79,9 +79,9 @@ def spiel_strategy(policy: SpielPolicy, game: AnyGame) -> RowStrategy:
 
 
 def spiel_decisions(tree: PublicTree) -> Iterator[tuple[Any, int]]:
-    """Yields all decision states of OpenSpiel's game, each with the infostate of ours that it belongs to.
+    """Yields all decision states of OpenSpiel's game, each with our infostate for it.
 
-    The legal actions of a state are in the order of the infostate's entries.
+    A state's legal actions are in the order of the infostate's entries.
 
     Raises:
       TacitError: OpenSpiel has no game with the same moves.
@@ -97,7 +97,7 @@ def spiel_decisions(tree: PublicTree) -> Iterator[tuple[Any, int]]:
     game, navigator = tree.game, Navigator(tree)
 
     def walk(arrival: Any, spiel: Any, place: Place) -> Iterator[tuple[Any, int]]:
-        """Yields the decisions from `place` on, with both games at the same history."""
+        """Yields the decisions from `place` on, while both games stay at the same history."""
         if arrival.actor == TERMINAL:
             return
         yield spiel, navigator.infostate(place)
@@ -113,7 +113,7 @@ def spiel_decisions(tree: PublicTree) -> Iterator[tuple[Any, int]]:
 
 
 def _named_decisions(tree: PublicTree, game: OpenSpielGame) -> Iterator[tuple[Any, int]]:
-    """Yields the decision states of a game whose infostates go by OpenSpiel's own names."""
+    """Yields the decision states, with infostates, of a game whose infostates have OpenSpiel's own names."""
     labels = [tree.infostate_label(s) for s in range(tree.num_infostates)]
     infostate = {(player, name): s for s, (player, _, name) in enumerate(labels)}
     stack = [game.initial_state()]
@@ -130,7 +130,7 @@ def _named_decisions(tree: PublicTree, game: OpenSpielGame) -> Iterator[tuple[An
 
 
 def _arrive(game: Any, state: Any, spiel: Any) -> list[tuple[Any, Any]]:
-    """Returns the arrivals of our game beside OpenSpiel's states: chance outcomes are taken in the same order."""
+    """Returns our game's arrivals paired with OpenSpiel's states; both take chance outcomes in the same order."""
     spiel_states, stack = [], [spiel]
     while stack:
         spiel = stack.pop()

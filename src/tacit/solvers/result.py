@@ -1,4 +1,4 @@
-"""What a solve leaves behind, and the file it is kept in: safetensors with JSON metadata, written whole or not at all."""
+"""Results of solves and their files: safetensors with JSON metadata, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _METADATA = {
     "locks": list,
     "seed": int,
 }
-"""What is kept beside the arrays, and as what."""
+"""The metadata saved with the arrays, and their types."""
 
 
 _UNREADABLE = (SafetensorError, LookupError, TypeError, ValueError, OverflowError, OSError)
-"""What reading a damaged file raises."""
+"""The errors that reading a damaged file raises."""
 
 
 class Point(NamedTuple):
@@ -66,16 +66,16 @@ class SolveResult:
       strategy: the average strategy.
       solver: the algorithm's name.
       simultaneous: whether both players were updated at once instead of in turn.
-      iterations: iterations run; 0 for `lp`.
-      quality: its value and exact exploitability.
-      seconds: time spent iterating and evaluating, over all sessions of the solve.
-      curve: exploitability on the way.
-      state: the learner's arrays `[E]`, to continue from; empty for `lp`.
-      backend: what computed it, and
-      device: where.
-      interrupted: whether the user stopped it early.
-      locks: the strategies that were fixed; no best response of `quality` deviates there.
-      seed: of noisy responses.
+      iterations: the number of iterations; 0 for `lp`.
+      quality: the strategy's value and exact exploitability.
+      seconds: the time spent iterating and evaluating, over all sessions of the solve.
+      curve: the exploitability along the way.
+      state: the driver's arrays `[E]`, to continue from; empty for `lp`.
+      backend: the backend that computed the solve.
+      device: the device that it ran on.
+      interrupted: whether the user stopped the solve early.
+      locks: the fixed strategies, from which no best response of `quality` deviates.
+      seed: the seed of noisy responses and sampled games.
     """
 
     strategy: Strategy
@@ -99,7 +99,7 @@ class SolveResult:
 
     @property
     def exploitability(self) -> float:
-        """The mean over the players of what a best response gains; exact."""
+        """The exact mean, over the players, of the gain of a best response."""
         return self.quality.exploitability
 
     @property
@@ -114,7 +114,7 @@ class SolveResult:
 
     @property
     def in_units(self) -> dict[str, float]:
-        """The exploitability in other units that people use for the game."""
+        """The exploitability in other units customary for the game."""
         game: AnyGame = self.strategy.tree.game
         return game.in_units(self.exploitability)
 
@@ -124,29 +124,29 @@ class SolveResult:
         return StrategyViews(self.strategy)
 
     def show(self, at: str = "") -> NodeView:
-        """Returns a public state: what is played in every private state that can occur, its reach, weight and value.
+        """Returns a public state with the play, reach, weight and value of every private state that can occur.
 
         Args:
           at: the line that leads there, such as `check / bet to 200`; empty for the start.
 
         Raises:
-          TacitError: the line leads nowhere, or nobody acts there.
+          TacitError: The line does not exist, or no player acts there.
         """
         return self.views.at(at)
 
     def beliefs(self, at: str = "") -> tuple[Belief, Belief]:
-        """Returns how likely each player's private states are at a public state, as everyone can work out.
+        """Returns both players' beliefs at a public state: the probabilities of each player's private states.
 
         Raises:
-          TacitError: the line leads nowhere, nobody acts there, or the strategies never lead there.
+          TacitError: The line does not exist, no player acts there, or the strategies never lead there.
         """
         return self.strategy.at(at).beliefs
 
     def best_response(self, player: int) -> BestResponse:
-        """Returns a player's best response to the other's strategy, and what it is worth; exact. It keeps to the locks.
+        """Returns a player's exact best response to the other's strategy, with its value. It respects the locks.
 
         Raises:
-          TacitError: there is no such player.
+          TacitError: There is no such player.
         """
         if player not in (0, 1):
             raise TacitError(f"players are 0 and 1: there is no player {player}")
@@ -157,13 +157,13 @@ class SolveResult:
         return response
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Returns the convergence curve as a matplotlib figure, and writes it to a file where one is given.
+        """Returns the convergence curve as a matplotlib figure, and writes it to a file if one is given.
 
         Args:
           path: a .png, .svg or .pdf file.
 
         Raises:
-          TacitError: the file has another ending or cannot be written.
+          TacitError: The file has another ending or cannot be written.
         """
         figure = convergence_figure({self.game: {self.solver: self.curve}}, "")
         if path is not None:
@@ -219,20 +219,20 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
 
     Args:
       path: the file.
-      game: the game it is of; needed for a game in a file of one's own that has gone.
+      game: the solved game; needed only if the Python file that defines it is gone.
 
     Raises:
-      TacitError: the file is missing, cannot be read, is cut short, of another kind, or made for another version of the game.
+      TacitError: The file is missing, unreadable, truncated, of another kind, or made for another version of the game.
     """
     if not os.path.isfile(path):
         raise TacitError(f"no file at {path}")
     check_readable(path)
     try:
         with safe_open(str(path), framework="numpy") as file:
-            metadata = {"locks": [], "seed": 0, **parse_json((file.metadata() or {})["tacit"])}  # older files have none
+            metadata = {"locks": [], "seed": 0, **parse_json((file.metadata() or {})["tacit"])}  # older files lack these
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         if metadata["format"] != FORMAT:
-            raise TacitError(f"{path} is of format {metadata['format']}, this version reads {FORMAT}")
+            raise TacitError(f"{path} has format {metadata['format']}, but this version reads {FORMAT}")
         _check_metadata(metadata)
         _check_tensors(tensors)
     except _UNREADABLE:
@@ -246,7 +246,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
     locks = tuple(read_locks(metadata["locks"], str(path)))
     tree, _ = lock_tree(compile_for_solving(game), locks)
     if any(array.shape != (tree.num_entries,) for array in tensors.values()):
-        raise TacitError(f"{path} does not fit {metadata['game']}: this version has other infostates there, solve it again")
+        raise TacitError(f"{path} does not fit {metadata['game']}: this version gives it other infostates, so solve it again")
     strategy = tree.strategy(tensors.pop("probabilities"))
     if not np.allclose(tree.normalise(strategy.probabilities), strategy.probabilities, atol=1e-5):
         raise TacitError(f"{path} is damaged: its probabilities do not sum to 1")
@@ -259,7 +259,7 @@ def load_result(path: str | Path, game: AnyGame | None = None) -> SolveResult:
 
 
 def is_saved_solve(path: str | Path) -> bool:
-    """Returns whether a file says that it is a saved solve, of any version; the rest of it is not looked at."""
+    """Returns whether a file claims to be a saved solve of any version, without checking the rest of it."""
     try:
         with safe_open(str(path), framework="numpy") as file:
             return str(parse_json((file.metadata() or {})["tacit"])["format"]).startswith(FORMAT.rstrip("0123456789"))
@@ -268,7 +268,7 @@ def is_saved_solve(path: str | Path) -> bool:
 
 
 def saved_game(path: str | Path) -> str | None:
-    """Returns the name of the game that a file has a solve of; None for other files."""
+    """Returns the name of the game in a saved solve; None for other files."""
     if not is_saved_solve(path):
         return None
     with safe_open(str(path), framework="numpy") as file:
@@ -276,7 +276,7 @@ def saved_game(path: str | Path) -> str | None:
 
 
 def _check_metadata(metadata: dict[str, Any]) -> None:
-    """Raises a `KeyError`, `TypeError` or `ValueError` where the metadata are not those `save` writes."""
+    """Raises a `KeyError`, `TypeError` or `ValueError` unless the metadata are as `save` writes them."""
     for key, kind in _METADATA.items():
         if not isinstance(metadata[key], kind):
             raise TypeError(key)
@@ -289,9 +289,9 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 
 
 def _check_tensors(tensors: dict[str, Floats]) -> None:
-    """Raises a `ValueError` where the arrays are not those `save` writes.
+    """Raises a `ValueError` unless the arrays are as `save` writes them.
 
-    An exact solve has no state to continue from, a lean one no strategy that its regrets do not tell; one by
+    An exact solve has no state to continue from. A lean one derives its current strategy from regrets and saves none. One by
     sampled games may have baselines.
     """
     lean = {"probabilities", "state.average", "state.regret"}

@@ -1,8 +1,8 @@
-"""What a search does about the searches below it: its *safety*.
+"""A search's *safety*: how it relates to the searches below it.
 
-- `sampled`: one random iteration is played until the next search (ReBeL, section 6). Safe, because nobody knows which one.
-- `re-solving`: the average is played, and the next search leaves the opponent what this one promised it. Safe as well.
-- `unsafe`: the average is played, and everyone is believed to play it. An opponent who knows the beliefs does something else.
+- `sampled`: plays one random iteration until the next search (ReBeL, section 6). Safe, because the opponent cannot know which.
+- `re-solving`: plays the average, and the next search gives the opponent no more than this one promised it. Also safe.
+- `unsafe`: plays the average and believes that everyone does. An opponent who knows the beliefs can exploit them.
 """
 
 SAMPLED, RE_SOLVING, UNSAFE = "sampled", "re-solving", "unsafe"

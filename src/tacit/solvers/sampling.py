@@ -1,11 +1,11 @@
-"""Monte Carlo CFR as solvers: sampled games on one tree, with the interface of the other drivers.
+"""Monte Carlo CFR solvers: sampled games on one tree, with the interface of the other drivers.
 
 | name | samples | good for |
 |---|---|---|
 | `external-mccfr` | the opponent and chance | most games: the fewest walks to a given exploitability |
 | `chance-mccfr` | chance alone | games with many deals and few moves |
-| `outcome-mccfr` | everything: one game at a time | games too wide for anything else |
-| `vr-mccfr` | the same, with baselines | the same, with less variance |
+| `outcome-mccfr` | everything: one game at a time | games too wide for the others |
+| `vr-mccfr` | everything, with baselines | the same games, with less variance |
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ SAMPLERS = {
     "outcome-mccfr": (OUTCOME, False),
     "vr-mccfr": (OUTCOME, True),
 }
-"""What is sampled, and whether baselines stand for the rest, by the name of the solver."""
+"""By solver name: the kind of sampling, and whether baselines stand in for actions not sampled."""
 
 
 class SamplingDriver:
-    """Iterates Monte Carlo CFR on a tree. `state()` is all there is to it.
+    """Iterates Monte Carlo CFR on a tree. `state()` is its complete state.
 
     Attributes:
-      passes: Over the tree, for judging.
-      iteration: Iterations so far; each updates both players.
-      stride: The most iterations in one call, about ten milliseconds' worth.
+      passes: The passes over the tree, for evaluation.
+      iteration: The number of iterations so far; each updates both players.
+      stride: The largest number of iterations in one call, about ten milliseconds' worth.
 
     Raises:
-      TacitError: the tree is hold'em's, or who acts is not public.
+      TacitError: It is a tree of hold'em, or the player to act is not public.
     """
 
     stride = 4_096
@@ -54,13 +54,13 @@ class SamplingDriver:
         self._sums = make_sums(tree.num_entries, tree.num_infostates, baselines)
 
     def run(self, iterations: int) -> None:
-        """Runs some iterations."""
+        """Runs iterations."""
         first = self.iteration + 1
         run_walks(self._kind, self._table, self._sums, self._frames, self._streams, self._seed, first, iterations)
         self.iteration += iterations
 
     def average_strategy(self) -> Floats:
-        """Returns `[E]` the average strategy, which is what converges; uniform where nobody has come yet."""
+        """Returns `[E]` the average strategy, which is the one that converges; uniform where no walk has been."""
         return self.passes.tree.normalise(self._sums.average)
 
     def state(self) -> dict[str, Floats]:

@@ -1,4 +1,4 @@
-"""The tabular algorithms as schedules: what differs between them is a handful of weights per iteration.
+"""The tabular algorithms as schedules: they differ in a handful of weights per iteration.
 
 | name | regrets / responses | average |
 |---|---|---|
@@ -12,14 +12,14 @@
 | `flop` | best response to an average that leans to the last response (ReBeL, appendix D) | linear |
 | `xfp` | best response to the average, both players at once (Heinrich et al. 2015) | uniform |
 
-Fictitious play takes parameters (NFSP, appendix A): `xfp(step=0.1)` has a constant step size, so that its average forgets and
-does not converge, and `xfp(noise=0.05)` answers with noisy best responses: at each infostate, with that probability, the
-backward induction takes a uniformly random action and passes that one's value back.
+Fictitious play takes parameters (NFSP, appendix A): `xfp(step=0.1)` has a constant step size, so its average forgets and does
+not converge, and `xfp(noise=0.05)` answers with noisy best responses: at each infostate, with that probability, the backward
+induction takes a uniformly random action and passes its value back.
 
-One iteration updates both players: an iteration here is two of the ReBeL paper's alternating iterations. All
-start from the uniform strategy, which counts in the average like any other: for CFR as the strategy of iteration 1, for
-fictitious play as the "response" of iteration 0. There the formula of ReBeL's appendix D drops it, while the code its authors
-released counts it; counting keeps every infostate reachable by the average, and is far better (see docs/LOG.md).
+One iteration updates both players, so it is two of the ReBeL paper's alternating iterations. All algorithms start from the
+uniform strategy, which counts in the average like any other: in CFR as the strategy of iteration 1, in fictitious play as the
+"response" of iteration 0. The formula of ReBeL's appendix D drops the latter, while its authors' released code counts it.
+Counting it keeps every infostate reachable by the average, and is far better (see docs/LOG.md).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class RegretSchedule:
     """An algorithm of the CFR family.
 
     Attributes:
-      step: how iteration t = 1, 2, ... updates regrets, and the weight in the average of the strategy it replaces; t may be an
-        array of iterations, as floats.
+      step: the regret update of iteration t = 1, 2, ..., and the weight in the average of the strategy that it replaces; t may
+        be an array of iterations, as floats.
       alternating: whether player 1 answers player 0's new strategy within an iteration.
     """
 
@@ -49,19 +49,19 @@ class RegretSchedule:
     alternating: bool = True
 
     def share(self, t: int) -> float:
-        """Returns the weight, in the mean of the strategies after 0 to t updates, of the last of them; 1 while none counts."""
+        """Returns the last strategy's weight in the mean of the strategies after 0 to t updates; 1 while none counts."""
         while len(self._totals) <= t:
             before = self._totals[-1] if self._totals else 0.0
             self._totals.append(before + self.step(len(self._totals) + 1).average_weight)
         return self.step(t + 1).average_weight / self._totals[t] if self._totals[t] else 1.0
 
     def optimism(self, _t: int) -> float:
-        """Returns 0: regret matching knows no optimism of this kind."""
+        """Returns 0: regret matching has no optimism of this kind."""
         return 0.0
 
     @cached_property
     def _totals(self) -> list[float]:
-        """Sums of weights up to each strategy, as far as they were needed."""
+        """Cumulative weights up to each strategy, as far as needed so far."""
         return []
 
 
@@ -71,10 +71,10 @@ class ResponseSchedule:
 
     Attributes:
       share: how far the average moves to the response of iteration t = 1, 2, ...; it starts at the uniform strategy.
-      optimism: how much of what is answered on iteration t is the opponent's latest response, beyond its share in the
-        average.
+      optimism: the extra weight, beyond its share in the average, of the opponent's latest response in the strategy that is
+        answered on iteration t.
       alternating: whether player 1 answers player 0's new average within an iteration.
-      noise: the probability at each infostate that a response takes a random action there.
+      noise: the probability that a response takes a random action, at each infostate.
     """
 
     share: Callable[[int], float]
@@ -83,7 +83,7 @@ class ResponseSchedule:
     noise: float = 0.0
 
     def step(self, _t: Any) -> RegretStep:
-        """Returns weights that nobody reads: responses keep no regrets."""
+        """Returns default weights, which go unused: responses keep no regrets."""
         return RegretStep()
 
 
@@ -97,32 +97,32 @@ def regret_steps(schedule: AnySchedule, first: int, count: int) -> np.ndarray:
 
 
 def average_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
-    """Returns `[T + 1]` the weights in the average of a player's strategies after 0, 1, ... updates."""
+    """Returns `[T + 1]` the weights in the average of a player's strategies after 0, 1, ..., T updates."""
     if isinstance(schedule, RegretSchedule):
         return np.array([schedule.step(t + 1).average_weight for t in range(iterations + 1)])
     shares = np.array([1.0, *(schedule.share(t) for t in range(1, iterations + 1))])
-    kept = np.append(np.cumprod((1.0 - shares)[:0:-1])[::-1], 1.0)  # by all later steps together
+    kept = np.append(np.cumprod((1.0 - shares)[:0:-1])[::-1], 1.0)  # the share left by all later steps
     weights: np.ndarray = shares * kept / kept[0]
     return weights
 
 
 def iteration_weights(schedule: AnySchedule, iterations: int) -> np.ndarray:
-    """Returns `[T]` the weight in the final average of the strategies that each iteration stands for.
+    """Returns `[T]` the weight of each iteration's strategies in the final average.
 
-    Regret matching counts the strategies an iteration starts with, fictitious play the responses it ends with.
+    In regret matching these are the strategies that an iteration starts with, in fictitious play the responses it ends with.
     """
     weights = average_weights(schedule, iterations)
     return weights[:-1] if isinstance(schedule, RegretSchedule) else weights[1:]
 
 
 def draw_iterations(schedule: AnySchedule, iterations: int, quantiles: np.ndarray) -> np.ndarray:
-    """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
+    """Returns the iterations, from 1, at quantiles of their weights in the average; uniform numbers draw random iterations."""
     shares = np.cumsum(iteration_weights(schedule, iterations))
     return np.searchsorted(shares[:-1] / shares[-1], quantiles, side="right") + 1
 
 
 def _discounted(alpha: float, beta: float, gamma: float) -> Callable[[Any], RegretStep]:
-    """Returns DCFR's weights: past regrets shrink by s^alpha / (s^alpha + 1) or with beta, strategies weigh t^gamma."""
+    """Returns DCFR's weights: regrets shrink by s^alpha / (s^alpha + 1), negative ones with beta; strategies weigh t^gamma."""
 
     def step(t: Any) -> RegretStep:
         past = t - 1.0
@@ -162,7 +162,7 @@ def find_schedule(text: str, offered: Iterable[str] = (*SCHEDULES, "lp")) -> Any
 
     Args:
       text: the name.
-      offered: all names that whoever asks can take, for the message.
+      offered: all names that the caller accepts, for the error message.
 
     Raises:
       TacitError: the name, a parameter or a value is unknown.
@@ -185,7 +185,7 @@ def plain_schedule(name: str, offered: Iterable[str] = SCHEDULES) -> AnySchedule
     """Returns the algorithm called `name`, without parameters.
 
     Raises:
-      TacitError: there is none; it names those that are offered.
+      TacitError: There is none; the message lists `offered`.
     """
     if name not in SCHEDULES:
         raise TacitError(f"unknown solver {name!r}: choose one of {', '.join(offered)}")
@@ -193,18 +193,18 @@ def plain_schedule(name: str, offered: Iterable[str] = SCHEDULES) -> AnySchedule
 
 
 def without_warm_up(schedule: AnySchedule, warm_up: int) -> RegretSchedule:
-    """Returns an algorithm of the CFR family whose averages leave out its first strategies, and weigh as if it began then.
+    """Returns the algorithm with averages that skip the first `warm_up` strategies and weigh the rest as if it began then.
 
     Raises:
-      TacitError: it is fictitious play, which answers its average from the start.
+      TacitError: It is fictitious play, which answers its average from the start.
     """
     if not isinstance(schedule, RegretSchedule):
         raise TacitError("fictitious play has no warm-up: choose a solver of the CFR family, such as cfr+")
     usual = schedule.step
 
     def step(t: Any) -> RegretStep:
-        counted = usual(np.maximum(t - warm_up, 1.0)).average_weight
-        return usual(t)._replace(average_weight=counted * (t > warm_up))
+        weight = usual(np.maximum(t - warm_up, 1.0)).average_weight
+        return usual(t)._replace(average_weight=weight * (t > warm_up))
 
     return replace(schedule, step=step)
 

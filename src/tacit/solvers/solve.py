@@ -1,4 +1,4 @@
-"""`solve`: a game in, an equilibrium out; stops at an iteration count, a time or a target exploitability."""
+"""`solve`: takes a game, returns an equilibrium; stops at an iteration count, a time or a target exploitability."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tacit.tree.compiler import compile_for_solving
 from tacit.tree.estimate import Progress
 
 CHECK_GROWTH = 1.2
-"""Exploitability is evaluated again after this factor more iterations."""
+"""Factor between the iteration counts of successive evaluations of exploitability."""
 
 FULL_BITS = 32
 Watch = Callable[[Point, Callable[[], SolveResult]], None]
@@ -58,29 +58,30 @@ def solve(
 
     Args:
       game: a game or its name.
-      solver: one of `SCHEDULES` or `SAMPLERS`, `lp` for an exact solution, or fictitious play with
-        parameters, `xfp(step=0.1,noise=0.05)`;
-        `dcfr`, or that of `resume`, if it is not given.
-      locks: strategies that are fixed at public states; the rest is solved around them. Best responses, and so the
-        exploitability that is reported, may deviate everywhere but there. Without them, those of `resume`.
-      iterations: iterations in all, those of `resume` included; each updates both players. 1,000 if nothing else stops it.
+      solver: one of `SCHEDULES` or `SAMPLERS`, `lp` for an exact solution, or fictitious play with parameters, like
+        `xfp(step=0.1,noise=0.05)`; by default that of `resume`, else `dcfr`.
+      locks: strategies to fix at public states; the rest of the game is solved around them. Best responses, and so the
+        reported exploitability, may deviate everywhere except there. By default those of `resume`.
+      iterations: the total number of iterations, including those of `resume`; each updates both players. 1,000 if there is no
+        other limit.
       target: stop once the exploitability is at most this.
       time_limit: stop after so many seconds of this call.
       simultaneous: update both players at once instead of in turn.
       backend: `numba` or `torch`.
-      device: where torch computes.
+      device: the device that torch computes on.
       bits: 16 solves hold'em in half the memory, with regrets and averages rounded; for `cfr`, `cfr+`, `linear-cfr`, `dcfr`.
-      seed: of noisy responses and of sampled games; nothing else is random. 0, or that of `resume`, if it is not given.
-      resume: a saved solve of the same game to continue, with its solver, locks and seed; it goes on as if never stopped.
-      on_compile: called with the number of histories walked while the tree is made.
-      on_tree: called with the tree before the first iteration; what it raises ends the solve.
-      on_check: called at every evaluation with the new point and a function that makes a result to keep.
-      should_stop: asked after every few iterations whether to end there and return what was reached.
-      keep_when_interrupted: Ctrl-C ends the solve after its iteration and returns what was reached; a second one does not wait.
-      clock: the time in seconds.
+      seed: the seed of noisy responses and sampled games; nothing else is random. By default that of `resume`, else 0.
+      resume: a saved solve of the same game to continue, with its solver, locks and seed, as if it had never stopped.
+      on_compile: called with the number of histories walked while the tree is compiled.
+      on_tree: called with the tree before the first iteration; an exception from it ends the solve.
+      on_check: called at every evaluation with the new point and a function that returns the result so far.
+      should_stop: called every few iterations; True ends the solve and returns the result so far.
+      keep_when_interrupted: Ctrl-C ends the solve after the current iteration and returns the result so far; a second Ctrl-C
+        does not wait.
+      clock: returns the time in seconds.
 
     Raises:
-      TacitError: something asked for does not exist or does not fit together.
+      TacitError: An option does not exist, or the options do not fit together.
     """
     game = load_game(game) if isinstance(game, str) else game
     task = _Task.of(resume, solver, simultaneous, seed, locks)
@@ -134,7 +135,7 @@ def solve(
 
 
 class _Task(NamedTuple):
-    """What makes a solve the one it is: it continues with the same."""
+    """The options that must stay the same when a solve is continued."""
 
     solver: str
     simultaneous: bool
@@ -145,7 +146,7 @@ class _Task(NamedTuple):
     def of(
         cls, saved: SolveResult | None, solver: str | None, simultaneous: bool, seed: int | None, locks: Iterable[Lock] | None
     ) -> _Task:
-        """Returns what was asked for, and what a saved solve says where nothing was."""
+        """Returns the requested options, with those of a saved solve as defaults."""
         return cls(
             solver=solver or (saved.solver if saved is not None else "dcfr"),
             simultaneous=simultaneous,
@@ -155,23 +156,23 @@ class _Task(NamedTuple):
 
 
 def _judge(driver: TabularDriver | SamplingDriver, target: float | None, done: bool) -> tuple[float, bool]:
-    """Returns the exploitability of an average strategy, and whether the solve ends with it: then it is told in float64."""
+    """Returns the exploitability of the average strategy, and whether the solve ends; if so, it is computed in float64."""
     passes = driver.passes
     if not done:
         if isinstance(driver, TabularDriver) and driver.lean:
-            found = evaluate_weights(passes.exact(), driver.average).exploitability
+            exploitability = evaluate_weights(passes.exact(), driver.average).exploitability
         else:
-            found = evaluate(passes, driver.average_strategy()).exploitability
-        if target is None or found > target:
-            return found, False
-    found = evaluate_exactly(passes, driver.average_strategy()).exploitability
-    return found, done or (target is not None and found <= target)
+            exploitability = evaluate(passes, driver.average_strategy()).exploitability
+        if target is None or exploitability > target:
+            return exploitability, False
+    exploitability = evaluate_exactly(passes, driver.average_strategy()).exploitability
+    return exploitability, done or (target is not None and exploitability <= target)
 
 
 def _result_of(
     driver: TabularDriver | SamplingDriver, tree: Tree, task: _Task, seconds: float, curve: list[Point]
 ) -> SolveResult:
-    """Returns what a driver has reached, as a strategy of a tree without locks."""
+    """Returns a driver's result so far, as a strategy of the tree without locks."""
     passes, strategy = driver.passes, driver.average_strategy()
     return SolveResult(
         strategy=tree.strategy(strategy),
@@ -227,9 +228,9 @@ def _check_resumable(saved: SolveResult | None, game: str, task: _Task, iteratio
 
 @contextmanager
 def _held_interrupt(hold: bool) -> Iterator[threading.Event]:
-    """Turns the first Ctrl-C within a `with` block into a flag, so that no iteration is left half done; yields the flag."""
+    """Yields a flag that the first Ctrl-C in the `with` block sets, so that no iteration is left half done."""
     asked = threading.Event()
-    if not hold or threading.current_thread() is not threading.main_thread():  # others get no signals
+    if not hold or threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
         yield asked
         return
 

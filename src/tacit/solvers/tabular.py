@@ -1,4 +1,4 @@
-"""The loop on one tree: strategies in and out as the tree's arrays, so that a solve can be saved and continued."""
+"""The solver loop on one tree, with its state as the tree's arrays, so that a solve can be saved and continued."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tacit.solvers.schedules import ResponseSchedule
 from tacit.tree.base import Floats
 
 FORCING = 1e30
-"""A bonus beyond all payoffs, and within float32."""
+"""A bonus beyond all payoffs that still fits float32."""
 
 
 class TabularDriver(Driver):
-    """Iterates an algorithm on a tree. `state()` is all there is to it.
+    """Iterates an algorithm on a tree. `state()` is its complete state.
 
     Attributes:
-      passes: Over the tree.
+      passes: The passes over the tree.
     """
 
     passes: AnyTreePasses
 
     @property
     def stride(self) -> int:
-        """The most iterations in one call, after which a user who wants to stop is heard."""
+        """The largest number of iterations in one call; in between, a user can stop the solve."""
         return sys.maxsize if self.passes.capturable else max(1, self.passes.span)
 
     def average_strategy(self) -> Floats:
-        """Returns `[E]` the average strategy, which is what converges; uniform before the first iteration."""
+        """Returns `[E]` the average strategy, which is the one that converges; uniform before the first iteration."""
         return self.passes.tree.normalise(self.passes.to_numpy(self.average))
 
     def current_strategy(self) -> Floats:
@@ -39,7 +39,7 @@ class TabularDriver(Driver):
         return self._matched(self.passes.to_numpy(self.regret)) if self.lean else self.passes.to_numpy(self.strategy)
 
     def _matched(self, regret: Floats) -> Floats:
-        """Returns `[E]` the strategy that regrets say."""
+        """Returns `[E]` the regret-matching strategy."""
         return self.passes.tree.normalise(np.maximum(regret, 0.0))
 
     def state(self) -> dict[str, Floats]:
@@ -51,7 +51,7 @@ class TabularDriver(Driver):
         """Continues after `iteration` from a saved state."""
         self.clock.go_to(iteration)
         held = self.passes.tree.held
-        regret = held.put(state["regret"].copy()) if len(held.entry) else state["regret"]  # other passes may keep others there
+        regret = held.put(state["regret"].copy()) if len(held.entry) else state["regret"]  # other passes may store others there
         self.average, self.regret = self.passes.entries(state["average"]), self.passes.entries(regret)
         if self.lean:
             return
@@ -64,7 +64,7 @@ class TabularDriver(Driver):
         self.follow_leaves()
 
     def grow(self, passes: AnyTreePasses) -> None:
-        """Goes on over a tree that has grown (`GrowingTree`): the old part keeps its numbers, new infostates start uniform."""
+        """Continues on a tree that has grown (`GrowingTree`): the old part keeps its numbers, new infostates start uniform."""
         state, iteration, tree = self.state(), self.iteration, passes.tree
         for name, numbers in state.items():
             new = tree.uniform_strategy() if name == "strategy" else np.zeros(tree.num_entries)
@@ -74,10 +74,10 @@ class TabularDriver(Driver):
         self.restore(state, iteration)
 
     def _bonus(self) -> Any:
-        """Returns what forces an action at each infostate with the schedule's probability, each action equally often.
+        """Returns a bonus that forces a uniformly random action at each infostate with the schedule's probability.
 
-        It depends on the seed and the iteration alone, so that a solve that is continued meets the same noise. Each of an
-        infostate's n actions is drawn on its own, with probability 1 - (1 - noise)^(1/n); of several the smallest draw wins.
+        It depends on the seed and the iteration alone, so a continued solve meets the same noise. Each of an infostate's n
+        actions is drawn independently, with probability 1 - (1 - noise)^(1/n); if several are, the smallest draw wins.
         """
         if not isinstance(self.schedule, ResponseSchedule) or not self.schedule.noise:
             return None

@@ -1,4 +1,4 @@
-"""Exploitabilities as people write them: `0.01`, or `0.5%pot` and `20mbb` where the game knows these."""
+"""Reads target exploitabilities: `0.01`, or `0.5%pot` and `20mbb` in games that have these units."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from tacit.errors import TacitError
 
 UNITS = {"%pot": "percent_of_pot", "mbb": "mbb"}
-"""The key of `Game.in_units` for each ending."""
+"""The `Game.in_units` key of each ending."""
 
 
 def parse_target(text: str, rules: Any) -> float:
-    """Returns the exploitability in a text, in the game's own units.
+    """Returns the exploitability that a text gives, in the game's own units.
 
     Raises:
-      TacitError: it cannot be read, is not positive and finite, or the game does not know its unit.
+      TacitError: The text cannot be read, is not positive and finite, or has a unit that the game does not have.
     """
     known = rules.in_units(1.0)
     ending = next((ending for ending in UNITS if text.endswith(ending)), "")

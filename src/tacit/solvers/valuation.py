@@ -1,4 +1,4 @@
-"""At which beliefs the leaves of a search are valued while it runs (ReBeL, appendix E)."""
+"""The beliefs at which a running search values its leaves (ReBeL, appendix E)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ if TYPE_CHECKING:
 CFR_D, CFR_AVE, MODIFIED_CFR_AVE = "cfr-d", "cfr-ave", "modified-cfr-ave"
 DECOMPOSITIONS = (CFR_D, CFR_AVE, MODIFIED_CFR_AVE)
 AVERAGES = "averages"
-"""What fictitious play does: leaves are valued at the averages, which are also what is answered."""
+"""Fictitious play's own decomposition: leaves are valued at the averages, which responses also answer."""
 
 
 class Valuation:
-    """Asks an evaluator for the values of leaves as often as needed, and turns them into what an update takes.
+    """Asks an evaluator for leaf values as often as needed, and converts them for updates.
 
     Attributes:
-      beliefs: `[2 * H, L]` where leaves are valued: at the present strategies (CFR-D) or at their averages.
+      beliefs: `[2 * H, L]` the beliefs at which leaves are valued: those of the current strategies (CFR-D) or of the averages.
     """
 
     def __init__(self, passes: AnyPasses, evaluator: LeafEvaluator, decomposition: str, alternating: bool, period: int) -> None:
-        """Prepares the first question.
+        """Prepares for the first evaluation.
 
         Args:
-          passes: whose leaves are valued.
-          evaluator: what values them.
+          passes: the passes whose leaves are valued.
+          evaluator: the evaluator of the leaves.
           decomposition: one of `DECOMPOSITIONS`, or `AVERAGES`.
           alternating: whether player 1 answers player 0's new strategy within an iteration.
-          period: iterations that use the same values before they are asked for again; with more than one, both players'
-            updates use the same.
+          period: the number of iterations that use the same values; if more than one, both players' updates share them.
         """
         self._passes, self._evaluator, self._decomposition = passes, evaluator, decomposition
         self._alternating, self._period = alternating, period
@@ -55,7 +54,7 @@ class Valuation:
         self._decisions: LeafDecisions | None = None
         if decomposition == CFR_D and isinstance(evaluator, DecidingEvaluator):
             self._decisions = evaluator.begin(passes.leaf_states)
-        # Where everyone's private state is known, nothing that is played above a leaf can change its value.
+        # If private states are known at the leaves, the strategies above a leaf cannot change its value.
         self._asks_once = passes.knows_leaves and self._decisions is None
         self._shares = self._asks_once or period > 1
         self._before = [self.beliefs[: self._half].clone() for _ in (0, 1)]
@@ -63,7 +62,7 @@ class Valuation:
             raise TacitError("cfr-ave needs leaves that are solved: use an oracle, or modified-cfr-ave with a network")
 
     def follow(self, player: int, play: Driver) -> None:
-        """Takes a player's new strategy into the beliefs."""
+        """Updates the beliefs to a player's new strategy."""
         reaches = play.reaches if self._decomposition == CFR_D else play.mean_reaches
         self._passes.leaf_beliefs(player, reaches[player], self.beliefs)
         self._changed.add(player)
@@ -71,7 +70,7 @@ class Valuation:
             self._decisions.settle(player)
 
     def ask(self, players: tuple[int, ...], play: Driver) -> None:
-        """Has all leaves valued for the given players if it is time to; once for both where they share values."""
+        """Has all leaves valued for the given players when due; once for both if they share values."""
         self._asked += players[0] == 0
         later = self._asks_once or (self._asked - 1) % self._period or (self._shares and players[0] == 1)
         if self._values[players[0]] is not None and later:
@@ -86,11 +85,11 @@ class Valuation:
         for player in asking:
             self._values[player] = values
         if self._decomposition == MODIFIED_CFR_AVE and play.clock.iteration == 1 and players[0] == 0:
-            # Player 1 first answers player 0's second strategy: what the first was worth must be known by then.
+            # Player 1 first answers player 0's second strategy, by when the values against the first must be known.
             self._note(1, values, play)
 
     def evaluate(self, play: Driver) -> Tensor:
-        """Returns `[2 * H, L]` what the evaluator says at the present beliefs."""
+        """Returns `[2 * H, L]` the evaluator's values at the current beliefs."""
         states = self._passes.leaf_states
         changed, self._changed = self._changed, set()
         if self._decomposition != CFR_AVE:
@@ -104,11 +103,11 @@ class Valuation:
         return self._evaluator.evaluate_played(states, self.beliefs, played)
 
     def values(self, player: int, play: Driver, faced: Any) -> LeafValues:
-        """Returns what the leaves are worth to a player in the present update.
+        """Returns a player's leaf values in the current update.
 
         Args:
-          player: who is updated.
-          play: what is played.
+          player: the player to update.
+          play: the driver.
           faced: the opponent's reach that the update answers.
         """
         values = self._values[player]
@@ -118,13 +117,13 @@ class Valuation:
         return self.weighted(player, values, faced)
 
     def weighted(self, player: int, values: Tensor, faced: Any) -> LeafValues:
-        """Returns an evaluator's values for a player who faces a reach of the opponent."""
+        """Returns the evaluator's values for a player who faces the opponent's reach `faced`."""
         if not self._evaluator.counterfactual:
             return LeafValues(values)
         return LeafValues(values * self._passes.leaf_weight(player, faced).to(values), counterfactual=True)
 
     def start_after(self, values: Tensor, play: Driver) -> None:
-        """Goes on as if the mean strategies, which `values` belong to, had been the latest ones."""
+        """Continues as if the mean strategies, to which `values` belong, had been the latest ones."""
         for player in (0, 1):
             self._note(player, values, play)
 
@@ -141,17 +140,17 @@ class Valuation:
         return values[self._mine(player)] * weigh(player, play.mean_reaches[1 - player]).to(values)
 
     def _latest_part(self, player: int, values: Tensor, play: Driver) -> Tensor:
-        """Returns `[2 * H, L]` counterfactual values of the opponent's latest strategy (modified CFR-AVE, appendix E).
+        """Returns `[2 * H, L]` counterfactual values against the opponent's latest strategy (modified CFR-AVE, appendix E).
 
-        With `share` the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the
-        values at the present average and at the one before give those of the latest strategy, were the leaves' own
-        strategies to stay the same. Only the player's own half of what is returned means anything.
+        If `share` is the latest strategy's weight in the average, `average = (1 - share) * before + share * latest`. So the
+        values at the current and the previous average give those against the latest strategy, as if the leaves' own strategies
+        stayed the same. Only the player's own half of the result is meaningful.
         """
         if self._latest is None:
             self._latest = values.new_zeros(values.shape)
-        before, now = self._before[player], self._against_mean(player, values, play)
+        before, current = self._before[player], self._against_mean(player, values, play)
         ahead = 1 if player == 1 and self._alternating else 0  # player 0 has moved already
         share = play.clock.share(back=1 - ahead)
-        self._latest[self._mine(player)] = before.lerp(now.to(before), 1.0 / share)
-        before.copy_(now)
+        self._latest[self._mine(player)] = before.lerp(current.to(before), 1.0 / share)
+        before.copy_(current)
         return self._latest

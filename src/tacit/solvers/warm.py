@@ -1,12 +1,12 @@
 """Warm start of regret matching from a strategy (ReBeL, appendix J).
 
-The strategy's regrets against a best response to it count as if they had come up in each of the first iterations, and the
-strategy itself is taken to have been played in them. The driver goes on from there.
+The strategy's regrets against a best response to it count as if each of the first iterations had had them, and the strategy
+itself counts as played in these iterations. The driver continues from there.
 
-That alone forgets the strategy: against a best response no action of an equilibrium gains anything, so regret matching would
-begin with any mixture of them, and spend its first iterations on finding the right one again. So regrets get a part that is
+That alone forgets the strategy: against a best response, no action of an equilibrium gains anything, so regret matching would
+begin with an arbitrary mixture of them and spend its first iterations on finding the right one again. So regrets get a part
 proportional to the strategy, as in Brown & Sandholm (2016), whose warm start the paper simplifies: where nothing is gained,
-regret matching then plays the strategy itself. How large it is says how much must be gained before play moves.
+regret matching then plays the strategy itself. The size of this part sets how much must be gained before the strategy moves.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from tacit.solvers.driver import Driver
 from tacit.solvers.schedules import AnySchedule
 
 WARM_ITERATIONS = 15
-"""Iterations that a policy stands for."""
+"""The number of iterations that a policy counts as."""
 STEADINESS = 15.0
-"""Of a start from a policy at hold'em, in mean gains and losses of a decision: measured on rivers and turns (`docs/LOG.md`)."""
+"""`steadiness` of starts from a policy in hold'em, measured on rivers and turns (`docs/LOG.md`)."""
 
 
 def start_warm(driver: Driver, proposed: Any, iterations: int = WARM_ITERATIONS, steadiness: float = 0.0) -> None:
-    """Begins as if a strategy had been played in the first iterations, before any other iteration.
+    """Starts a new driver as if a strategy had been played in its first iterations.
 
     Args:
-      driver: matches regrets, and is not lean.
-      proposed: entries of both players.
-      iterations: that it stands for.
-      steadiness: regrets that are shared out by the strategy, in mean gains and losses of a decision; 0 for the paper's start.
+      driver: a regret-matching driver that is not lean and has not run yet.
+      proposed: both players' strategies, as entries.
+      iterations: the number of iterations that the strategy counts as.
+      steadiness: the size of the regrets proportional to the strategy, in mean gains and losses of a decision; 0 for the
+        paper's start.
     """
     passes, valuation = driver.passes, driver.valuation
     driver.strategy[...] = proposed
@@ -47,12 +48,12 @@ def start_warm(driver: Driver, proposed: Any, iterations: int = WARM_ITERATIONS,
     for player in (0, 1):
         faced = driver.reaches[1 - player]
         leaves = None if valuation is None or values is None else valuation.weighted(player, values, faced)
-        # The average, and the values at the roots.
+        # Updates the average, and computes the values at the roots.
         passes.update_regrets(player, driver.strategy, aside, driver.average, driver.reaches, played, leaves)
         driver.strategy[...] = proposed
         if driver.root_sum is not None:
             passes.add_roots(player, driver.root_sum[player], weight)
-        # What is lost to a best response by leaving it once.
+        # The regrets of deviating once from a best response.
         response = passes.best_response(player, faced, leaves=leaves)[1]
         passes.update_regrets(player, response, regrets, aside, driver.reaches, once, leaves)
     instant = regrets - passes.over_infostates(proposed * regrets)
@@ -65,7 +66,7 @@ def start_warm(driver: Driver, proposed: Any, iterations: int = WARM_ITERATIONS,
     driver.regret[...] = regret
     for kept in (driver.sampled, driver.believed):
         if kept is not None:
-            kept[...] = proposed  # the strategy of each of these iterations
+            kept[...] = proposed  # each of these iterations has this strategy
     driver.strategy[...] = passes.normalise(driver.regret * (driver.regret > 0))
     if valuation is not None and values is not None:
         valuation.start_after(values, driver)
@@ -76,7 +77,7 @@ def start_warm(driver: Driver, proposed: Any, iterations: int = WARM_ITERATIONS,
 
 
 def _factors(schedule: AnySchedule, iterations: int) -> tuple[float, float]:
-    """Returns what regrets that stay the same add up to under the discounts of the first iterations: gains, and losses."""
+    """Returns the discounted sums of a constant regret over the first iterations, for gains and for losses."""
     gained, lost = 0.0, 0.0
     for step in (schedule.step(t) for t in range(1, iterations + 1)):
         gained = gained * step.positive_discount + 1.0

@@ -1,4 +1,4 @@
-"""What every tree of a game offers, whatever its layout: solvers, evaluation and saved solves know no more than this."""
+"""The interface of every tree, whatever its layout: solvers, evaluation and saved solves use nothing else."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Spot(NamedTuple):
 
     Attributes:
       node: Its node.
-      renaming: Where one board stands for all that renamed suits make of it, the permutation of suits that turns the real
-        cards into those of the node's board; 0 is the identity.
+      renaming: The permutation of suits that turns the real cards into those of the node's board, where one board stands for
+        all its suit renamings; 0 is the identity.
     """
 
     node: int = 0
@@ -34,17 +34,17 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Decision:
-    """What a strategy does at one infostate, in words; `decision["bet"]` is the probability of an action.
+    """A strategy at one infostate, in words; `decision["bet"]` is the probability of an action.
 
     Attributes:
-      player: Who acts.
+      player: The player who acts.
       public: The line that leads there, as `Tree.find` reads it.
       private: The private state.
-      probabilities: How often each legal action is taken.
+      probabilities: The probability of each legal action, by name.
       reach: The player's own reach, where it was computed (`PlayerView.reach`).
       weight: The share of this private state in the player's range, where it was computed (`PlayerView.weight`).
-      infostate_value: What the player wins on average from here, where it was computed (`PlayerView.infostate_value`).
-      equity: In poker how often the hand wins if all is checked down, where it was computed (`PlayerView.equity`).
+      infostate_value: The player's expected winnings from here, where they were computed (`PlayerView.infostate_value`).
+      equity: In poker, how often the hand wins if everyone checks down, where it was computed (`PlayerView.equity`).
     """
 
     player: int
@@ -60,7 +60,7 @@ class Decision:
         """Returns the probability of an action by name.
 
         Raises:
-          TacitError: there is no such action.
+          TacitError: The action is not legal here.
         """
         if action not in self.probabilities:
             raise TacitError(f"no action {action!r} here: choose one of {', '.join(self.probabilities)}")
@@ -69,12 +69,12 @@ class Decision:
 
 @dataclass(frozen=True, repr=False)
 class Strategy(ABC):
-    """Both players' behaviour in a tree; iterating yields what is played at every infostate, in words.
+    """Both players' strategies in a tree; iterating yields a `Decision` for every infostate.
 
     `strategy.at("check / bet")` shows a public state, `strategy[0, "check / bet", "K"]` one infostate.
 
     Attributes:
-      tree: The tree whose entries are meant.
+      tree: The tree that the entries belong to.
       probabilities: `[E]`, summing to 1 at each infostate.
     """
 
@@ -83,17 +83,17 @@ class Strategy(ABC):
 
     @abstractmethod
     def decision(self, infostate: int) -> Decision:
-        """Returns what is played at an infostate."""
+        """Returns the decision at an infostate."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def view(self, spot: Spot) -> NodeView:
-        """Returns a public state where somebody acts, without values: these need passes (`evaluation.StrategyViews`).
+        """Returns the view of a decision node, without values: these need passes (`evaluation.StrategyViews`).
 
         Raises:
-          TacitError: nobody acts there, or the game has no public states.
+          TacitError: No player acts there, or the game has no public states.
         """
 
     def at(self, line: str = "") -> NodeView:
@@ -103,7 +103,7 @@ class Strategy(ABC):
           line: steps such as `check / bet to 200`, as `Tree.find` reads them; empty for the start.
 
         Raises:
-          TacitError: it leads nowhere, or nobody acts there.
+          TacitError: The line does not exist, or no player acts there.
         """
         return self.view(self.tree.find(line))
 
@@ -111,7 +111,7 @@ class Strategy(ABC):
         """Returns what a player does in one private state: `strategy[0, "check / bet", "K"]`.
 
         Raises:
-          TacitError: the line leads nowhere, the player does not act there or never comes there with that private state.
+          TacitError: The line does not exist, or the player does not act there or never gets there with that private state.
         """
         player, line, private = key
         view = self.at(line)
@@ -135,15 +135,15 @@ class Tree(Protocol):
     """A game, a subgame or a forest of subgames as arrays.
 
     Attributes:
-      game: The rules it comes from.
-      layout: The name of its layout, by which `kernels.make_passes` finds the passes over it.
+      game: The rules that the tree was made from.
+      layout: The layout's name, by which `kernels.make_passes` finds the passes over it.
     """
 
     layout: ClassVar[str]
 
     @property
     def held(self) -> Held:
-        """What is fixed and no longer decided."""
+        """The fixed part of the strategy, which no player decides."""
         ...
 
     @property
@@ -151,17 +151,17 @@ class Tree(Protocol):
 
     @property
     def num_nodes(self) -> int:
-        """Public states."""
+        """The number of public states."""
         ...
 
     @property
     def num_infostates(self) -> int:
-        """Infostates of both players."""
+        """The number of infostates, both players together."""
         ...
 
     @property
     def num_entries(self) -> int:
-        """`E`: the length of strategies and regrets, one number for each (infostate, action)."""
+        """`E`: the length of strategies and regrets, with one number for each (infostate, action)."""
         ...
 
     @property
@@ -171,11 +171,11 @@ class Tree(Protocol):
 
     @property
     def root_reach(self) -> tuple[Floats, Floats]:
-        """For each player the own reach of the root rows."""
+        """For each player, its own reach of the root rows."""
         ...
 
     def uniform_strategy(self) -> Floats:
-        """Returns `[E]`: every legal action equally often."""
+        """Returns the uniform strategy `[E]`."""
         ...
 
     def normalise(self, weights: Floats) -> Floats:
@@ -187,56 +187,56 @@ class Tree(Protocol):
         ...
 
     def find(self, text: str) -> Spot:
-        """Returns the public state that is reached by steps such as `check / bet to 200`.
+        """Returns the public state that steps such as `check / bet to 200` lead to.
 
         Raises:
-          TacitError: there is none; it says where the words end.
+          TacitError: There is none; the message says which step is unknown.
         """
         ...
 
     def label(self, spot: Spot) -> str:
-        """Returns how a public state is reached, in words that `find` reads."""
+        """Returns the line that leads to a public state, as `find` reads it."""
         ...
 
     def actor_at(self, spot: Spot) -> int:
-        """Returns who acts at a public state; a negative number where nobody does."""
+        """Returns the player who acts at a public state; a negative number if none does."""
         ...
 
     def steps_after(self, spot: Spot) -> list[str]:
-        """Returns the words that `find` takes next after a public state."""
+        """Returns the steps that `find` accepts after a public state."""
         ...
 
     @property
     def decision_spots(self) -> Sequence[Spot]:
-        """Where somebody acts, parents before children."""
+        """The public states where a player acts, parents before children."""
         ...
 
     def hold(self, held: Held) -> Tree:
-        """Returns the tree in which the play of some infostates is fixed; its entries are those of this tree."""
+        """Returns this tree with the strategy fixed at some infostates; the entries stay the same."""
         ...
 
     def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
-        """Returns each private state that the player who acts at a spot may be in, and the entry of each action, all by name.
+        """Returns each private state that the actor at a spot may be in, with the entry of each action, all by name.
 
         Raises:
-          TacitError: nobody acts there.
+          TacitError: No player acts there.
         """
         ...
 
     def private_states(self, text: str) -> dict[str, float]:
-        """Returns the private states that a text means, each with its weight: a name, or a range of hands."""
+        """Returns the private states that a text (a name or a range of hands) stands for, each with its weight."""
         ...
 
     def apart(self, spot: Spot, held: Held) -> Tree:
-        """Returns the tree in which what is held at a spot holds there alone: this one, or one without suits taken as equal."""
+        """Returns a tree in which `held` applies at this spot alone: this tree, or one that treats fewer suits as equal."""
         ...
 
 
 def who_acts(tree: Tree, spot: Spot) -> int:
-    """Returns who acts at a public state.
+    """Returns the player who acts at a public state.
 
     Raises:
-      TacitError: nobody does.
+      TacitError: No player acts there.
     """
     actor = tree.actor_at(spot)
     if actor < 0:
@@ -245,5 +245,5 @@ def who_acts(tree: Tree, spot: Spot) -> int:
 
 
 def at_line(line: str) -> str:
-    """Returns where a line leads, for messages."""
+    """Returns where a line leads, in words for messages."""
     return f"after {line!r}" if line else "at the start"

@@ -1,4 +1,4 @@
-"""Public belief states: a public state and what is commonly believed about the private ones."""
+"""Public belief states: a public state with the common beliefs about the private states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.errors import TacitError
 from tacit.tree.public_tree import Floats, PublicTree
 
 _NO_REACH = 1e-20
-"""A total reach that counts as none, here and in the kernels of search."""
+"""Total reach below this counts as zero, here and in the search kernels."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class PublicBeliefState:
     """A node of a tree and each player's own reach of its private states.
 
     The probability of a pair of private states is proportional to `reach_0 * reach_1 * chance`. Keeping the players' parts
-    apart is exact also where private states exclude each other (card removal), which two marginal beliefs cannot say.
+    apart stays exact where private states exclude each other (card removal), which two marginal beliefs cannot express.
 
     Attributes:
       tree: the tree the node belongs to.
@@ -33,7 +33,7 @@ class PublicBeliefState:
 
     @cached_property
     def joint(self) -> Floats:
-        """`[H0, H1]` reach times reach times chance, not normalised."""
+        """`[H0, H1]`: reach times reach times chance, not normalised."""
         return self.tree.require_nodes().joint(self.node) * np.outer(*self.reaches)
 
     @property
@@ -42,7 +42,7 @@ class PublicBeliefState:
         return float(self.joint.sum())
 
     def require_possible(self) -> float:
-        """Returns `probability`, or explains that it is zero.
+        """Returns `probability` if it is positive.
 
         Raises:
           TacitError: no deal has positive probability.
@@ -53,7 +53,7 @@ class PublicBeliefState:
 
     @cached_property
     def beliefs(self) -> tuple[Floats, Floats]:
-        """For each player `[H]` the posterior probability of its private states; sums to 1.
+        """For each player, `[H]` posterior probabilities of its private states, which sum to 1.
 
         Raises:
           TacitError: no deal has positive probability.
@@ -62,7 +62,7 @@ class PublicBeliefState:
         return joint.sum(axis=1), joint.sum(axis=0)
 
     def rescaled(self) -> PublicBeliefState:
-        """Returns the state with reaches that sum to 1, uniform for a player who did what the strategies never do."""
+        """Returns the state with reaches that sum to 1; uniform for a player whose total reach is zero."""
         first, second = (
             reach / reach.sum() if reach.sum() > _NO_REACH else np.full(len(reach), 1.0 / len(reach)) for reach in self.reaches
         )
@@ -70,19 +70,19 @@ class PublicBeliefState:
 
 
 def initial_belief_state(tree: PublicTree, node: int = 0) -> PublicBeliefState:
-    """Returns the public belief state at a root, before anyone acted."""
+    """Returns the public belief state at a root, before anyone has acted."""
     nodes = tree.require_nodes()
     chosen = [slice(start[node], start[node + 1]) for start in nodes.row_start]
     return PublicBeliefState(tree, node, (tree.rows[0].root_reach[chosen[0]], tree.rows[1].root_reach[chosen[1]]))
 
 
 def belief_state(tree: PublicTree, strategy: Floats, node: int) -> PublicBeliefState:
-    """Returns the public belief state at `node` when both play `strategy` `[E]`: Bayes' rule, player by player."""
+    """Returns the public belief state at `node` when both play `strategy` `[E]`, by Bayes' rule for each player."""
     return descend(initial_belief_state(tree, tree.node_path(node)[0]), strategy, node)
 
 
 def descend(pbs: PublicBeliefState, strategy: Floats, node: int) -> PublicBeliefState:
-    """Returns the public belief state at `node`, below `pbs` or at it, when both play `strategy` `[E]` on the way."""
+    """Returns the public belief state at `node`, at or below `pbs`, when both play `strategy` `[E]` on the way."""
     tree, row_start = pbs.tree, pbs.tree.require_nodes().row_start
     extended = np.append(strategy, 1.0)
     reaches = []

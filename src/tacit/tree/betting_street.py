@@ -1,4 +1,4 @@
-"""The betting of one street of hold'em as a tree, without cards: what every board of that street repeats."""
+"""The betting of one street of hold'em as a tree without cards, which every board of that street repeats."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tacit.tree.hand_tree import DEALS, DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS
 from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
 ROUNDS: dict[Depth, int | None] = {None: None, ROUND: 1, TWO_ROUNDS: 2}
-"""Betting rounds of a tree by its depth; None for all that are left."""
+"""The number of betting rounds for each depth; None for all that are left."""
 Extra = Mapping[Betting, tuple[int, ...]]
 NOTHING_EXTRA: Extra = {}
 
 
 @dataclass
 class BettingStreet:
-    """The betting of one street from all the states it can begin with; numbers count within the street.
+    """The betting of one street from every state it can begin with; indices count within the street.
 
     Attributes:
-      kind, actor, amount, parent: of each node; the parent of a beginning is -1.
-      betting: the state of each node.
-      first_entry, num_actions: of each node.
-      children: of each node.
-      rows: for both players, each node's row: rows come from the beginnings first, then from own actions.
-      row_parent, row_entry: for both players, of each row; -1 for the beginnings.
-      entry_action, entry_node: of each entry.
-      deals: nodes where the next card comes, with the betting there.
-      is_last: whether the tree is cut where this street ends.
+      kind, actor, amount, parent: per node, as in `HandTree`; the parent of a starting node is -1.
+      betting: the betting state at each node.
+      first_entry, num_actions: the entries of each node.
+      children: the nodes below each node.
+      rows: for both players, each node's row. The rows of the starting nodes come first, then one for each own action.
+      row_parent, row_entry: for both players, the row above and the entry of each row; -1 at the start.
+      entry_action, entry_node: the action and the node of each entry.
+      deals: nodes where the next card is dealt, with the betting state there.
+      is_last: whether the tree is cut at the end of this street.
     """
 
     kind: list[int] = field(default_factory=list)
@@ -49,7 +49,7 @@ class BettingStreet:
     is_last: bool = False
 
     def add(self, rules: BettingRules, extra: Extra, betting: Betting, parent: int, rows: tuple[int, int]) -> int:
-        """Adds a state of the betting and all that follows on this street; returns its node."""
+        """Adds a betting state with all that follows it on this street; returns its node."""
         node = len(self.kind)
         kind, amount = kind_and_amount(betting, self.is_last)
         actions = sorted({*rules.actions(betting), *extra.get(betting, ())}) if kind == DECIDES else []
@@ -79,7 +79,7 @@ class BettingStreet:
 
 
 def kind_and_amount(betting: Betting, is_last: bool) -> tuple[int, float]:
-    """Returns what kind of node a state of the betting is, and the chips at stake there (see `HandTree.amount`)."""
+    """Returns the kind of node that a betting state becomes, and the chips at stake there (see `HandTree.amount`)."""
     if betting.actor == FOLDED:
         return FOLDS, float(betting.spent[1] if betting.folder == 1 else -betting.spent[0])
     if betting.actor == SHOWDOWN and (is_last or betting.street == RIVER):
@@ -92,10 +92,10 @@ def kind_and_amount(betting: Betting, is_last: bool) -> tuple[int, float]:
 def betting_streets(
     rules: BettingRules, num_cards: int, start: Betting | None = None, extra: Extra = NOTHING_EXTRA, depth: Depth = None
 ) -> list[BettingStreet]:
-    """Returns the betting of all streets from that of the board on, or of the first ones alone."""
+    """Returns the betting of each street from the board's street on, as far as `depth` reaches."""
     rounds = num_rounds(depth)
     if not num_cards and depth != ROUND:
-        raise TacitError(f"before the flop a tree of hold'em ends with the betting {ROUND}: the rest is too large")
+        raise TacitError(f"before the flop, a tree of hold'em is too large beyond the betting round: choose depth {ROUND!r}")
     streets: list[BettingStreet] = []
     begins = [start or rules.start()]
     while begins:
@@ -112,20 +112,20 @@ def betting_streets(
 
 
 def num_rounds(depth: Depth) -> int | None:
-    """Returns how many betting rounds a tree of hold'em has; None for all that are left.
+    """Returns how many betting rounds a tree of hold'em covers; None for all that are left.
 
     Raises:
-      TacitError: it is no depth of such a tree.
+      TacitError: A tree of hold'em cannot have this depth.
     """
     if depth not in ROUNDS:
         raise TacitError(
-            f"a tree of hold'em goes to the end of the hand, of the {ROUND} or of {TWO_ROUNDS}, not to depth {depth!r}"
+            f"the depth of a hold'em tree is {ROUND!r}, {TWO_ROUNDS!r} or None (to the end of the hand), not {depth!r}"
         )
     return ROUNDS[depth]
 
 
 def next_street(rules: BettingRules, betting: Betting) -> Betting:
-    """Returns the betting after a card: the next street's start, or the same showdown a street later."""
+    """Returns the betting after a card is dealt: the start of the next street, or the same showdown one street later."""
     if betting.actor == DEAL:
         return rules.deal(betting)
     return Betting(betting.street + 1, SHOWDOWN, betting.spent, betting.raise_size, betting.num_raises, True)

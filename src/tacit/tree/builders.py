@@ -1,4 +1,4 @@
-"""Direct builders: public trees of dice and of poker with a small deck, without walking over histories."""
+"""Direct builders: public trees of liar's dice and small-deck poker, without walking over histories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.tree.uniform import UniformTables, level_sizes, uniform_tree
 
 
 def build_liars_dice(game: LiarsDice) -> PublicTree:
-    """Returns the public tree of liar's dice: every rising sequence of bids, each but the empty one with a call of liar."""
+    """Returns the public tree of liar's dice: every rising sequence of bids, all but the empty one also with a call of liar."""
     parent, action, called = _bid_sequences(game.num_bids)
     sizes = level_sizes(parent)
     turn = np.repeat(np.arange(len(sizes)) % 2, sizes)
@@ -38,7 +38,7 @@ def build_liars_dice(game: LiarsDice) -> PublicTree:
         joint=np.outer(chance, chance)[None],
         joint_index=np.zeros(len(parent), np.int64),
         payoff=np.concatenate([bidder_wins, -bidder_wins]),
-        payoff_index=np.where(over, called + game.num_bids * turn, 0),  # the caller's turn was one after the bidder's
+        payoff_index=np.where(over, called + game.num_bids * turn, 0),  # the caller moves right after the bidder
     )
     return uniform_tree(game, tables)
 
@@ -67,7 +67,7 @@ class _Deals:
     """The hands that two players can have on each board of small poker.
 
     Attributes:
-      joint: for each board that was asked for, `[H, H]` the chance of every pair of hands and of the board's cards in turn.
+      joint: for each board requested so far, `[H, H]` the chance of every pair of hands times that of the board in this order.
     """
 
     def __init__(self, game: SmallPoker) -> None:
@@ -80,7 +80,7 @@ class _Deals:
         self.joint: list[Floats] = []
 
     def number(self, board: tuple[int, ...]) -> int:
-        """Returns which of `joint` belongs to a board; the order of its cards does not matter."""
+        """Returns the index in `joint` of a board; the order of its cards does not matter."""
         board = tuple(sorted(board))
         if board not in self._number:
             self._number[board] = len(self.joint)
@@ -90,7 +90,7 @@ class _Deals:
         return self._number[board]
 
     def some_hands(self, board: tuple[int, ...]) -> tuple[int, int]:
-        """Returns hands of both players that are possible there."""
+        """Returns one possible hand for each player on a board."""
         first, second = np.argwhere(self.joint[self.number(board)])[0].tolist()
         return first, second
 
@@ -98,14 +98,14 @@ class _Deals:
 def build_small_poker(game: SmallPoker) -> PublicTree:
     """Returns the public tree of poker with a small deck: the betting tree, branching on each board card."""
     deals = _Deals(game)
-    # Public states, breadth first: a state whose hands stand for any, the node above, the action and what all saw.
-    found = [(PokerState(deals.some_hands(()), ((),)), NO_PARENT, NO_ACTION, "")]
+    # Public states, breadth first: a state with arbitrary possible hands, the parent node, the action and what everyone saw.
+    public_states = [(PokerState(deals.some_hands(()), ((),)), NO_PARENT, NO_ACTION, "")]
     actors: list[int] = []
     joint_index: list[int] = []
     payoff_index: list[int] = []
     payoff_number: dict[Hashable, int] = {}
     payoffs: list[Floats] = []
-    for node, (state, *_) in enumerate(found):
+    for node, (state, *_) in enumerate(public_states):
         actors.append(game.actor(state))
         joint_index.append(deals.number(state.cards[2:]))
         payoff_index.append(0)
@@ -118,11 +118,11 @@ def build_small_poker(game: SmallPoker) -> PublicTree:
         for move in game.legal_actions(state):
             after = game.apply(state, move)
             below: list[tuple[PokerState, tuple[str, ...]]] = [(after, (game.public_observation(after),))]
-            while game.actor(below[0][0]) == CHANCE:  # twice where both are all in before the first card
+            while game.actor(below[0][0]) == CHANCE:  # twice if both are all in before the first card
                 below = [(dealt, (*seen, name)) for before, seen in below for dealt, name in _with_card(game, deals, before)]
-            found += [(arrived, node, move, join_observations(seen)) for arrived, seen in below]
+            public_states += [(arrived, node, move, join_observations(seen)) for arrived, seen in below]
 
-    _, parents, actions, tokens = zip(*found, strict=True)
+    _, parents, actions, tokens = zip(*public_states, strict=True)
     names = [game.hand_name(hand) for hand in range(len(game.hands))]
     tables = UniformTables(
         parent=np.array(parents),
@@ -139,7 +139,7 @@ def build_small_poker(game: SmallPoker) -> PublicTree:
 
 
 def _with_card(game: SmallPoker, deals: _Deals, state: PokerState) -> Iterator[tuple[PokerState, str]]:
-    """Yields a state with each next card on the board, and what everyone sees."""
+    """Yields the state after each possible next board card, and what everyone sees."""
     board = state.cards[2:]
     for card in range(game.num_cards):
         if card not in board:
@@ -158,6 +158,6 @@ def _payoffs(game: SmallPoker, state: PokerState) -> Floats:
         return np.full((len(hands), len(hands)), game.returns(state)[0])
     strengths = [game.strength(hand, state.cards[2:]) for hand in hands]
     order = {strength: number for number, strength in enumerate(sorted(set(strengths)))}
-    strength = np.array([order[one] for one in strengths])
+    strength = np.array([order[value] for value in strengths])
     wins: Floats = np.sign(strength[:, None] - strength[None, :]).astype(np.float64)
     return game.contributions(state)[0] * wins

@@ -1,4 +1,4 @@
-"""What is known of a class of public states, in words: for leaf evaluators and networks that people write."""
+"""Classes of public states described in words, for custom leaf evaluators and networks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class ClassFacts:
     """A class of public states.
 
     Attributes:
-      actor: Who acts there.
-      public: What everyone has seen, of one public state of the class.
-      private_states: For each player the names of its private states, in the order of beliefs.
+      actor: The player who acts there.
+      public: What everyone has seen at one public state of the class.
+      private_states: For each player, the names of its private states in the order of the beliefs.
     """
 
     actor: int
@@ -23,7 +23,7 @@ class ClassFacts:
 
 
 def class_facts(space: SearchSpace) -> list[ClassFacts]:
-    """Returns what is known of every class of public states of a game, by the numbers that leaf evaluators are given."""
+    """Returns the facts of every class of a game, indexed by the class numbers that leaf evaluators receive."""
     facts = []
     for subgame in space.subgames:
         tree, nodes = subgame.tree, subgame.tree.require_nodes()

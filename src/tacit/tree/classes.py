@@ -1,8 +1,8 @@
 """Public states that play alike: what came before a public state matters only through beliefs.
 
-Two public states are of one *class* when the rest of the game is the same in both: who acts, the private states, the moves and
-where they lead, chance and payoffs. In Liar's Dice all states with the same last bid and player to act are one class, in
-tic-tac-toe all orders of the same moves. Search solves, and a value network learns, classes instead of states (ReBeL,
+Two public states belong to one *class* when the rest of the game is the same in both: who acts, the private states, the moves
+and where they lead, chance and payoffs. In Liar's Dice, all states with the same last bid and player to act form a class; in
+tic-tac-toe, all orders of the same moves do. Search solves classes instead of states, and value networks learn them (ReBeL,
 footnote 3).
 """
 
@@ -28,7 +28,7 @@ class PublicClasses:
 
     Attributes:
       of_node: `[N]` the class of each decision node, -1 at terminal nodes.
-      representative: `[C]` a node of each class, the first in breadth-first order.
+      representative: `[C]` the first node of each class in breadth-first order.
     """
 
     of_node: Ints
@@ -39,12 +39,12 @@ class PublicClasses:
 
 
 def public_classes(tree: PublicTree) -> PublicClasses:
-    """Returns the classes of a tree, found by comparing what follows each node, from the leaves up."""
+    """Returns the classes of a tree, found by comparing what follows each node, from the bottom up."""
     nodes = tree.require_nodes()
     actor, first_child, num_children = nodes.actor.tolist(), nodes.first_child.tolist(), nodes.num_children.tolist()
     moves, links = _moves(tree), _links(tree)
     number: dict[Hashable, int] = {}
-    kind = [0] * len(nodes)
+    class_number = [0] * len(nodes)
     for low, high in reversed(list(chunks_of_nodes(nodes.joint_start + tree.payoff_start))):
         pairs = _pairs(tree, low, high)
         for node in range(high - 1, low - 1, -1):
@@ -52,19 +52,19 @@ def public_classes(tree: PublicTree) -> PublicClasses:
             here = [content[start[node] : start[node + 1]] for content, start in moves]
             meet = [content[start[node - low] : start[node - low + 1]] for content, start in pairs]
             below = [content[start[first] : start[end]] for content, start in links]
-            key = (actor[node], tuple(kind[first:end]), *here, *meet, *below)
-            kind[node] = number.setdefault(key, len(number))
-    return _number_from_the_root(tree, np.array(kind))
+            key = (actor[node], tuple(class_number[first:end]), *here, *meet, *below)
+            class_number[node] = number.setdefault(key, len(number))
+    return _number_from_the_root(tree, np.array(class_number))
 
 
 def _moves(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
-    """Returns for each player the legal actions of the rows of each node: bytes, and where those of each node start."""
+    """Returns for each player the legal actions of its rows as bytes, and where those of each node start."""
     legal, row_start = _legal_actions(tree), tree.require_nodes().row_start
     return [_as_bytes(legal[rows.infostate], start) for rows, start in zip(tree.rows, row_start, strict=True)]
 
 
 def _links(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
-    """Returns how the rows of each node follow from those above: bytes, and where those of each node start."""
+    """Returns how rows follow from those above as bytes, and where those of each node start."""
     nodes = tree.require_nodes()
     action = np.append(tree.entry_action, -1)
     links = []
@@ -75,9 +75,9 @@ def _links(tree: PublicTree) -> list[tuple[bytes, list[int]]]:
 
 
 def _pairs(tree: PublicTree, low: int, high: int) -> list[tuple[bytes, list[int]]]:
-    """Returns the pairs of rows that meet at nodes from `low` to `high`, sorted, with their chances and payoffs, bit by bit.
+    """Returns the pairs of rows that meet at nodes from `low` to `high`, sorted, with their chances and payoffs, as bytes.
 
-    Rows are counted from the first of their node, so that nodes that play alike have the same bytes.
+    Rows are counted from the first row of their node, so nodes that play alike have the same bytes.
     """
     nodes, parts = tree.require_nodes(), []
     for rows, weight, starts in (
@@ -92,7 +92,7 @@ def _pairs(tree: PublicTree, low: int, high: int) -> list[tuple[bytes, list[int]
 
 
 def _legal_actions(tree: PublicTree) -> Index:
-    """Returns `[S + 1]` a number for the legal actions of each infostate, -1 at last for rows that do not act."""
+    """Returns `[S + 1]` a number for the legal actions of each infostate; the last one, -1, is for rows that do not act."""
     number: dict[bytes, int] = {}
     content, start = _as_bytes(tree.entry_action, tree.entry_start)
     legal = [number.setdefault(content[i:j], len(number)) for i, j in pairwise(start)]
@@ -105,7 +105,7 @@ def _as_bytes(numbers: NDArray[Any], start: NDArray[Any]) -> tuple[bytes, list[i
 
 
 def _number_from_the_root(tree: PublicTree, kind: np.ndarray) -> PublicClasses:
-    """Returns the classes of decision nodes, numbered as they first occur from the root."""
+    """Returns the classes of decision nodes, numbered in the order they first occur from the root."""
     decisions = np.flatnonzero(tree.require_nodes().actor != TERMINAL)
     kinds, first = np.unique(kind[decisions], return_index=True)
     order = np.argsort(first)

@@ -1,10 +1,10 @@
-"""The generic compiler for games that name infostates: public states as the closure of shared infostates.
+"""The generic compiler for games that name their infostates: public states as the closure of shared infostates.
 
-Two decision histories belong to one public state when some player cannot tell them apart, or a chain of such pairs joins
-them: a connected component under "the same infostate string". If the components form a tree, they are the public states, and
-the game is compiled like any other: as one that sends everyone its component and each player the name of its infostate.
-If not (phantom games: a component mixes different depths), the player to act is not public, and the tree is made of
-the two players' own infostates alone.
+Two decision histories belong to one public state when some player cannot tell them apart, or when a chain of such pairs
+joins them: a connected component under "the same infostate string". If the components form a tree, they are the public states,
+and the game is compiled like any other: everyone observes the component, and each player the name of its infostate. If they do
+not (phantom games, where a component mixes depths), the player to act is not public, and the tree consists of the two players'
+own infostates alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTHING_SEEN = -1
 Move = tuple[int, int]
 """A history and the action taken there, or a player's row and the place of the action among the legal ones."""
 _START = (NO_PARENT, NO_ACTION)
-"""What leads to the first histories."""
+"""The move that leads to the first histories."""
 OwnRow = tuple[int, int, int]
 _OWN_ROOT = (0, NO_ACTION, _NOTHING_SEEN)
 
@@ -43,13 +43,13 @@ class _Walk:
 
     Attributes:
       game: the rules.
-      actor: who acts at each history, or `TERMINAL`.
-      last_move: the history above each, and the action taken there.
-      chance: how likely chance leads to each history after the last move.
-      payoff: player 0's return, 0 where the game goes on.
+      actor: the player who acts at each history, or `TERMINAL`.
+      last_move: the history above each history, and the action taken there.
+      chance: the probability that chance leads to each history after the last move.
+      payoff: player 0's return at each history, 0 where the game goes on.
       seen: for each player, the number of the infostate at each history (`_NOTHING_SEEN` at terminal ones).
-      names: infostate numbers by (player, acting?, string): the same string can occur acting and waiting.
-      legal: actions by the number of the acting infostate.
+      names: infostate numbers by (player, whether it acts, string): one string can occur both acting and waiting.
+      legal: the legal actions by the number of the acting infostate.
       outcomes: the histories that follow each move.
     """
 
@@ -79,7 +79,7 @@ class _Walk:
         return history
 
     def add_actions(self, state: Any, history: int) -> tuple[int, ...]:
-        """Returns the legal actions of a history, after a comparison with those of the others that look alike."""
+        """Returns the legal actions of a history after checking that they agree with those of its infostate."""
         actor = self.actor[history]
         infostate = self.seen[actor][history]
         if infostate not in self.legal:
@@ -91,11 +91,11 @@ class _Walk:
 
 
 def compile_closure(game: InfostateGame[Any], watch: MemoryWatch) -> PublicTree:
-    """Returns the tree of `game`, with public states wherever the game has them.
+    """Returns the tree of `game`, with public states if the game has them.
 
     Args:
       game: any game that names its infostates.
-      watch: stops a walk that takes too much memory.
+      watch: stops the walk if it takes too much memory.
     """
     walk = _walk(game, watch)
     component = _components(walk)
@@ -122,7 +122,7 @@ def _walk(game: InfostateGame[Any], watch: MemoryWatch) -> _Walk:
 
 
 def _components(walk: _Walk) -> NDArray[Any] | None:
-    """Returns `[histories]` the public state of each decision history, or None if these do not form a tree."""
+    """Returns `[histories]` the public state of each decision history, or None if the states do not form a tree."""
     from scipy.sparse.csgraph import connected_components  # slow to load, and few games need it
 
     parent, decisions = np.array(walk.last_move)[:, 0], np.flatnonzero(np.array(walk.actor) != TERMINAL)
@@ -138,12 +138,12 @@ def _components(walk: _Walk) -> NDArray[Any] | None:
 
 
 class _ObservedGame(Game[Any]):
-    """A walked game: its states are the numbers of histories, and moves before chance has been resolved."""
+    """A walked game: its states are history numbers, or moves where chance is not resolved yet."""
 
     def __init__(self, walk: _Walk, component: NDArray[Any]) -> None:
         self._walk = walk
         self._public = [(str(number),) for number in component.tolist()]
-        self._private = [*((name,) for _, _, name in walk.names), ()]  # the last one where the game is over
+        self._private = [*((name,) for _, _, name in walk.names), ()]  # the last one: the game is over
 
     def initial_state(self) -> Move:
         return _START
@@ -161,7 +161,7 @@ class _ObservedGame(Game[Any]):
         return self._walk.payoff[state], -self._walk.payoff[state]
 
     def arrivals(self, move: Move) -> Iterator[Arrival]:
-        """Yields the histories after a move: all see the component, and each player the name of its infostate."""
+        """Yields the histories after a move; everyone observes the component, and each player the name of its infostate."""
         first, second = self._walk.seen
         for history in self._walk.outcomes[move]:
             actor, chance = self._walk.actor[history], self._walk.chance[history]
@@ -180,17 +180,17 @@ def _compile_components(walk: _Walk, component: NDArray[Any], watch: MemoryWatch
     if count > 1:
         raise _imperfect_recall(walk.game, player, name)
     nodes = tree.require_nodes()
-    return replace(tree, game=walk.game, nodes=replace(nodes, token=[""] * len(nodes)))  # a component's number says nothing
+    return replace(tree, game=walk.game, nodes=replace(nodes, token=[""] * len(nodes)))  # component numbers are meaningless
 
 
 def _compile_own_infostates(walk: _Walk, watch: MemoryWatch) -> PublicTree:
-    """Returns the sequence form: for each player a row an infostate or final sequence; there are no nodes."""
-    # Each player's rows by the last own move (row and place of the action) and the infostate; the root lies above itself.
-    found: tuple[dict[OwnRow, int], dict[OwnRow, int]] = ({_OWN_ROOT: 0}, {_OWN_ROOT: 0})
+    """Returns the sequence form without nodes: each player has one row for each infostate and each final sequence."""
+    # Each player's rows by its last own move (row and action slot) and the infostate; the root is its own parent.
+    rows_of: tuple[dict[OwnRow, int], dict[OwnRow, int]] = ({_OWN_ROOT: 0}, {_OWN_ROOT: 0})
     last: list[tuple[Move, Move]] = []  # each player's last own move at each history
     chance: list[float] = []  # of each history
     acting: dict[int, tuple[int, Move]] = {}  # row and last own move of each infostate
-    ends: list[tuple[int, int, float, float]] = []  # the rows that meet at terminal histories, chance and payoff
+    ends: list[tuple[int, int, float, float]] = []  # both rows, chance and payoff of each terminal history
     names = [name for _, _, name in walk.names]
     for history, ((above, action), actor) in enumerate(zip(walk.last_move, walk.actor, strict=True)):
         watch.check(history)
@@ -203,20 +203,20 @@ def _compile_own_infostates(walk: _Walk, watch: MemoryWatch) -> PublicTree:
             moves[mover] = (acting[infostate][0], walk.legal[infostate].index(action))
         last.append((moves[0], moves[1]))
         if actor == TERMINAL:
-            first, second = (found[p].setdefault((*moves[p], _NOTHING_SEEN), len(found[p])) for p in (0, 1))
+            first, second = (rows_of[p].setdefault((*moves[p], _NOTHING_SEEN), len(rows_of[p])) for p in (0, 1))
             ends.append((first, second, chance[history], walk.payoff[history]))
             continue
         infostate = walk.seen[actor][history]
         if infostate not in acting:
-            row = found[actor].setdefault((*moves[actor], infostate), len(found[actor]))
+            row = rows_of[actor].setdefault((*moves[actor], infostate), len(rows_of[actor]))
             acting[infostate] = row, moves[actor]
         elif acting[infostate][1] != moves[actor]:
             raise _imperfect_recall(walk.game, actor, names[infostate])
-    return _own_tree(walk, [list(rows) for rows in found], ends)
+    return _own_tree(walk, [list(rows) for rows in rows_of], ends)
 
 
 def _own_tree(walk: _Walk, found: list[list[OwnRow]], ends: list[tuple[int, int, float, float]]) -> PublicTree:
-    """Returns the tree of both players' rows: breadth first, infostates level by level and player 0's before player 1's."""
+    """Returns the tree of both players' rows in breadth-first order; on each level player 0's infostates come first."""
     levels = [_breadth_first(rows) for rows in found]
     orders = [np.concatenate(levels[player]) for player in (0, 1)]
     tables = [np.array(found[player])[orders[player]].T for player in (0, 1)]
@@ -226,7 +226,7 @@ def _own_tree(walk: _Walk, found: list[list[OwnRow]], ends: list[tuple[int, int,
     acting = np.flatnonzero(seen != _NOTHING_SEEN)
     acting = acting[np.lexsort((row[acting], player[acting], depth[acting]))]
 
-    number = np.full(len(walk.names) + 1, NOT_ACTING, np.int32)  # the last one is read where the game ends
+    number = np.full(len(walk.names) + 1, NOT_ACTING, np.int32)  # the last one is for ends of the game
     number[seen[acting]] = np.arange(len(acting))
     legal = [walk.legal[infostate] for infostate in seen[acting].tolist()]
     entry_start = starts(list(map(len, legal)))
@@ -256,7 +256,7 @@ def _own_tree(walk: _Walk, found: list[list[OwnRow]], ends: list[tuple[int, int,
 
 
 def _breadth_first(rows: list[OwnRow]) -> list[list[int]]:
-    """Returns the rows below the first one level by level, siblings by the place of their action."""
+    """Returns the rows level by level from the first one down, siblings ordered by action slot."""
     below: list[list[int]] = [[] for _ in rows]
     for row, (parent, _, _) in enumerate(rows[1:], start=1):
         below[parent].append(row)

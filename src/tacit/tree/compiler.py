@@ -1,4 +1,4 @@
-"""`compile_game`: any game to its public tree, by the fastest way that knows it."""
+"""`compile_game`: compiles any game to its public tree, by the fastest way available for it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tacit.tree.public_tree import PublicTree
 
 
 def has_direct_builder(game: Game[Any]) -> bool:
-    """Returns whether the tree is built from arrays, without walking over histories."""
+    """Returns whether a game's tree is built from arrays, without walking over histories."""
     return isinstance(game, LiarsDice | SmallPoker)
 
 
 def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None) -> Tree:
-    """Returns the tree that solvers work on: one of the game's own layout, or the public tree (`compile_game`).
+    """Returns the tree that solvers work on: in the game's own layout if it has one, else the public tree (`compile_game`).
 
     Raises:
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.
@@ -36,7 +36,7 @@ def compile_for_solving(game: Game[Any], *, progress: Progress = lambda _: None)
 
 
 def solving_cost(game: Game[Any]) -> Estimate:
-    """Returns what `compile_for_solving` and a solve take."""
+    """Returns an estimate of what `compile_for_solving` and a solve take."""
     whole = estimate(game, has_direct_builder(game))
     if game.tree_layout == "hands":
         from tacit.tree.hand_builder import endgame_bytes
@@ -51,7 +51,7 @@ def compile_game(game: Game[Any], *, direct: bool = True, progress: Progress = l
     Args:
       game: any game.
       direct: False compiles generically even where a direct builder exists (the tests compare the two).
-      progress: called now and then with the number of histories walked.
+      progress: called from time to time with the number of histories walked so far.
 
     Raises:
       TacitError: the game does not fit into memory, or breaks the rules that `check_game` explains.

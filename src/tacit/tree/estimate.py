@@ -1,4 +1,4 @@
-"""What a game will cost in memory, before anything is allocated."""
+"""Estimates of the memory a game takes, made before anything is allocated."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tacit.games.check import blame_rules
 from tacit.tree.sweeps import count_tree
 
 BYTES_PER_HISTORY_WALKED = 1_000
-"""A history in the compiler for games that name infostates: Python tuples, dictionary entries and names (measured)."""
+"""Peak cost of a history in the compiler for games that name infostates: tuples, dictionary entries, names (measured)."""
 BYTES_PER_HISTORY_GROWN = 700
-"""A history in the compiler for games that send observations, at most: one with a public state of its own (measured)."""
+"""Peak cost of a history in the compiler for games that send observations, with a public state of its own (measured)."""
 BYTES_PER_HISTORY_BUILT = 56
-"""A pair of rows where a direct builder writes the tree: 26 to 52 were measured, in lanes, in sequences, and with searches."""
+"""A pair of rows when a direct builder writes the tree: 26 to 52 measured, in lanes, in sequences and with searches."""
 BYTES_PER_HISTORY = 160
-"""A pair of rows with its chance and payoff, while it is sorted, and its place in a payoff matrix (measured)."""
+"""A pair of rows with its chance and payoff while it is sorted, plus its cell in a payoff matrix (measured)."""
 LEAST_BYTES_WALKED = 200
-"""A history in the compiler for games that name infostates, at least: 520 to 1,300 were measured."""
+"""Least cost of a history in the compiler for games that name infostates: 520 to 1,300 measured."""
 LEAST_BYTES_GROWN = 50
-"""A history in the compiler for games that send observations, at least: 110 to 690 were measured."""
+"""Least cost of a history in the compiler for games that send observations: 110 to 690 measured."""
 BYTES_PER_INFOSTATE = 400
-"""Rows, entries, regrets, strategy, average and values of an infostate with a few actions."""
+"""An infostate with a few actions: its rows, entries, regrets, strategy, average and values."""
 MAX_DEALS = 100_000
-"""Histories at the start of a game that is expanded from its rules: every class is walked through with about as many."""
+"""Limit on the histories that open a game expanded from its rules: every class has about as many."""
 Progress = Callable[[int], None]
 _CHECK_EVERY = 4_096
 _TRUSTED_AFTER = 8 * _CHECK_EVERY
-"""Histories whose memory tells what the others will take.
+"""Histories after which their memory predicts that of the rest.
 
-Walked depth first (games that name infostates) later ones took at least 3/4 as much. Grown level by level it was 2/5: the first
-ones are decisions, the last ones terminal. A refusal counts on 1/2 and 1/4.
+In depth-first walks (games that name infostates), later histories took at least 3/4 as much as the first ones. In trees grown
+level by level they took 2/5, since the first are decisions and the last terminal. Refusals assume 1/2 and 1/4 to be safe.
 """
 _SHARE_OF_MEMORY = 0.7
 
@@ -47,10 +47,10 @@ class Estimate:
 
     Attributes:
       size: histories, public states and infostates.
-      num_bytes: peak memory, at most.
-      exact: whether the size is a closed form; otherwise it comes from random sweeps (`count_tree`).
-      least_histories: a number of histories that the game hardly stays below.
-      least_bytes: peak memory, at least.
+      num_bytes: upper bound of the peak memory.
+      exact: whether the size comes from a closed form; otherwise it comes from random sweeps (`count_tree`).
+      least_histories: a number of histories that the game very likely reaches.
+      least_bytes: lower bound of the peak memory.
     """
 
     size: GameSize
@@ -61,11 +61,11 @@ class Estimate:
 
 
 class Budget(NamedTuple):
-    """What a walk over a game's histories may take.
+    """Limits of a walk over a game's histories.
 
     Attributes:
-      num_bytes: memory after which to give up.
-      least_histories: how many histories there are at least; 0 if nobody knows.
+      num_bytes: the memory beyond which to give up.
+      least_histories: the least number of histories there are; 0 if unknown.
     """
 
     num_bytes: int
@@ -73,11 +73,11 @@ class Budget(NamedTuple):
 
 
 def estimate(game: Game[Any], direct: bool = False) -> Estimate:
-    """Returns what compiling and solving `game` takes.
+    """Returns the size of `game` and the memory to compile and solve it.
 
     Args:
       game: any game.
-      direct: whether a direct builder makes the tree, so that no histories are walked in Python.
+      direct: whether a direct builder makes the tree, without walking over histories in Python.
     """
     with blame_rules(game):
         size, names = game.size(), 0
@@ -96,7 +96,7 @@ def estimate(game: Game[Any], direct: bool = False) -> Estimate:
 
 
 def available_memory() -> int:
-    """Returns the bytes that can still be taken without swapping."""
+    """Returns the bytes that can be allocated without swapping."""
     try:
         with open("/proc/meminfo") as meminfo:
             fields = dict(line.split(":") for line in meminfo)
@@ -106,12 +106,12 @@ def available_memory() -> int:
 
 
 def memory_limit() -> int:
-    """Returns the bytes a game may take: most of what is free."""
+    """Returns the bytes a game may take: most of the available memory."""
     return int(available_memory() * _SHARE_OF_MEMORY)
 
 
 def resident_memory() -> int:
-    """Returns the bytes this process takes now (at most so far, where the system does not say more)."""
+    """Returns the resident memory of this process in bytes (its peak, where the system reports nothing else)."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -123,12 +123,12 @@ def resident_memory() -> int:
 
 
 def fits_memory(game: Game[Any], direct: bool) -> bool:
-    """Returns whether `game` can be compiled as a whole, by its estimate."""
+    """Returns whether `game` fits into memory as a whole, by its estimate."""
     return estimate(game, direct).num_bytes <= memory_limit()
 
 
 def can_expand(game: Game[Any]) -> bool:
-    """Returns whether classes of public states can be expanded from the rules one by one, each with all of its histories."""
+    """Returns whether public-state classes can be expanded from the rules one by one, each with all its histories."""
     with blame_rules(game):
         state, deals = game.initial_state(), 1
         while game.actor(state) == CHANCE:
@@ -139,32 +139,32 @@ def can_expand(game: Game[Any]) -> bool:
 
 
 def memory_budget(game: Game[Any], direct: bool) -> Budget:
-    """Returns what `game` may take; refuses one that needs more memory than there is, however little a history takes.
+    """Returns the budget of `game`.
 
     Raises:
-      TacitError: with the estimate and the limit.
+      TacitError: Even the lower estimate exceeds the available memory; the message has both figures.
     """
     needed, limit = estimate(game, direct), memory_limit()
     if needed.least_bytes > limit:
         about, at_least = ("", "") if needed.exact else ("about ", "at least ")
         raise TacitError(
             f"{game} does not fit: {about}{readable_count(needed.size.histories)} histories need "
-            f"{at_least}{readable_bytes(needed.least_bytes)}, {readable_bytes(limit)} of memory are free to use; "
+            f"{at_least}{readable_bytes(needed.least_bytes)} of memory, but only {readable_bytes(limit)} is available; "
             "choose smaller parameters"
         )
     return Budget(limit, needed.least_histories)
 
 
 class MemoryWatch:
-    """Follows a walk over histories: every few thousand it reports progress and checks the memory taken so far."""
+    """Follows a walk over histories: reports progress and checks the memory taken every few thousand of them."""
 
     def __init__(self, game: Game[Any], budget: Budget, progress: Progress) -> None:
         """Starts counting memory from here.
 
         Args:
           game: the game that is walked over.
-          budget: what the walk may take.
-          progress: called now and then with the number of histories walked.
+          budget: the limits of the walk.
+          progress: called from time to time with the number of histories walked so far.
         """
         self._game = game
         self._budget = budget
@@ -174,10 +174,10 @@ class MemoryWatch:
         self._first: tuple[int, int] | None = None
 
     def check(self, num_histories: int) -> None:
-        """Reports progress, and refuses a game that outgrows its budget or is going to.
+        """Reports progress and checks the memory taken.
 
         Raises:
-          TacitError: with the memory taken and the budget.
+          TacitError: The game has outgrown its budget or is going to; the message has the figures.
         """
         if abs(num_histories - self._checked_at) < _CHECK_EVERY:
             return
@@ -185,20 +185,20 @@ class MemoryWatch:
         taken = resident_memory() - self._memory_before
         needed = max(taken, self._needed(num_histories, taken))
         if needed > self._budget.num_bytes:
-            more = f", and at least {readable_bytes(needed)} are needed in all" if needed > taken else ""
+            more = f" and all need at least {readable_bytes(needed)}" if needed > taken else ""
             raise TacitError(
-                f"{self._game} does not fit: {num_histories:,} histories, and not all, took {readable_bytes(taken)} of memory"
-                f"{more}, {readable_bytes(self._budget.num_bytes)} are free to use; choose smaller parameters"
+                f"{self._game} does not fit: the first {num_histories:,} histories took {readable_bytes(taken)} of memory"
+                f"{more}, but only {readable_bytes(self._budget.num_bytes)} is available; choose smaller parameters"
             )
         self._progress(num_histories)
 
     def _needed(self, num_histories: int, taken: int) -> int:
-        """Returns the memory that all histories take, if those to come take less by a safe factor; 0 if unknown."""
+        """Returns a lower estimate of the memory for all histories, with a safety factor on those to come; 0 if unknown."""
         if num_histories <= self._most:
             return 0  # a second walk over the same histories
         self._most = num_histories
         if self._first is None:
-            self._first = num_histories, taken  # what the start takes beside histories
+            self._first = num_histories, taken  # what the process takes apart from histories
         if num_histories < _TRUSTED_AFTER:
             return 0
         walked, to_come = num_histories - self._first[0], max(0, self._budget.least_histories - num_histories)
@@ -207,17 +207,17 @@ class MemoryWatch:
 
 
 def readable_count(number: int) -> str:
-    """Returns a number in words, rounded where it is large."""
+    """Returns a count as text, rounded if it is large."""
     return f"{number:,}" if number < 10**9 else _power_of_ten(number)
 
 
 def readable_bytes(number: int) -> str:
-    """Returns a number of bytes in words."""
+    """Returns a number of bytes as text."""
     if number < 2**30:
         return f"{number / 2**20:.0f} MiB"
     return f"{number / 2**30:.1f} GiB" if number < 2**50 else f"{_power_of_ten(number >> 30)} GiB"
 
 
 def _power_of_ten(number: int) -> str:
-    """Returns `1.5e+10` also for integers that no float can hold."""
+    """Returns a number like `1.5e+10`, even for integers too large for a float."""
     return f"{Decimal(number):.1e}"

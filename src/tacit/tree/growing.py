@@ -1,8 +1,8 @@
-"""Trees that grow: any part of a game, expanded from its rules one public state at a time.
+"""Growing trees: any part of a game, expanded from its rules one public state at a time.
 
 A tree starts with the public states that open the game, or with a given one, as leaves. Opening a leaf walks its histories
-one action further, resolves chance, and groups what follows into public states and rows by what was observed. Opened breadth
-first to the end this is the generic compiler; opened where a search wants to look deeper it is a search tree.
+one action further, resolves chance, and groups the results into public states and rows by what was observed. Opening leaves
+breadth first to the end is the generic compiler; opening them where a search wants to look deeper makes a search tree.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Arrivals = Callable[[Any], Iterator[Arrival]]
 class GrowingTree:
     """A public tree whose leaves can be opened.
 
-    Numbers of nodes, rows, infostates and entries never change: an opening only appends. A level of the tree is what one call
-    of `open` added, so the parents of a level lie in earlier levels; siblings, the rows of a node and the entries of an
-    infostate are adjacent. Decisions that are not opened are leaves of `tree` (actor `LEAF`, no infostates).
+    The numbers of nodes, rows, infostates and entries never change, because opening only appends. A level of the tree is what
+    one call of `open` added, so the parents of a level lie in earlier levels. Siblings, the rows of a node and the entries of
+    an infostate are adjacent. Unopened decisions are leaves of `tree` (actor `LEAF`, no infostates).
     """
 
     def __init__(
@@ -39,20 +39,21 @@ class GrowingTree:
         watch: Callable[[int], None] = lambda _: None,
         arrivals: Arrivals | None = None,
     ) -> None:
-        """Starts at a public state, or at the start of the game.
+        """Starts a tree at a public state, or at the start of the game.
 
         Args:
           game: any game that sends observations.
           root: where to start; None for the start of the game, which may be several public states.
           root_reach: each player's reach of its root rows; None for ones.
-          watch: called with the number of histories walked so far, for each history that is opened.
-          arrivals: what chance makes of a state, for a game that knows it; None to follow the rules (`resolve_chance`).
+          watch: called for each opened history with the number of histories walked so far.
+          arrivals: resolves chance after a state, for a game with its own way to do it; None follows the rules
+            (`resolve_chance`).
 
         Raises:
           TacitError: the game names its infostates instead of sending observations.
         """
         if isinstance(game, InfostateGame):
-            raise TacitError(f"{game} names its infostates instead of sending observations: its tree cannot grow, compile it")
+            raise TacitError(f"{game} names its infostates instead of sending observations: its tree cannot grow; compile it")
         self.game = game
         self._root_reach = root_reach
         self._watch = watch
@@ -75,7 +76,7 @@ class GrowingTree:
 
     @property
     def num_nodes(self) -> int:
-        """`N`: nodes so far."""
+        """`N`: the nodes so far."""
         return self._num_nodes
 
     @property
@@ -85,34 +86,34 @@ class GrowingTree:
 
     @property
     def tree(self) -> PublicTree:
-        """The tree as it stands now. Later openings do not change a tree that was shown before."""
+        """The tree so far. Later openings do not change a tree returned earlier."""
         if self._tree is None:
             self._tree = grown_tree(self.game, self.growth, self._root_reach)
         return self._tree
 
     @property
     def growth(self) -> Growth:
-        """All that was added so far, the roots included."""
+        """Everything added so far, including the roots."""
         if len(self._parts) > 1:
             self._parts = [join_growths(self._parts)]
         return self._parts[0]
 
     def histories(self, leaf: int) -> Histories:
-        """Returns the histories of a leaf, which says who will act there."""
+        """Returns the histories of a leaf, including who acts there."""
         return self._leaves[leaf].histories
 
     def open(self, *leaves: int) -> Growth:
-        """Opens leaves, as one level, and returns what was added: the children of each leaf, one leaf after the other.
+        """Opens leaves as one level and returns what was added: the children of each leaf, leaf by leaf.
 
         Raises:
           TacitError: the game breaks the rules that `check_game` explains.
-          KeyError: a node is no leaf.
+          KeyError: a node is not a leaf.
         """
         opening = Opening(self._num_nodes, (self._num_rows[0], self._num_rows[1]), self._num_entries)
-        wanted = dict.fromkeys(leaves)  # once each
-        for node in wanted:
+        distinct = dict.fromkeys(leaves)
+        for node in distinct:
             self._open(node, opening)
-        for node in wanted:
+        for node in distinct:
             del self._leaves[node]
         return self._append(opening)
 
@@ -133,14 +134,14 @@ class GrowingTree:
         opening.add_children(node, below, leaf.first_row, entry)
 
     def _legal_actions(self, state: Any, row: int, legal: dict[int, Actions]) -> Actions:
-        """Returns the legal actions of a history, the same as those noted for its row."""
+        """Returns the legal actions of a history, which must be those already noted for its row."""
         known = legal.get(row)
         actions = answers.legal_actions(self.game, state) if known is None else tuple(self.game.legal_actions(state))
         if known is None:
             legal[row] = actions
         elif known != actions:
             raise TacitError(
-                f"{self.game}: legal actions differ within one infostate ({known} and {actions}); check_game() says where"
+                f"{self.game}: legal actions differ within one infostate ({known} and {actions}); run check_game() to see where"
             )
         return actions
 
@@ -157,15 +158,15 @@ class GrowingTree:
 
 
 def compile_observations(game: Game[Any], watch: MemoryWatch, arrivals: Arrivals | None = None) -> PublicTree:
-    """Returns the public tree of a game that sends observations, grown to the end level by level.
+    """Returns the complete public tree of a game that sends observations, grown level by level.
 
     Args:
       game: any game of the protocol.
-      watch: stops a walk that takes too much memory.
-      arrivals: what chance makes of a state (see `GrowingTree`).
+      watch: stops the walk if it takes too much memory.
+      arrivals: resolves chance after a state (see `GrowingTree`).
 
     Raises:
-      TacitError: nobody ever decides anything, the game never ends or breaks other rules.
+      TacitError: The game has no decisions, never ends or breaks other rules.
     """
     growing = GrowingTree(game, watch=watch.check, arrivals=arrivals)
     if not growing.leaves:

@@ -1,7 +1,7 @@
-"""What an opening adds to a tree, and a tree made of such additions.
+"""Additions to a growing tree, and trees made of such additions.
 
-A `Growth` refers to earlier nodes and rows by their numbers and never changes them. So numbers stay valid however
-far a tree grows, and adding a growth costs time in proportion to the growth alone.
+A `Growth` refers to earlier nodes and rows by their numbers and never changes them. So numbers stay valid however far a tree
+grows, and adding a growth takes time in proportion to the growth alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.games.base import TERMINAL, Game
 from tacit.tree.public_tree import LEAF, NOT_ACTING, Floats, Ints, Nodes, PlayerRows, PublicTree
 
 NO_ENTRY = -1
-"""Entry of a row that no own action led to."""
+"""Entry of a row that no action of its player led to."""
 
 Part = TypeVar("Part")
 
@@ -52,13 +52,13 @@ class Growth:
       infostate_player: `[s]` the player of each new infostate.
       infostate_row: `[s]` the row, of that player, of each new infostate.
       num_actions: `[s]` how many actions each new infostate has.
-      entry_action: `[e]` their actions.
+      entry_action: `[e]` the action of each new entry.
       joint_count: `[n]` how many pairs of rows can meet at each new node, 0 at terminal ones.
-      joint_rows: `[2, j]` these pairs, sorted within a node.
-      joint_chance: `[j]` the chance weight of each pair.
+      joint_rows: `[2, j]` the pairs of rows that can meet at decisions, sorted within a node.
+      joint_chance: `[j]` the chance weight of each of these pairs.
       payoff_rows: `[2, z]` the pairs of rows that meet at terminal nodes, sorted within a node.
-      payoff: `[z]` player 0's return times the chance of each pair.
-      payoff_chance: `[z]` the chance of each pair.
+      payoff: `[z]` player 0's return times the chance of each terminal pair.
+      payoff_chance: `[z]` the chance of each terminal pair.
     """
 
     level_size: Ints
@@ -79,7 +79,7 @@ class Growth:
 
 
 def join_growths(parts: Sequence[Part]) -> Part:
-    """Returns growths, each numbered after the one before, as one: arrays are joined along their last axis."""
+    """Returns consecutively numbered growths as one; arrays are joined along their last axis."""
     first: Any = parts[0]
     joined: dict[str, Any] = {}
     for field in fields(first):
@@ -95,11 +95,11 @@ def join_growths(parts: Sequence[Part]) -> Part:
 
 
 def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats] | None = None) -> PublicTree:
-    """Returns a growth that starts at the roots as a tree. Decisions without children are leaves.
+    """Returns the tree of a growth that starts at the roots. Decisions without children are leaves.
 
     Args:
       game: the rules.
-      growth: all that was added so far.
+      growth: everything added so far.
       root_reach: each player's reach of its root rows; None for ones.
     """
     level_start = starts(growth.level_size)
@@ -147,5 +147,5 @@ def grown_tree(game: Game[Any], growth: Growth, root_reach: tuple[Floats, Floats
 
 
 def starts(counts: ArrayLike) -> Ints:
-    """Returns `[n + 1]` where ranges of the given lengths start, one after the other."""
+    """Returns `[n + 1]` the starts of consecutive ranges of the given lengths."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

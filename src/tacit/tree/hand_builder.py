@@ -1,4 +1,4 @@
-"""Builds the tree of a hold'em endgame: the betting of a street once, repeated on every board it can happen on."""
+"""Builds the tree of a hold'em endgame: each street's betting is built once and repeated on every board."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import Depth
 
 BYTES_PER_NUMBER = 40
-"""What a number of a strategy takes at most (measured): with regret matching 22 bytes, most of them for the result, and 36
-while it is saved; with fictitious play 38."""
+"""Peak memory per number of a strategy (measured): 22 bytes with regret matching, most of them for the result, and 36 while it
+is saved; 38 with fictitious play."""
 HIDDEN_CARDS = 4
-"""Cards that two players hold: no board card is one of these."""
+"""Cards in the two players' hands, which cannot be board cards."""
 
 
 def build_hand_tree(
@@ -45,23 +45,23 @@ def build_hand_tree(
     group: tuple[int, ...] | None = None,
     held: NDArray[np.bool_] | None = None,
 ) -> HandTree:
-    """Returns the tree of a hand from a board on.
+    """Returns the tree of hold'em from a board on.
 
     Args:
-      game: what the tree is of.
-      rules: of the betting, from the street of the board on.
+      game: the game that the tree belongs to.
+      rules: the betting rules, from the board's street on.
       board: three to five cards, or none if the depth is `round`.
-      ranges: for both players `[1326]` weights of hands, those that the board blocks not counted.
-      start: where the betting stands; None for the start of the rules.
-      extra: raises that are possible at some states beside those of the menu.
-      depth: None for the rest of the game, `round` to cut the tree where the next card would come, `two rounds` to cut it where
-        the card after that would.
-      group: permutations of suits, with those that undo them, up to which boards are kept; None for all that board and ranges
-        do not notice.
-      held: `[1326]` hands that the board allows and both may hold, whatever their ranges; None for those of each one's range.
+      ranges: for both players, `[1326]` weights of hands; hands that the board blocks do not count.
+      start: the betting state to start from; None for the start of the rules.
+      extra: raises that are possible at some betting states in addition to the menu.
+      depth: None for the rest of the game, `round` to cut the tree at the next card, `two rounds` to cut it at the card after
+        that.
+      group: a group of suit permutations; boards that they turn into each other are kept once. None for all permutations that
+        leave the board and both ranges unchanged.
+      held: `[1326]` possible hands that both players may hold whatever their ranges; None for the hands of each range.
 
     Raises:
-      TacitError: no two hands of the ranges can be held at once, or the depth is none of these.
+      TacitError: No hand of one range is compatible with one of the other, or the depth is none of these.
     """
     streets = betting_streets(rules, len(board), start, extra, depth)
     group = symmetries(board, ranges) if group is None else group
@@ -75,7 +75,7 @@ def build_hand_tree(
     chance = np.array([deal_chance(len(board), len(cards)) for cards in blocks.board])
 
     def repeat(numbers: str, kind: type, shift: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Returns a street's numbers on each of its boards, -1 aside shifted by what came before the block."""
+        """Returns a street's numbers for each of its boards, shifted by the counts before the block (except -1)."""
         parts = []
         for block, street in enumerate(block_street):
             part: NDArray[Any] = np.array(getattr(streets[street], numbers), kind)
@@ -121,23 +121,23 @@ def build_endgame(game: Any, group: tuple[int, ...] | None = None) -> HandTree:
     """Returns the tree of a game of hold'em from its known board to the end.
 
     Args:
-      game: with a board.
-      group: permutations of suits up to which boards are kept (`build_hand_tree`).
+      game: a game of hold'em whose board is known.
+      group: suit permutations that boards are merged by (`build_hand_tree`).
 
     Raises:
-      TacitError: it does not fit into memory.
+      TacitError: The tree does not fit into memory.
     """
     needed, limit = endgame_bytes(game, group), memory_limit()
     if needed is None:
-        memory_budget(game, direct=False)  # refuses: no hold'em fits from the deal on
+        memory_budget(game, direct=False)  # raises: no hold'em fits from the deal on
     elif needed > limit:
-        room = f"needs about {readable_bytes(needed)} and {readable_bytes(limit)} can be used"
+        room = f"needs about {readable_bytes(needed)} of memory, but only {readable_bytes(limit)} is available"
         raise TacitError(f"{game} {room}: offer fewer bets, narrow the ranges, or start with more cards on the board")
     return build_hand_tree(game, game.rules, game.known_board, game.ranges, group=group)
 
 
 def endgame_bytes(game: Any, group: tuple[int, ...] | None = None) -> int | None:
-    """Returns the memory that solving a game of hold'em takes, None where no cards lie yet."""
+    """Returns the memory for solving a game of hold'em in bytes, or None if its board is not known."""
     if not game.known_board:
         return None
     return num_hand_entries(game.rules, game.known_board, game.ranges, group=group) * BYTES_PER_NUMBER
@@ -152,7 +152,7 @@ def num_hand_entries(
     extra: Extra = NOTHING_EXTRA,
     group: tuple[int, ...] | None = None,
 ) -> int:
-    """Returns how many numbers a strategy has from a board on (see `build_hand_tree`)."""
+    """Returns the number of entries of a strategy from a board on (see `build_hand_tree`)."""
     group = symmetries(board, ranges) if group is None else group
     held, boards, lanes = held_hands(board, ranges[0] + ranges[1], group), [(board, group)], []
     entries = _entries_by_street(rules, extra, start or rules.start(), num_rounds(depth), {})
@@ -166,10 +166,10 @@ def num_hand_entries(
 def _entries_by_street(
     rules: BettingRules, extra: Extra, betting: Betting, rounds: int | None, known: dict[Betting, list[int]]
 ) -> list[int]:
-    """Returns how many actions a tree of so many rounds of betting has on this street and on each that follows.
+    """Returns the number of actions on this street and on each later one, in a tree of `rounds` betting rounds.
 
-    Many sequences lead to equal states, which are counted once (`known`): a tree that would take minutes to build is counted
-    in a moment.
+    Many sequences lead to equal betting states, which are counted once (`known`): a tree that would take minutes to build is
+    counted in a moment.
     """
     if betting not in known:
         kind, _ = kind_and_amount(betting, rounds == 1)
@@ -186,42 +186,42 @@ def _entries_by_street(
 
 
 def meeting_weight(first: Floats, second: Floats, hands: NDArray[Any]) -> float:
-    """Returns the weight of all pairs of `hands` `[H]` that share no card, with given weights for both players."""
+    """Returns the total weight of all pairs of `hands` `[H]` that share no card, given both players' weights."""
     cards = HANDS[hands]
     sums = [np.bincount(cards.ravel(), np.repeat(reach, 2), minlength=NUM_CARDS) for reach in (first, second)]
     return float(first.sum() * second.sum() - sums[0] @ sums[1] + first @ second)
 
 
 def held_hands(board: tuple[int, ...], weights: Floats, group: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Returns `[1326]` which hands of a range may be held on a board, or would after suits are renamed as in a group."""
+    """Returns `[1326]` which hands of a range are possible on a board, including their renamings by a group of suits."""
     held = possible_hands(board) & (weights > 0)
     kept: NDArray[np.bool_] = np.logical_or.reduce(held[RENAMED_HANDS[list(group)]])
     return kept
 
 
 def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...], held: NDArray[np.bool_]) -> Blocks:
-    """Returns the boards that can come up to a group of suit permutations, street by street, and the `held` hands on each."""
+    """Returns the boards that can follow, street by street, and the `held` hands on each, up to a group of suit renamings."""
     boards, parents, groups = [board], [-1], [group]
     root, tie = lanes_of(board, np.flatnonzero(held).astype(np.int16))
     hands, ties, above, first = [root], [tie], [np.zeros(len(root), np.int16)], 0
     copies: list[list[NDArray[np.int16]]] = [[]]
-    deals: list[tuple[int, int, int, int]] = []  # a block, a card, the block after it, how suits are renamed
+    deals: list[tuple[int, int, int, int]] = []  # block, card, next block, suit renaming
     for _ in nodes[1:]:
         last = len(boards)
         for parent in range(first, last):
             place = np.full(len(HANDS), -1, np.int16)
             place[hands[parent]] = np.arange(len(hands[parent]))
             for card, members in orbits(boards[parent], groups[parent]).items():
-                found, tie = lanes_of((*boards[parent], card), hands[parent])
-                if not len(found):  # somebody holds the card
+                possible, tie = lanes_of((*boards[parent], card), hands[parent])
+                if not len(possible):  # a player must hold the card
                     continue
                 deals += [(parent, member, len(boards), renaming) for member, renaming in members.items()]
                 boards.append((*boards[parent], card))
                 parents.append(parent)
                 groups.append(stabiliser(groups[parent], card))
-                hands.append(found)
+                hands.append(possible)
                 ties.append(tie)
-                before = place[RENAMED_HANDS[INVERSE[list(members.values())]][:, found]]
+                before = place[RENAMED_HANDS[INVERSE[list(members.values())]][:, possible]]
                 above.append(before[0])
                 copies.append(list(before[1:]))
         first = last
@@ -248,14 +248,14 @@ def _blocks(board: tuple[int, ...], nodes: list[int], group: tuple[int, ...], he
 
 
 def deal_chance(before: int, after: int) -> float:
-    """Returns the chance of the cards that came, given two hands: each of the others is as likely."""
+    """Returns the probability of the cards dealt after `before` cards, given both hands: all other cards are equally likely."""
     return float(np.prod([1.0 / (NUM_CARDS - HIDDEN_CARDS - cards) for cards in range(before, after)]))
 
 
 def _links(
     streets: list[BettingStreet], blocks: Blocks, block_street: NDArray[np.int64]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Returns for each node its parent, the list of all children, where each node's begin in it, and how many they are."""
+    """Returns each node's parent, the list of all children, and each node's start and count in that list."""
     below: list[list[int]] = [[] for _ in range(int(blocks.node_start[-1]))]
     parent = np.full(len(below), -1, np.int32)
     for block, street in enumerate(block_street):
@@ -278,9 +278,9 @@ def _links(
 def _rows(
     streets: list[BettingStreet], blocks: Blocks, block_street: NDArray[np.int64], entry_start: NDArray[np.int64], player: int
 ) -> list[NDArray[Any]]:
-    """Returns a player's row at each node, and of each row the row above, the entry, the block and the offset.
+    """Returns a player's row at each node, and each row's parent, entry, block and offset.
 
-    The rows of a block begin with what its beginnings inherit from the block before.
+    A block's first rows are those that its starting nodes inherit from the block before.
     """
     counts = np.array([len(street.row_parent[player]) for street in streets])[block_street]
     start = np.concatenate([[0], np.cumsum(counts)])

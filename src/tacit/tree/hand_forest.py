@@ -1,4 +1,4 @@
-"""Several trees of hold'em as one: other boards, stacks or ranges, solved together."""
+"""Joins several hold'em trees (different boards, stacks or ranges) into one that is solved as a whole."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tacit.tree.hand_tree import Blocks, HandTree
 
 
 def join_hand_trees(trees: Sequence[HandTree]) -> HandTree:
-    """Returns the forest of some trees: a tree with a root for each, in order (`HandTree.roots`).
+    """Returns several trees as one tree with a root for each, in order (`HandTree.roots`).
 
-    Each keeps its own numbers, one tree's after the other's, so what is a vector over a tree's entries or rows is a part of the
-    vector over the forest's. Values are each tree's own: they add up over the forest.
+    The trees' numbers follow one another, so a vector over one tree's entries or rows is a slice of the forest's vector. Each
+    tree keeps its own values, which add up over the forest.
     """
     nodes, blocks = _starts(map(len, trees)), _starts(len(tree.blocks.board) for tree in trees)
     entries, children = _starts(len(tree.entry_node) for tree in trees), _starts(len(tree.child) for tree in trees)
 
     def joined(name: str, starts: Sequence[int] | None = None, of: Sequence[Any] = trees) -> NDArray[Any]:
-        """Returns an attribute of all trees, -1 aside shifted by what came before each."""
+        """Returns an attribute of all trees, shifted by each tree's start (except -1)."""
         parts = [getattr(part, name) for part in of]
         return np.concatenate(parts if starts is None else list(map(_shifted, parts, starts)))
 
@@ -80,7 +80,7 @@ def join_hand_trees(trees: Sequence[HandTree]) -> HandTree:
 
 
 def _starts(counts: Any) -> list[int]:
-    """Returns for each count the sum of those before it."""
+    """Returns the sum of the counts before each one."""
     return [int(start) for start in np.cumsum([0, *counts])[:-1]]
 
 
@@ -89,5 +89,5 @@ def _shifted(numbers: NDArray[Any], start: int) -> NDArray[Any]:
 
 
 def _joined_offsets(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Returns offsets `[n + 1]` of several parts, each counted from 0, as those of the whole."""
+    """Returns the offsets `[n + 1]` of the whole from those of its parts, which each count from 0."""
     return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part) for part in parts]))])

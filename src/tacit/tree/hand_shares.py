@@ -1,4 +1,4 @@
-"""Weights of actions as probabilities, hand by hand, compiled: a tree of hold'em has tens of millions of them."""
+"""Compiled normalisation of action weights, hand by hand: a tree of hold'em has tens of millions of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tacit.compiled import compiled
 
 @compiled(error_model="numpy")
 def take_shares(weights, offset, num_actions, width):  # type: ignore[no-untyped-def]
-    """Divides weights by their sum over the actions, where they lie; even shares where that is zero.
+    """Divides weights by their sum over the actions, in place; shares are even where the sum is zero.
 
     Args:
-      weights: `[E]` for each decision all hands of the first action, then of the next.
-      offset: `[D]` where each decision's begin.
-      num_actions: `[D]`.
-      width: `[D]` hands at each.
+      weights: `[E]`; each decision has all hands of its first action, then all hands of the next.
+      offset: `[D]` the start of each decision in `weights`.
+      num_actions: `[D]` the number of actions of each decision.
+      width: `[D]` the number of hands at each decision.
     """
     totals = np.empty(width.max(), weights.dtype)
     for d in range(len(offset)):

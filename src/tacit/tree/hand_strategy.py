@@ -1,4 +1,4 @@
-"""Strategies of hold'em: what is played with every hand, and which hands come to a point."""
+"""Strategies of hold'em: the actions taken with every hand, and the range that reaches a spot."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from tacit.tree.hand_tree import FULL_BOARD, START, HandTree
 from tacit.tree.node_view import NodeView, PlayerView
 
 _NOTHING = 1e-12
-"""The share of a range below which the weight of the hands that another can meet is a rounding error."""
+"""Share of a range below which the opposing weight that a hand can meet is a rounding error."""
 
 
 @dataclass(frozen=True, repr=False)
 class HandStrategy(Strategy):
-    """Both players' behaviour in a tree of hold'em; hands are numbers of the 1,326.
+    """Both players' strategies in a tree of hold'em; hands are numbered among the 1,326.
 
     Attributes:
-      tree: The tree whose entries are meant.
+      tree: The tree that the entries belong to.
     """
 
     tree: HandTree
 
     def played(self, spot: Spot) -> Floats:
-        """Returns `[A, 1326]` what is played at a spot with every hand, zero for hands that are not possible."""
+        """Returns `[A, 1326]` the action probabilities of every hand at a spot; zero for impossible hands."""
         spread = np.zeros((int(self.tree.num_actions[spot.node]), NUM_HANDS))
         spread[:, self.tree.hands(spot)] = self.tree.decision(self.probabilities, spot.node)
         return spread
 
     def range_at(self, spot: Spot, player: int) -> Floats:
-        """Returns `[1326]` how likely a player comes to a spot with each hand, times its weight at the start."""
+        """Returns `[1326]` a player's own reach of a spot with each hand: its weight at the start times its actions."""
         tree, above = self.tree, START
         weights = np.zeros(NUM_HANDS)
         weights[tree.blocks.hands(0)] = tree.root_reach[player]
-        for actor, what in tree.path(spot):
+        for actor, move in tree.path(spot):
             if actor == player:
-                weights *= self.played(above)[tree.actions(above.node).index(what)]
-            above = tree.after(above, what)
+                weights *= self.played(above)[tree.actions(above.node).index(move)]
+            above = tree.after(above, move)
         possible = np.zeros(NUM_HANDS)
         possible[tree.hands(spot)] = 1.0
         return weights * possible
@@ -77,13 +77,13 @@ class HandStrategy(Strategy):
         player, line, private = key
         cards = parse_cards(private)
         if len(cards) != 2:
-            raise TacitError(f"{private!r} is no hand: write two cards, like AsKd")
+            raise TacitError(f"{private!r} is not a hand: write two cards, like AsKd")
         return super().__getitem__((player, line, hand_name(hand_index(*cards))))
 
     def _leads(self, block: int, opponent_reach: Floats) -> Floats:
-        """Returns for a block's lanes the reach of hands that they beat less that of hands that beat them.
+        """Returns for each lane of a block the reach of the hands it beats minus that of the hands that beat it.
 
-        It is the mean over all cards that can still come. Lanes are those of the block's own board, which may be renamed.
+        This is the mean over all cards still to come. The lanes are those of the block's own board, whose suits may be renamed.
         """
         blocks = self.tree.blocks
         board, hands = blocks.board[block], blocks.hands(block)
@@ -92,7 +92,7 @@ class HandStrategy(Strategy):
             held = np.flatnonzero(opponent_reach > 0)
             return np.asarray(run_out_margins(board)[np.ix_(places, places[held])] @ opponent_reach[held])
         tie, cards = blocks.tie[blocks.lane_start[block] : blocks.lane_start[block + 1]], HANDS[hands]
-        below = np.zeros((len(hands) + 1, NUM_CARDS + 1))  # reach of the first lanes: of all hands, then of those with a card
+        below = np.zeros((len(hands) + 1, NUM_CARDS + 1))  # summed reach of the first lanes: all hands, then by card
         below[1:, 0] = opponent_reach
         np.put_along_axis(below[1:], cards + 1, opponent_reach[:, None], axis=1)
         below = below.cumsum(axis=0)
@@ -112,12 +112,12 @@ class HandStrategy(Strategy):
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """`[spots + 1]` the first infostate at each spot, all real cards counted."""
+        """`[spots + 1]` the first infostate at each spot, counting all real cards."""
         widths = [self.tree.blocks.width(int(self.tree.block[spot.node])) for spot in self.tree.decision_spots]
         return np.concatenate([[0], np.cumsum(widths)])
 
     def _decisions(self, spot: Spot) -> Iterator[Decision]:
-        """Yields what is played at a spot, hand after hand."""
+        """Yields the decision of each hand at a spot."""
         tree, node = self.tree, spot.node
         player, label, names = int(tree.actor[node]), tree.label(spot), tree.action_names(node)
         hands = tree.hands(spot).tolist()
@@ -126,6 +126,6 @@ class HandStrategy(Strategy):
 
 
 def _met(reach: Floats) -> Floats:
-    """Returns `[1326]` for each hand the reach of the opponent's hands that share no card with it, free of rounding errors."""
+    """Returns `[1326]` the total opposing reach that shares no card with each hand; rounding errors become zero."""
     met = meetings(reach)
     return np.where(met > _NOTHING * reach.sum(), met, 0.0)

@@ -1,11 +1,11 @@
-"""Play that is fixed at some infostates: a tree in which their player has nothing left to decide there.
+"""Strategies fixed at some infostates, where the player has nothing left to decide.
 
-In a public tree a fixed decision is an event of chance. The rows below it hang on the row above as those below a card do, and
-what the game pays is multiplied by the probabilities of the fixed actions. So no kernel, solver, best response or linear
-program needs to know of it: the infostate stays in the tables, and nothing depends on what is played there.
+In a public tree a fixed decision becomes a chance event. The rows below it link to the row above as after a card, and payoffs
+are multiplied by the probabilities of the fixed actions. So kernels, solvers, best responses and linear programs need not know
+about it: the infostate stays in the tables, but nothing depends on its strategy.
 
-A tree of hold'em has no place for a probability that differs from hand to hand: what it pays is a number of chips. There the
-passes put the fixed play back whenever they have visited the decision (`kernels/hand_blocks.py`).
+A tree of hold'em has no place for a probability that differs from hand to hand, because its payoffs are numbers of chips. There
+the passes restore the fixed strategy after each visit to the decision (`kernels/hand_blocks.py`).
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Held(NamedTuple):
     """The entries whose probabilities are fixed.
 
     Attributes:
-      entry: `[n]` numbers of entries; with one action of an infostate all of its actions are there.
-      share: `[n]` their probabilities.
+      entry: `[n]` the fixed entries; an infostate has either all of its actions here or none.
+      share: `[n]` the probability of each of these entries.
     """
 
     entry: NDArray[np.int64]
     share: Floats
 
     def put(self, strategy: Floats) -> Floats:
-        """Returns a strategy `[E]` after its fixed entries were written into it."""
+        """Returns a strategy `[E]` after writing the fixed entries into it."""
         strategy[self.entry] = self.share
         return strategy
 
@@ -43,10 +43,10 @@ NOTHING_HELD = Held(np.zeros(0, np.int64), np.zeros(0))
 
 
 def hold_rows(tree: PublicTree, held: Held) -> PublicTree:
-    """Returns a public tree in which chance plays what is held.
+    """Returns a public tree in which chance plays the fixed entries.
 
-    It has the same rows, infostates and entries, so strategies and regrets of one are those of the other. It has no public
-    states: beliefs there would mix what a player did with what was fixed.
+    It has the same rows, infostates and entries, so strategies and regrets fit both trees. It has no public states: beliefs
+    there would mix a player's own choices with fixed ones.
     """
     share = np.ones(tree.num_entries + 1)
     share[held.entry] = held.share
@@ -54,10 +54,10 @@ def hold_rows(tree: PublicTree, held: Held) -> PublicTree:
     fixed[held.entry] = True
     rows, chance = [], []
     for player_rows in tree.rows:
-        played = share[player_rows.entry]
+        fixed_reach = share[player_rows.entry]
         for start, end in zip(player_rows.level_start[1:-1], player_rows.level_start[2:], strict=True):
-            played[start:end] *= played[player_rows.parent[start:end]]
-        chance.append(played)
+            fixed_reach[start:end] *= fixed_reach[player_rows.parent[start:end]]
+        chance.append(fixed_reach)
         entry = np.where(fixed[player_rows.entry], tree.num_entries, player_rows.entry).astype(player_rows.entry.dtype)
         rows.append(replace(player_rows, entry=entry))
     likely = chance[0][tree.payoff_rows[0]] * chance[1][tree.payoff_rows[1]]

@@ -1,8 +1,8 @@
-"""The lane layout: a public tree whose private states stay in place, so that a node is one short vector.
+"""The lane layout: a public tree whose private states keep their places, so that a node is one short vector.
 
-Where private states are dealt before the first decision and every later move is public, row k of a child continues row k
-of its parent. Then reaches, values, strategies and regrets are dense `[node or edge, H]` arrays without index maps, and a
-CPU handles a node with a few vector instructions. An *edge* is a (decision node, action) pair.
+If private states are dealt before the first decision and every later move is public, row k of a child continues row k of its
+parent. Then reaches, values, strategies and regrets are dense `[node or edge, H]` arrays without index maps, and a CPU handles
+a node with a few vector instructions. An *edge* is a (decision node, action) pair.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tacit.games.base import TERMINAL
 from tacit.tree.public_tree import Floats, Ints, Nodes, PublicTree
 
 MAX_LANES = 64
-"""Above this a row no longer fits into the vector registers, and the general kernels are as good."""
+"""Beyond this a row no longer fits into the vector registers, and the general kernels are as fast."""
 MAX_PAYOFF_BYTES = 2**30
 
 
@@ -25,14 +25,14 @@ class LaneLayout:
     """The arrays of a public tree with `H` lanes.
 
     Attributes:
-      num_lanes: `H`, the larger number of private states of the two players.
+      num_lanes: `H`, the larger of the two players' numbers of private states.
       actor: `[N]` as in `Nodes`.
       edge_start: `[N + 1]` the edges of node n are `edge_start[n]:edge_start[n + 1]`.
       child_start: `[M + 1]` the children of edge e (several after public chance) are `child_start[e]:child_start[e + 1]`.
-      payoff_index: `[N]` which matrix terminal nodes pay.
+      payoff_index: `[N]` the payoff matrix of each terminal node.
       payoffs: `[K, H, H]` player 0's return times chance; equal matrices are stored once.
-      entry_position: `[E]` where each entry of the tree lies in a flattened `[M, H]`.
-      row_position: for each player `[R]`, where each row lies in a flattened `[N, H]`.
+      entry_position: `[E]` the position of each entry of the tree in a flattened `[M, H]`.
+      row_position: for each player `[R]`, the position of each row in a flattened `[N, H]`.
     """
 
     num_lanes: int
@@ -46,7 +46,7 @@ class LaneLayout:
 
 
 def lane_layout(tree: PublicTree) -> LaneLayout | None:
-    """Returns the tree in lanes, or None if its private states do not stay in place (or are too many)."""
+    """Returns the tree in lanes, or None if its private states do not keep their places or are too many."""
     nodes = tree.nodes
     if nodes is None:
         return None
@@ -90,7 +90,7 @@ def lane_layout(tree: PublicTree) -> LaneLayout | None:
 
 
 def _lanes(tree: PublicTree, player: int, row_node: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Returns `[R]` the lane of each row, its root row's place, or None if two rows of a node would share one."""
+    """Returns `[R]` the lane of each row (the place of its root row), or None if two rows of a node would share a lane."""
     rows, nodes = tree.rows[player], tree.require_nodes()
     lane = np.arange(len(rows)) - nodes.row_start[player][row_node]
     for start, end in zip(rows.level_start[1:-1], rows.level_start[2:], strict=True):
@@ -100,7 +100,7 @@ def _lanes(tree: PublicTree, player: int, row_node: NDArray[np.int64]) -> NDArra
 
 
 def _public_action_slots(tree: PublicTree, nodes: Nodes, row_node: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Ints | None:
-    """Returns `[N]` the place among the parent's actions of the one that led to each node, or None if it is not public."""
+    """Returns `[N]` the slot, among the parent's actions, of the action that led to each node, or None if it is not public."""
     slots = np.zeros(len(nodes), np.int32)
     for player in (0, 1):
         rows = tree.rows[player]
@@ -113,7 +113,7 @@ def _public_action_slots(tree: PublicTree, nodes: Nodes, row_node: tuple[NDArray
 
 
 def _num_actions(tree: PublicTree, nodes: Nodes, row_node: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Ints | None:
-    """Returns `[N]` how many actions each node has, or None if that depends on the private state."""
+    """Returns `[N]` the number of actions of each node, or None if it depends on the private state."""
     counts = np.zeros(len(nodes), np.int32)
     actions = np.diff(tree.entry_start)
     for player in (0, 1):
@@ -132,7 +132,7 @@ def _payoff_matrices(
     row_node: NDArray[np.int64],
     num_lanes: int,
 ) -> tuple[Ints, Floats] | None:
-    """Returns the distinct payoff matrices and which node has which, or None if they would take too much memory."""
+    """Returns each node's payoff matrix index and the distinct matrices, or None if they would take too much memory."""
     terminal = np.flatnonzero(nodes.actor == TERMINAL)
     if len(terminal) * num_lanes**2 * 8 > MAX_PAYOFF_BYTES:
         return None

@@ -1,4 +1,4 @@
-"""Finding the place of a game state in its tree: what agents, exports and displays follow a game with."""
+"""Finds the place of a game state in its tree, so that agents, exports and displays can follow a game."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Seen = tuple[str, ...]
 
 
 class Place(NamedTuple):
-    """A public state and both players' rows in it: all that a tree knows of a history."""
+    """A public state and both players' rows in it: all that a tree knows about a history."""
 
     node: int
     rows: tuple[int, int]
@@ -26,47 +26,47 @@ NOWHERE = Place(NO_PARENT, (NO_PARENT, NO_PARENT))
 
 
 class PlayerPlace(NamedTuple):
-    """A public state and one player's row in it: all that this player knows."""
+    """A public state and one player's row in it: all that the player knows."""
 
     node: int
     row: int
 
 
 START = PlayerPlace(NO_PARENT, NO_PARENT)
-"""Where a player stands before the first deal."""
+"""A player's place before the first deal."""
 
 
 class Sighted(Protocol):
-    """What one player saw at a table (`agents.base.Sight`)."""
+    """One player's observations at a table (`agents.base.Sight`)."""
 
     @property
     def action(self) -> int | None:
-        """The own action since the last sight."""
+        """The player's own action since the last sight, or None."""
 
     @property
     def public(self) -> Seen:
-        """What everyone saw since then."""
+        """What everyone saw since the last sight."""
 
     @property
     def private(self) -> Seen:
-        """What this player alone saw."""
+        """What this player alone saw since the last sight."""
 
 
 class PlayerNavigator(Protocol):
-    """Follows one player's game by what that player sees, never by the hidden state."""
+    """Follows a game from one player's observations, without the hidden state."""
 
     def follow_player(
         self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
     ) -> PlayerPlace:
-        """Returns the player's spot at the next decision state.
+        """Returns the player's place at the next decision state.
 
         Args:
-          player: who looks.
-          spot: where the player stood before.
-          action: the own action that led here, or `NO_ACTION`.
-          actor: who acts now.
+          player: the player to follow.
+          spot: the player's previous place.
+          action: the player's own action that led here, or `NO_ACTION`.
+          actor: the player to act now.
           public: what everyone saw on the way.
-          private: what the player alone saw; in a game that names infostates, the name of the present one.
+          private: what the player alone saw; in a game that names infostates, the current name.
         """
         ...
 
@@ -108,7 +108,7 @@ class Navigator:
         return PlayerPlace(node, self._row_index[player][node, spot.row, action, join_observations(private)])
 
     def follow_sights(self, place: Place, actor: int, sights: Sequence[Sighted | None]) -> Place:
-        """Returns the place after what both players saw at a table, the end of the game included."""
+        """Returns the place after both players' observations at a table, which may be the end of the game."""
         first, second = sights
         assert first is not None
         assert second is not None
@@ -117,14 +117,14 @@ class Navigator:
         return follow(place, own, actor, first.public, (first.private, second.private))
 
     def _follow(self, place: Place, own: list[int], actor: int, public: Seen, private: tuple[Seen, Seen]) -> Place:
-        """Returns the next decision's place, `own` the action of each player that led there, or `NO_ACTION`."""
+        """Returns the place of the next decision; `own` has the action of each player that led there, or `NO_ACTION`."""
         first, second = (
             self.follow_player(p, PlayerPlace(place.node, place.rows[p]), own[p], actor, public, private[p]) for p in (0, 1)
         )
         return Place(first.node, (first.row, second.row))
 
     def _end(self, place: Place, own: list[int], actor: int, public: Seen, private: tuple[Seen, Seen]) -> Place:
-        """Returns the terminal place; terminal nodes are told apart by the last action as well."""
+        """Returns the terminal place, where the last action also tells nodes apart."""
         nodes = self._tree.require_nodes()
         below = np.arange(nodes.num_roots) if place.node == NO_PARENT else nodes.children(np.array([place.node]))
         for node in below.tolist():
@@ -132,7 +132,7 @@ class Navigator:
                 keys = [(node, place.rows[p], own[p], join_observations(private[p])) for p in (0, 1)]
                 if all(key in self._row_index[player] for player, key in enumerate(keys)):
                     return Place(node, (self._row_index[0][keys[0]], self._row_index[1][keys[1]]))
-        raise KeyError(f"no end of the game below public state {place.node} looks like that")
+        raise KeyError(f"no end of the game below public state {place.node} matches these observations")
 
     def infostate(self, place: Place) -> int:
         """Returns the infostate of the player who acts at a place."""
@@ -141,10 +141,10 @@ class Navigator:
 
 
 class NameNavigator:
-    """Follows a player through a game that names infostates: a name says where it is.
+    """Follows a player through a game that names infostates, by the name alone.
 
-    Where the player waits, a name may stand for several rows; then the public state is right and the row is one of them.
-    Where the player to act is not public there are no public states, and a player who waits stays where it was.
+    While the player waits, a name may stand for several rows; then the public state is right and the row is one of them. If the
+    player to act is not public, there are no public states, and a waiting player keeps its place.
     """
 
     def __init__(self, tree: PublicTree) -> None:
@@ -163,5 +163,5 @@ class NameNavigator:
     def follow_player(
         self, player: int, spot: PlayerPlace, action: int, actor: int, public: Seen, private: Seen
     ) -> PlayerPlace:
-        del action, public  # the name tells the whole past
+        del action, public  # the name encodes the whole past
         return self._index[player].get((actor == player, private[0]), spot)

@@ -1,4 +1,4 @@
-"""What happens at one public state under a strategy, for people, files and the browser: the same for every layout of trees."""
+"""Views of one public state under a strategy, for people, files and the browser; the same for every tree layout."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tacit.errors import TacitError
 from tacit.tree.base import Decision, Floats, at_line
 
 _ROWS = 20
-"""Private states that the representation of a view lists."""
+"""Private states listed in the `repr` of a view."""
 _BELIEVED = 5
-"""Private states that the representation of beliefs lists."""
+"""Private states listed in the `repr` of a belief."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Belief:
-    """How likely a player's private states are at a public state; `belief["K"]` is the probability of one.
+    """The probabilities of a player's private states at a public state; `belief["K"]` is one of them.
 
     Attributes:
-      player: Whose private states.
-      names: `[H]` those that can occur, in words.
-      probabilities: `[H]`, sums to 1.
+      player: The player who has the private states.
+      names: `[H]` the names of the private states that can occur.
+      probabilities: `[H]` the probability of each; they sum to 1.
     """
 
     player: int
@@ -52,19 +52,20 @@ class Belief:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlayerView:
-    """The `H` private states with which a player comes to a public state: those whose own reach is positive.
+    """A player's `H` private states at a public state: those with positive own reach.
 
-    The others cannot occur, whatever the opponent does: its range, the cards that lie or its own strategy exclude them.
+    The others cannot occur whatever the opponent does, because the player's range, the board or its own strategy excludes them.
 
     Attributes:
-      names: `[H]` the private states, in words.
+      names: `[H]` the names of the private states.
       rows: `[H]` their places among all of the player's private states at the node.
-      reach: `[H]` the weight at the start times how likely the player's own actions lead here.
-      counterfactual_reach: `[H]` how likely chance and the opponent lead here, given that the player tries to.
-      weight: `[H]` the probability of each private state, given the public state; sums to 1, NaN where nobody ever comes here.
-      infostate_value: `[H]` what the player wins on average from here if both play the strategy, in the game's units; NaN where
-        the opponent never comes here. None where no values were computed.
-      equity: `[H]` in poker how often the hand wins if all is checked down, ties half; NaN like the values. None elsewhere.
+      reach: `[H]` the weight at the start times the probability that the player's own actions lead here.
+      counterfactual_reach: `[H]` the probability that chance and the opponent lead here, given that the player tries to.
+      weight: `[H]` the probability of each private state, given the public state; sums to 1, NaN if play never gets here.
+      infostate_value: `[H]` the player's expected winnings from here if both play the strategy, in the game's units; NaN where
+        the opponent never gets here. None if no values were computed.
+      equity: `[H]` in poker, how often the hand wins if everyone checks down, a tie counting half; NaN like the values. None in
+        other games.
     """
 
     names: list[str]
@@ -79,12 +80,12 @@ class PlayerView:
         return len(self.names)
 
     def mean(self, numbers: Floats) -> float:
-        """Returns the mean of `[H]` numbers over the range; NaN where nobody ever comes here."""
+        """Returns the mean of `[H]` numbers over the range; NaN if play never gets here."""
         known = self.weight > 0
         return float(self.weight[known] @ numbers[known]) if known.any() else float("nan")
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the private states ready for JSON, a list for each number."""
+        """Returns the private states ready for JSON, with a list for each quantity."""
         columns = {name: getattr(self, name) for name in ("reach", "weight", "infostate_value", "equity")}
         return {"private": self.names, **{name: column.tolist() for name, column in columns.items() if column is not None}}
 
@@ -94,19 +95,19 @@ class PlayerView:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeView:
-    """A public state where somebody acts; iterating yields what the actor does in each private state.
+    """A public state where a player acts; iterating yields the actor's decision in each private state.
 
     Attributes:
       game: The game's name with its parameters.
-      line: How the state is reached, in words that `Tree.find` reads; empty at the start.
-      board: In poker the cards that lie, like `3s7hTd`.
-      actor: Who acts.
-      actions: `[A]` the actions, in words.
-      strategy: `[H, A]` what the actor does in each of its private states; NaN where an action is not legal.
+      line: The line that leads here, as `Tree.find` reads it; empty at the start.
+      board: In poker, the cards of the board, like `3s7hTd`.
+      actor: The player who acts.
+      actions: `[A]` the names of the actions.
+      strategy: `[H, A]` the actor's action probabilities in each private state; NaN where an action is not legal.
       players: Both players' private states.
-      probability: How likely chance and both players lead here.
-      next_steps: The words that a longer line may go on with.
-      hands: In hold'em `[H]` the numbers of the actor's hands among the 1,326; None elsewhere.
+      probability: The probability that chance and both players lead here.
+      next_steps: The steps that can continue the line.
+      hands: In hold'em, `[H]` the numbers of the actor's hands among the 1,326; None in other games.
     """
 
     game: str
@@ -127,25 +128,25 @@ class NodeView:
 
     @property
     def frequencies(self) -> Floats:
-        """`[A]` how often each action is taken by the whole range; NaN where nobody ever comes here."""
+        """`[A]` how often the whole range takes each action; NaN if play never gets here."""
         return np.array([self.acting.mean(np.nan_to_num(column)) for column in self.strategy.T])
 
     @property
     def values(self) -> tuple[float, float] | None:
-        """What each player wins on average from here; they sum to zero. None where no values were computed."""
-        means = [None if one.infostate_value is None else one.mean(one.infostate_value) for one in self.players]
+        """Each player's expected winnings from here, which sum to zero. None if no values were computed."""
+        means = [None if player.infostate_value is None else player.mean(player.infostate_value) for player in self.players]
         return None if means[0] is None or means[1] is None else (means[0], means[1])
 
     @property
     def beliefs(self) -> tuple[Belief, Belief]:
-        """How likely each player's private states are here.
+        """The probabilities of each player's private states here.
 
         Raises:
-          TacitError: the strategies never lead here.
+          TacitError: The strategies never lead here.
         """
         if not self.probability > 0:
             raise TacitError(f"there are no beliefs {at_line(self.line)}: the strategies never lead there")
-        first, second = (Belief(player, one.names, one.weight) for player, one in enumerate(self.players))
+        first, second = (Belief(player, view.names, view.weight) for player, view in enumerate(self.players))
         return first, second
 
     def __len__(self) -> int:
@@ -160,10 +161,10 @@ class NodeView:
             yield Decision(self.actor, self.line, name, played, reach, weight, value, wins)
 
     def __getitem__(self, private: str) -> Decision:
-        """Returns what the actor does in a private state.
+        """Returns the actor's decision in a private state.
 
         Raises:
-          TacitError: the actor never comes here with it.
+          TacitError: The actor never gets here with it.
         """
         for decision in self:
             if decision.private == private:
@@ -172,7 +173,7 @@ class NodeView:
         raise TacitError(f"player {self.actor} does not hold {private!r} {at_line(self.line)}: it may hold {known}")
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the view ready for JSON: lists over the actor's private states, and the opponent's below `opponent`."""
+        """Returns the view ready for JSON: lists over the actor's private states, and the opponent's under `opponent`."""
         head = {"game": self.game, "public": self.line, "board": self.board or None, "player": self.actor}
         whole = {"probability": self.probability, "frequencies": self.frequencies.tolist(), "values": self.values}
         return _without_none(
@@ -184,14 +185,14 @@ class NodeView:
 
     @property
     def heading(self) -> str:
-        """A line that says where this is, who acts, how often it happens and what it is worth."""
+        """One line of text: the place, the actor, the probability and the value."""
         values, board = self.values, f", board {self.board}" if self.board else ""
         worth = "" if values is None or math.isnan(values[0]) else f", worth {_cell(values[self.actor])} to it"
         where = f"after {self.line}" if self.line else "at the start"
         return f"player {self.actor} {where}{board}: probability {_cell(self.probability)}{worth}"
 
     def text(self, most: int | None = None) -> str:
-        """Returns the view as a table for people, of all private states or of the `most` that are reached most often."""
+        """Returns the view as a table for people, of all private states or of the `most` with the largest reach."""
         acting, head = self.acting, self.heading
         if not len(self):
             return f"{head}\nplayer {self.actor} never comes here"
@@ -218,7 +219,7 @@ def _without_none(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(columns: dict[str, Sequence[Any]], rows: list[int]) -> Iterator[str]:
-    """Yields the lines of a table: headings, then some rows; the first column is text, the others are numbers."""
+    """Yields the lines of a table: headings, then the given rows. The first column is text, the others are numbers."""
     cells = [list(columns), *([_cell(column[row]) for column in columns.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for name, *numbers in cells:

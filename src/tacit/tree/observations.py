@@ -1,4 +1,4 @@
-"""What players observe between two decisions, while chance moves."""
+"""The players' observations between two decisions, while chance moves."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tacit.games.base import CHANCE, Game, check_depth
 
 
 class Draws(Protocol):
-    """Where chance comes from: a `numpy.random.Generator`, or draws that were recorded."""
+    """The source of random numbers: a `numpy.random.Generator`, or recorded draws."""
 
     def random(self) -> float:
-        """Returns a number from 0 to 1, 1 left out."""
+        """Returns a number from 0 (included) to 1 (excluded)."""
         ...
 
 
 class Arrival(NamedTuple):
-    """A decision or terminal state reached through chance, and what was seen on the way."""
+    """A decision or terminal state reached through chance, with what was seen on the way."""
 
     state: Any
     actor: int
@@ -30,7 +30,7 @@ class Arrival(NamedTuple):
 
 
 def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
-    """Yields the decision and terminal states that chance leads to, with what all and each saw from `state` on."""
+    """Yields the decision and terminal states that chance leads to, with the observations from `state` on."""
     stack: list[tuple[Any, int, float, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = [(state, 0, 1.0, (), (), ())]
     while stack:
         state, depth, chance, public, first, second = stack.pop()
@@ -48,9 +48,9 @@ def resolve_chance(game: Game[Any], state: Any) -> Iterator[Arrival]:
 
 
 def draw_chance(game: Game[Any], state: Any, draws: Draws) -> Arrival:
-    """Returns one of the arrivals of `resolve_chance`, as often as chance leads there, without listing the others.
+    """Returns a random arrival of `resolve_chance` with its own probability, without listing the others.
 
-    Each chance move takes one number: the same numbers give the same outcomes wherever the same ones are possible.
+    Each chance move uses one number: the same numbers give the same outcomes wherever the same outcomes are possible.
     """
     chance = 1.0
     public: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What one opening adds to a growing tree: public states and rows by what was seen on the way, in a fixed order."""
+"""The additions of one opening to a growing tree: public states and rows grouped by observations, in a fixed order."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Actions = tuple[int, ...]
 
 @dataclass(slots=True)
 class Histories:
-    """The histories of a decision's public state: all that the rules need to go on from there.
+    """The histories of a decision's public state: all that the rules need to continue from there.
 
     Attributes:
       actor: the player to act.
       states: `[W]` world states.
-      rows: for each player `[W]`, its private state in each history, counted from 0.
+      rows: for each player `[W]`, the index of its private state in each history.
       chance: `[W]` chance weights.
     """
 
@@ -41,8 +41,8 @@ class PublicRoot:
 
     Attributes:
       histories: the histories of the public state.
-      labels: for each player `[H]`, what it knows in each of its private states.
-      label: what everyone knows.
+      labels: for each player `[H]`, the private knowledge in each of its private states.
+      label: the common knowledge.
     """
 
     histories: Histories
@@ -52,7 +52,7 @@ class PublicRoot:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The histories of an unopened node and the first row of each player there."""
+    """The histories of an unopened node, and each player's first row there."""
 
     histories: Histories
     first_row: tuple[int, int]
@@ -60,18 +60,18 @@ class Leaf:
 
 _SLOT, _PARENT_AND_ACTION = attrgetter("slot"), itemgetter(0, 1)
 RowKey = tuple[int, int, tuple[str, ...]]
-"""The parent row, counted from 0 in its node, the own action that led to a row, and what its player saw then."""
+"""A row's key: its parent row, counted from 0 in its node, the own action that led to it, and what its player then saw."""
 
 
 @dataclass(slots=True)
 class Child:
-    """A public state below the one that is opened; rows are numbered as they are found.
+    """A public state below the opened one; rows are numbered in the order they are found.
 
     Attributes:
-      slot: the place, among the legal actions, of the first one that leads here.
+      slot: the first of the legal actions that lead here, by its place among them.
       token: what everyone learnt on arrival.
-      found: for each player the rows by their keys.
-      histories: the histories, world states left out at the end of the game.
+      found: for each player, the row numbers by their keys.
+      histories: the histories, without world states at the end of the game.
       payoff: player 0's return in each history at the end of the game.
     """
 
@@ -92,20 +92,20 @@ def add_arrival(
     slot: int,
     action: int,
 ) -> None:
-    """Enters a history into the public states below an opened one.
+    """Adds a history to the public states below an opened one.
 
     Args:
       game: the rules.
-      below: the public states found so far, by what tells them apart.
+      below: the public states so far, by the key that tells them apart.
       arrival: the history.
       above: each player's row in the opened node, counted from 0.
       own: the action that each player took, or `NO_ACTION`.
       chance: the weight of the history above.
       slot: the place of the action among the legal ones.
-      action: the action that was taken, whoever took it.
+      action: the action taken, by either player.
     """
     over = arrival.actor == TERMINAL
-    # Terminal nodes are split by the last action: nobody decides there, and the finer grouping keeps payoffs dense.
+    # Terminal nodes are also split by the last action: no decision depends on it, and finer groups keep payoffs dense.
     key = (arrival.actor, arrival.public, action if over else NO_ACTION)
     child = below.get(key)
     if child is None:
@@ -116,8 +116,8 @@ def add_arrival(
         child.slot = slot
     histories = child.histories
     for player in (0, 1):
-        found = child.found[player]
-        histories.rows[player].append(found.setdefault((above[player], own[player], arrival.private[player]), len(found)))
+        rows = child.found[player]
+        histories.rows[player].append(rows.setdefault((above[player], own[player], arrival.private[player]), len(rows)))
     histories.chance.append(arrival.chance * chance)
     if over:
         child.payoff.append(answers.payoff(game, arrival.state))
@@ -137,7 +137,7 @@ class _RowLists:
 
 
 class Opening:
-    """The growth of one call of `open`, in lists."""
+    """The growth of one `GrowingTree.open` call, in lists."""
 
     def __init__(self, num_nodes: int, num_rows: tuple[int, int], num_entries: int) -> None:
         self._num_nodes, self._num_rows, self._num_entries = num_nodes, num_rows, num_entries
@@ -155,7 +155,7 @@ class Opening:
         self._payoffs: list[float] = []
 
     def add_infostates(self, player: int, first_row: int, legal: list[Actions]) -> dict[tuple[int, int], int]:
-        """Adds the infostates of an opened node and returns the entry of each (row, counted from 0, and action)."""
+        """Adds the infostates of an opened node and returns the entry of each (row counted from 0, action)."""
         entry = {}
         for row, actions in enumerate(legal):
             for action in actions:
@@ -182,9 +182,9 @@ class Opening:
 
         Args:
           node: the opened node.
-          below: the public states.
+          below: the public states below it.
           above: each player's first row at the opened node.
-          entry: entries by the actor's row, counted from 0, and action.
+          entry: the entries by (the actor's row counted from 0, action).
         """
         for child in sorted(below.values(), key=_SLOT):
             first = (self._next_row(0), self._next_row(1))
@@ -196,7 +196,7 @@ class Opening:
         return self._num_rows[player] + len(self.rows[player].parent)
 
     def _add_rows(self, player: int, child: Child, first_above: int, entry: dict[tuple[int, int], int]) -> None:
-        """Adds a player's rows by parent and own action, so that private states keep their order; renumbers the histories."""
+        """Adds a player's rows by parent and own action, which keeps private states in order; renumbers the histories."""
         found = child.found[player]
         keys = list(found)
         if len(keys) > 1:
@@ -228,7 +228,7 @@ class Opening:
         self._token.append(token)
 
     def growth(self) -> Growth:
-        """Returns the lists as arrays; histories that share both rows are summed."""
+        """Returns the lists as arrays, with histories that share both rows summed."""
         joint_first, joint_second, joint_weight = map(np.array, self._joint)
         joint_rows, (joint_chance,) = sum_pairs(joint_first, joint_second, [joint_weight])
         first, second, chance = map(np.array, self._ends)
@@ -256,7 +256,7 @@ class Opening:
 
 
 def sum_pairs(first: NDArray[Any], second: NDArray[Any], weights: list[Floats]) -> tuple[Ints, list[Floats]]:
-    """Returns `[2, J]` the distinct pairs of rows, sorted, and the sums of each of the weights over equal pairs."""
+    """Returns `[2, J]` the distinct pairs of rows, sorted, and the sum of each weight over equal pairs."""
     width = second.max(initial=0) + 1
     pairs, index = np.unique(first * width + second, return_inverse=True)
     totals = [np.bincount(index, weight, len(pairs)).astype(np.float64) for weight in weights]

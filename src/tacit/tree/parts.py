@@ -1,4 +1,4 @@
-"""Parts of a tree for threads: subtrees below a common top, about as large."""
+"""Parts of a tree for threads: subtrees of about equal size below a common top."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from tacit.tree.lanes import LaneLayout
 
 MEETING = 250
-"""What each further thread adds to a meeting, in nodes that a pass could have visited meanwhile (measured)."""
+"""Cost of synchronising with each further thread, in nodes that a pass could visit meanwhile (measured)."""
 GAIN = 0.8
-"""Parts are made where they take at most this much of the time that one thread would need."""
+"""A tree is divided only if this takes at most this share of the time of a single thread."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Nodes of a tree in lanes, divided.
+    """The nodes of a tree in lanes, divided among threads.
 
     Attributes:
-      top: the first so many nodes are nobody's: one thread visits them while the others wait.
-      ranges: `[threads, levels, 2]` the nodes of each part on each level below the top, from the first to before the last.
+      top: the number of first nodes that belong to no part: one thread visits them while the others wait.
+      ranges: `[threads, levels, 2]` the first node of each part on each level below the top, and the one after its last.
     """
 
     top: int
@@ -30,17 +30,17 @@ class Parts:
 
     @property
     def largest(self) -> int:
-        """Nodes of the largest part."""
+        """The number of nodes of the largest part."""
         return int(np.diff(self.ranges, axis=2).sum(axis=1).max())
 
     @property
     def cost(self) -> int:
-        """How long a pass takes, in nodes."""
+        """The time of a pass, in nodes."""
         return self.top + self.largest + MEETING * (len(self.ranges) - 1)
 
 
 def divide(layout: LaneLayout, threads: int) -> Parts:
-    """Returns the parts that finish first; a single part, without a top, where more would gain little."""
+    """Returns the fastest division; a single part without a top if more parts would gain little."""
     levels = _levels(layout)
     whole = Parts(0, np.array([list(pairwise(levels))]))
     if threads == 1:
@@ -53,7 +53,7 @@ def divide(layout: LaneLayout, threads: int) -> Parts:
 
 
 def _children(layout: LaneLayout, node: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the first child of each node, or where it would be: the children of neighbours are neighbours."""
+    """Returns the first child of each node, or where it would be; children of adjacent nodes are adjacent."""
     return layout.child_start[layout.edge_start[node]].astype(np.int64)
 
 
@@ -66,7 +66,7 @@ def _levels(layout: LaneLayout) -> list[int]:
 
 
 def _sizes(layout: LaneLayout, levels: list[int]) -> NDArray[np.int64]:
-    """Returns `[N]` the nodes of each subtree."""
+    """Returns `[N]` the size of each node's subtree."""
     sizes = np.ones(levels[-1], np.int64)
     for first, last in zip(levels[-2::-1], levels[:0:-1], strict=True):
         total = np.concatenate([[0], np.cumsum(sizes)])
@@ -76,13 +76,13 @@ def _sizes(layout: LaneLayout, levels: list[int]) -> NDArray[np.int64]:
 
 
 def _below(layout: LaneLayout, levels: list[int], sizes: NDArray[np.int64], level: int, threads: int) -> Parts:
-    """Returns the parts below a level, by neighbouring subtrees."""
+    """Returns a division of the subtrees below a level into runs of adjacent ones."""
     first, last = levels[level], levels[level + 1]
     before = np.cumsum(sizes[first:last]) - sizes[first:last] / 2
     bounds = first + np.searchsorted(before, before[-1] * np.arange(threads + 1) / threads)
     bounds[-1] = last
-    found = []
+    ranges = []
     while (bounds[1:] > bounds[:-1]).any():
-        found.append(np.stack([bounds[:-1], bounds[1:]], axis=1))
+        ranges.append(np.stack([bounds[:-1], bounds[1:]], axis=1))
         bounds = _children(layout, bounds)
-    return Parts(first, np.stack(found, axis=1))
+    return Parts(first, np.stack(ranges, axis=1))

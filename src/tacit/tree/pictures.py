@@ -1,4 +1,4 @@
-"""Trees, strategies and public states drawn for notebooks. No pass runs here: what is shown is at hand, and cut short."""
+"""Trees, strategies and public states drawn for notebooks, from data at hand (no pass runs) and limited in size."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from tacit.tree.node_view import Belief, NodeView
 from tacit.tree.public_tree import PublicTree
 
 MAX_ROWS = 20
-"""Private states or infostates of a table."""
+"""Rows of a table: private states or infostates."""
 MAX_NODES = 28
-"""Public states of a drawn tree."""
+"""Public states drawn in a tree."""
 MAX_NAMED = 50_000
-"""Public states of a tree of rows that is drawn at all: the first name in it takes time for every public state."""
+"""Largest tree of rows that is drawn: naming the first public state takes time for all of them."""
 MAX_CHILDREN = 3
-"""Public states drawn below one."""
+"""Public states drawn below any one."""
 MAX_DEPTH = 5
-"""Moves from the first public state of a drawn tree to its last."""
+"""Depth of a drawn tree, in moves."""
 MAX_WORDS = 40
-"""Characters of a step in a drawn tree."""
+"""Characters shown of a step in a drawn tree."""
 _PLAYER_COLORS, _OVER = ("#4a87c9", "#e08a3c"), "#979dab"
 _CELL = 26
 
 
 def view_html(view: NodeView) -> str:
-    """Returns a public state: on the grid of hands in hold'em, else a row for each private state."""
+    """Returns a public state as HTML: a grid of hands in hold'em, else a row for each private state."""
     if view.hands is not None:
         return card(view.heading, _view_grid(view), note=view.game)
     colors, acting = colors_for(view.actions), view.acting
@@ -58,9 +58,9 @@ def view_html(view: NodeView) -> str:
 
 
 def belief_html(belief: Belief) -> str:
-    """Returns the most likely private states."""
+    """Returns the most likely private states as HTML."""
     likely = np.argsort(-belief.probabilities, kind="stable")[:MAX_ROWS].tolist()
-    shares = [(belief.names[one], float(belief.probabilities[one])) for one in likely]
+    shares = [(belief.names[state], float(belief.probabilities[state])) for state in likely]
     rows = [[safe_text(name or "-"), meter(share, 160), short_number(share, 3)] for name, share in shares]
     left = len(belief) - len(likely)
     title, note = f"belief about player {belief.player}", f"... and {left:,} less likely ones" if left else ""
@@ -68,7 +68,7 @@ def belief_html(belief: Belief) -> str:
 
 
 def strategy_html(strategy: Strategy) -> str:
-    """Returns the infostates of a strategy from the start on; in hold'em the grid of the first decision."""
+    """Returns the first infostates of a strategy as HTML; in hold'em the grid of the first decision."""
     tree, title = strategy.tree, f"strategy of {strategy.tree.game}"
     if isinstance(strategy, HandStrategy):
         spot = START
@@ -84,10 +84,10 @@ def strategy_html(strategy: Strategy) -> str:
     names = list(dict.fromkeys(name for decision in decisions for name in decision.probabilities))
     colors = dict(zip(names, colors_for(names), strict=True))
     rows = []
-    for one in decisions:
-        played = list(one.probabilities)
-        bar = stacked_bar(list(one.probabilities.values()), played, [colors[name] for name in played])
-        rows.append([str(one.player), safe_text(one.public or "-"), safe_text(one.private or "-"), bar])
+    for decision in decisions:
+        actions = list(decision.probabilities)
+        bar = stacked_bar(list(decision.probabilities.values()), actions, [colors[name] for name in actions])
+        rows.append([str(decision.player), safe_text(decision.public or "-"), safe_text(decision.private or "-"), bar])
     left = len(strategy) - len(decisions)
     return card(
         title, legend(names, list(colors.values())), table(["player", "public", "private", "plays"], rows, 4),
@@ -96,14 +96,14 @@ def strategy_html(strategy: Strategy) -> str:
 
 
 def tree_html(tree: Tree) -> str:
-    """Returns the size of a tree and its first public states, each with who acts there."""
+    """Returns the size of a tree and its first public states with their actors, as HTML."""
     drawn = _tree_picture(tree) if _nameable(tree) else ""
     players = legend(["player 0 acts", "player 1 acts", "game over"], [*_PLAYER_COLORS, _OVER]) if drawn else ""
     return card(f"public tree of {tree.game}", _size(tree), drawn, players)
 
 
 def _nameable(tree: Tree) -> bool:
-    """Returns whether public states have names that are found quickly: rows name all of theirs at the first question."""
+    """Returns whether naming public states is fast: trees of rows name all of them on first use."""
     return not isinstance(tree, PublicTree) or (tree.nodes is not None and tree.num_nodes <= MAX_NAMED)
 
 
@@ -116,12 +116,12 @@ class _Drawn:
     """A public state of a picture.
 
     Attributes:
-      line: How it is reached.
+      line: The line that leads there.
       words: The last step of the line.
-      actor: Who acts there.
-      depth: The steps of the line.
-      steps: The steps that may follow.
-      below: The public states after the first few of them.
+      actor: The player who acts there.
+      depth: The number of steps of the line.
+      steps: The steps that can follow.
+      below: The public states after the first few of these steps.
     """
 
     line: str
@@ -133,7 +133,7 @@ class _Drawn:
 
 
 def _first_nodes(tree: Tree) -> _Drawn:
-    """Returns the start with the public states nearest to it below it, `MAX_NODES` in all."""
+    """Returns the start with the nearest public states below it, at most `MAX_NODES` in all."""
 
     def visit(line: str, words: str, depth: int) -> _Drawn:
         spot = tree.find(line)
@@ -142,7 +142,7 @@ def _first_nodes(tree: Tree) -> _Drawn:
     def follow(above: _Drawn, step: str) -> _Drawn | None:
         try:
             return visit(f"{above.line} / {step}" if above.line else step, step, above.depth + 1)
-        except TacitError:  # a name that is no step, because a slash is in it
+        except TacitError:  # the name is not a single step, because it has a slash in it
             return None
 
     start = visit("", "start", 0)
@@ -159,7 +159,7 @@ def _first_nodes(tree: Tree) -> _Drawn:
 
 
 def _tree_picture(tree: Tree) -> str:
-    """Returns the first public states, each in a line of its own below the one that leads to it."""
+    """Returns an SVG of the first public states, each on a line of its own below its parent."""
     height, step, parts, widths, row = 22, 34, list[str](), [0], count()
 
     def draw(one: _Drawn, above: tuple[int, int] | None) -> None:
@@ -205,7 +205,7 @@ def _view_grid(view: NodeView) -> str:
 
 
 def _grid(strategy: Floats, reach: Floats, names: list[str], board: Any) -> str:
-    """Returns the 13 x 13 grid: cells split by actions, the largest raise first, filled by how often they get here."""
+    """Returns the 13 x 13 grid of hands: each cell is filled by its reach and split by action, the largest raise first."""
     possible = possible_hands(tuple(board))
     frequency, filled, colors = strategy_grid(strategy, reach), reach_grid(reach, possible), colors_for(names)
     parts = []

@@ -1,8 +1,8 @@
-"""Lines: the public states of a public tree by name, step after step, like `check / bet`.
+"""Lines: names for the public states of a public tree, step by step, like `check / bet`.
 
-A step is what everyone saw on arrival at a public state. Where they saw nothing, it is the action, if everyone can tell which
-one was taken, else `-`. Siblings of the same name are numbered: `call`, `call (2)`. Steps `-` may be left out wherever
-what follows is clear without them, and the first step where it is the only one.
+A step is what everyone saw on arrival at a public state. If they saw nothing, it is the action if that is public, else `-`.
+Siblings of the same name are numbered: `call`, `call (2)`. A step `-` may be left out if the next step is clear without it, and
+so may the first step if there is only one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tacit.tree.public_tree import NO_PARENT, PublicTree, readable
 from tacit.tree.strategy import action_names
 
 SILENT = "-"
-"""The step to a public state at which nothing was seen."""
+"""The step to a public state on whose arrival nothing was seen."""
 
 
 def line_of(tree: PublicTree, node: int) -> str:
-    """Returns how a node is reached."""
+    """Returns the line that leads to a node."""
     steps = [tree.steps[above] for above in tree.node_path(node)]
     return " / ".join(steps[1:] if steps[0] == SILENT and tree.require_nodes().num_roots == 1 else steps)
 
@@ -30,7 +30,7 @@ def find_line(tree: PublicTree, line: str) -> Spot:
     """Returns the public state that a line leads to.
 
     Raises:
-      TacitError: there is none; it says where the words end.
+      TacitError: There is none; the message says which step is unknown.
     """
     reached, roots = NO_PARENT, tree.require_nodes().num_roots
     if roots == 1 and tree.steps[0] == SILENT:
@@ -48,19 +48,19 @@ def find_line(tree: PublicTree, line: str) -> Spot:
 
 
 def steps_below(tree: PublicTree, node: int) -> list[str]:
-    """Returns the names of what follows a node."""
+    """Returns the names of the steps that follow a node."""
     return [tree.steps[below] for below in _below(tree, node)]
 
 
 def name_steps(tree: PublicTree) -> list[str]:
-    """Returns `[N]` the names of the steps that lead to each node, different for all siblings."""
+    """Returns `[N]` the name of the step that leads to each node; siblings have different names."""
     nodes = tree.require_nodes()
     steps = [readable([token]) for token in nodes.token]
     for node in (node for node, step in enumerate(steps) if not step):
         steps[node] = _public_action(tree, node) or SILENT
     counts: dict[tuple[int, str], int] = {}
     parents = nodes.parent.tolist()
-    for node in np.argsort(nodes.actor < 0, kind="stable").tolist():  # decisions keep their names beside ends of the game
+    for node in np.argsort(nodes.actor < 0, kind="stable").tolist():  # ends of the game get the numbers
         key = parents[node], steps[node]
         counts[key] = counts.get(key, 0) + 1
         if counts[key] > 1:
@@ -69,7 +69,7 @@ def name_steps(tree: PublicTree) -> list[str]:
 
 
 def _public_action(tree: PublicTree, node: int) -> str:
-    """Returns the action that led to a node, in words; nothing where private states of who took it took different ones."""
+    """Returns the name of the action that led to a node; empty if the actor's private states took different actions."""
     nodes = tree.require_nodes()
     above = int(nodes.parent[node])
     if above == NO_PARENT or nodes.actor[above] < 0:
@@ -86,7 +86,7 @@ def _below(tree: PublicTree, node: int) -> Iterable[int]:
 
 
 def _named_below(tree: PublicTree, node: int) -> dict[str, int]:
-    """Returns the next public states by name, and those after steps at which nothing was seen, as these may be left out."""
+    """Returns the next public states by name, including those after silent steps, which a line may leave out."""
     named: dict[str, int] = {}
     for below in _below(tree, node):
         if tree.steps[below] == SILENT:

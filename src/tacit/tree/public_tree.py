@@ -2,15 +2,15 @@
 
 Everything the solvers need is in four tables:
 
-- **rows** (one table a player): the player's infostates at every public state, acting or not, each linked to the row above
-  it. A player's reach probability flows down these links, counterfactual values flow up.
+- **rows** (one table for each player): the player's infostates at every public state, acting or not, each linked to the row
+  above it. A player's reach flows down these links, counterfactual values flow up.
 - **infostates**: the rows at which their player acts. **Entries** are their (infostate, action) pairs, flat: a strategy,
   a regret table or an average is one array `[E]`.
-- **payoffs**: which row of player 0 meets which row of player 1 at the end of the game, with the return of player 0 times
-  chance. Chance appears nowhere else, so the players' reaches stay separate vectors and
-  `cfv_i = payoffs @ reach_{-i}` is the only place where they meet.
-- **nodes**: the public states themselves, parents before children. None where the player to act is not public: such a game
-  can be solved in tables but has no public belief states.
+- **payoffs**: the pairs of rows, one of each player, that meet at the end of the game, with player 0's return times chance.
+  Chance appears nowhere else, so the players' reaches stay separate vectors, and they meet only in
+  `cfv_i = payoffs @ reach_{-i}`.
+- **nodes**: the public states themselves, parents before children. None if the player to act is not public: tabular solvers can
+  solve such a game, but it has no public belief states.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 NO_PARENT = -1
 """Parent of a root."""
 NO_ACTION = -1
-"""Action of a row whose player did not move to get there."""
+"""Action of a row that no action of its player led to."""
 LEAF = -3
 """Actor of a node where a depth limit cut the game."""
 NOT_ACTING = -1
 """Infostate of a row whose player does not act there."""
 
 _SEPARATOR = "\x1f"
-"""Stands between the observations of one token, so that they can be told apart; people see a blank."""
+"""Separates the observations within a token; people see a blank instead."""
 
 CHUNK = 1 << 20
-"""Pairs of rows that are handled at once where temporary copies of all of them would be the peak of memory."""
+"""Pairs of rows handled at once where temporary copies of all pairs would set the memory peak."""
 
 Ints = NDArray[np.int32]
 Floats = base.Floats
 
 
 def join_observations(observations: Iterable[str]) -> str:
-    """Returns the token of what was observed on the way to a node or row."""
+    """Returns the token for the observations on the way to a node or row."""
     return _SEPARATOR.join(observations)
 
 
@@ -62,19 +62,19 @@ def split_observations(token: str) -> list[str]:
 
 
 def in_ranges(start: NDArray[Any], index: NDArray[Any]) -> NDArray[np.int64]:
-    """Returns the numbers of all ranges `start[i]:start[i + 1]`, one range after the other, for i in `index`."""
+    """Returns the concatenated ranges `start[i]:start[i + 1]` for each i in `index`."""
     first = start[index].astype(np.int64)
     return spread(first, start[index + 1] - first)
 
 
 def spread(first: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Returns `first[i], first[i] + 1, ...`, `counts[i]` numbers, for each i in turn."""
+    """Returns the `counts[i]` numbers `first[i], first[i] + 1, ...` for each i in turn."""
     skipped: NDArray[np.int64] = np.repeat(first - np.cumsum(counts) + counts, counts)
     return skipped + np.arange(len(skipped))
 
 
 def chunks_of_nodes(start: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yields ranges of nodes whose pairs of rows, `start[n]:start[n + 1]` of node n, are `CHUNK` at most, or a single node."""
+    """Yields ranges of nodes with at most `CHUNK` pairs of rows (`start[n]:start[n + 1]` at node n), or single nodes."""
     low = 0
     while low < len(start) - 1:
         high = max(low + 1, int(np.searchsorted(start, start[low] + CHUNK, side="right")) - 1)
@@ -101,9 +101,9 @@ class PlayerRows:
 
     Attributes:
       parent: `[R]` the row above, `NO_PARENT` at roots.
-      entry: `[R]` the entry of the own action that led here, or the number of entries `E` where another moved.
+      entry: `[R]` the entry of the player's own action that led here, or the number of entries `E` if it did not move.
       infostate: `[R]` the infostate when the player acts here, else `NOT_ACTING`.
-      level_start: `[L + 1]` rows of level l are `level_start[l]:level_start[l + 1]`.
+      level_start: `[L + 1]` the rows of level l are `level_start[l]:level_start[l + 1]`.
       root_reach: `[level_start[1]]` the player's own probability of each root row: ones, or the beliefs of a subgame.
       token: what the player alone learnt on arrival at the row, joined by `join_observations`.
     """
@@ -121,19 +121,19 @@ class PlayerRows:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The public states, parents before children and siblings next to each other.
+    """The public states, parents before children and siblings adjacent.
 
-    A compiled game is in breadth-first order: a level holds the nodes of one depth, in the order of their parents. In a tree
-    that grew (`GrowingTree`) a level holds what one opening added.
+    A compiled game is in breadth-first order: a level has the nodes of one depth, in the order of their parents. In a tree that
+    grew (`GrowingTree`), a level has the nodes that one opening added.
 
     Attributes:
       parent: `[N]` the public state above, `NO_PARENT` at roots.
       actor: `[N]` 0, 1, `TERMINAL` or `LEAF`.
-      level_start: `[L + 1]` nodes of level l are `level_start[l]:level_start[l + 1]`; their parents lie in earlier levels.
-      row_start: for each player `[N + 1]`; the rows of node n are `row_start[n]:row_start[n + 1]`.
-      joint_start: `[N + 1]`; the compatible pairs of rows at node n are `joint_start[n]:joint_start[n + 1]` of
-      joint_rows: `[2, J]`, which together are reached by chance (and the beliefs' normaliser) with weight
-      joint_chance: `[J]`.
+      level_start: `[L + 1]` the nodes of level l are `level_start[l]:level_start[l + 1]`; their parents lie in earlier levels.
+      row_start: for each player `[N + 1]` the rows of node n are `row_start[n]:row_start[n + 1]`.
+      joint_start: `[N + 1]` the compatible pairs of rows at node n are `joint_rows[:, joint_start[n]:joint_start[n + 1]]`.
+      joint_rows: `[2, J]` the pairs of rows that can meet.
+      joint_chance: `[J]` the chance weight of each pair, divided in subgames by the beliefs' normaliser.
       token: what everyone learnt on arrival at the node, joined by `join_observations`.
     """
 
@@ -151,23 +151,23 @@ class Nodes:
 
     @property
     def num_roots(self) -> int:
-        """Several when the game opens with a public chance event, or in a forest."""
+        """The number of roots: several if the game opens with a public chance event, or in a forest."""
         return int(self.level_start[1])
 
     @cached_property
     def num_children(self) -> NDArray[np.int64]:
-        """`[N]` how many children each node has."""
+        """`[N]` the number of children of each node."""
         return np.bincount(self.parent[self.num_roots :], minlength=len(self))
 
     @cached_property
     def first_child(self) -> NDArray[np.int64]:
         """`[N]` the first child of each node, 0 where there is none; the others follow it."""
         first = np.zeros(len(self), np.int64)
-        first[self.parent[: self.num_roots - 1 : -1]] = np.arange(len(self) - 1, self.num_roots - 1, -1)  # the first is last
+        first[self.parent[: self.num_roots - 1 : -1]] = np.arange(len(self) - 1, self.num_roots - 1, -1)  # the first one wins
         return first
 
     def children(self, nodes: NDArray[Any]) -> NDArray[np.int64]:
-        """Returns the children of all the given nodes, one node's after the other."""
+        """Returns the children of the given nodes, node by node."""
         return spread(self.first_child[nodes], self.num_children[nodes])
 
     @cached_property
@@ -177,7 +177,7 @@ class Nodes:
         return first, second
 
     def joint(self, node: int) -> Floats:
-        """Returns the chance weights `[H0, H1]` of the pairs of private states at a node."""
+        """Returns `[H0, H1]` the chance weights of the pairs of private states at a node."""
         chosen = slice(self.joint_start[node], self.joint_start[node + 1])
         starts = [int(self.row_start[player][node]) for player in (0, 1)]
         shape = [int(self.row_start[player][node + 1]) - starts[player] for player in (0, 1)]
@@ -188,20 +188,20 @@ class Nodes:
 
 @dataclass(frozen=True)
 class PublicTree:
-    """A game, a subgame or a forest of subgames, compiled.
+    """A compiled game, subgame or forest of subgames.
 
     Attributes:
       game: the rules it was compiled from.
       rows: the two players' rows.
-      infostate_player: `[S]`.
-      infostate_row: `[S]` the row (of that player) where the infostate acts.
-      entry_start: `[S + 1]` entries of infostate s are `entry_start[s]:entry_start[s + 1]`.
+      infostate_player: `[S]` the player of each infostate.
+      infostate_row: `[S]` the row of that player where the infostate acts.
+      entry_start: `[S + 1]` the entries of infostate s are `entry_start[s]:entry_start[s + 1]`.
       entry_action: `[E]` the game's action of each entry.
-      payoff_rows: `[2, Z]` row of player 0, row of player 1; sorted by node.
-      payoff: `[Z]` player 0's return times the chance of the pair.
-      payoff_chance: `[Z]` that chance.
-      nodes: the public states, or None where the player to act is not public.
-      held: what is fixed and no longer decided (`hold`).
+      payoff_rows: `[2, Z]` the rows of player 0 and player 1 in each terminal pair, sorted by node.
+      payoff: `[Z]` player 0's return times the chance of each terminal pair.
+      payoff_chance: `[Z]` the chance of each terminal pair.
+      nodes: the public states, or None if the player to act is not public.
+      held: the fixed part of the strategy (`hold`).
     """
 
     layout: ClassVar[str] = "rows"
@@ -220,7 +220,7 @@ class PublicTree:
 
     @property
     def num_infostates(self) -> int:
-        """`S`, both players together."""
+        """`S`: the number of infostates, both players together."""
         return len(self.infostate_player)
 
     @property
@@ -230,7 +230,7 @@ class PublicTree:
 
     @property
     def num_nodes(self) -> int:
-        """`N` public states; 1 where the player to act is not public, since then all is one."""
+        """`N`: the number of public states; 1 if the player to act is not public, as all histories then share one."""
         return 1 if self.nodes is None else len(self.nodes)
 
     @cached_property
@@ -245,16 +245,20 @@ class PublicTree:
 
     @cached_property
     def payoff_start(self) -> NDArray[np.int64]:
-        """`[N + 1]`; the payoffs of node n are `payoff_start[n]:payoff_start[n + 1]`."""
+        """`[N + 1]` the payoffs of node n are `payoff_start[n]:payoff_start[n + 1]`."""
         return np.searchsorted(self.payoff_rows[0], self.require_nodes().row_start[0])
 
     @property
     def root_reach(self) -> tuple[Floats, Floats]:
-        """For each player the own reach of the root rows."""
+        """For each player, its own reach of the root rows."""
         return self.rows[0].root_reach, self.rows[1].root_reach
 
     def require_nodes(self) -> Nodes:
-        """Returns the nodes, or explains why this game has no public belief states."""
+        """Returns the nodes.
+
+        Raises:
+          TacitError: The player to act is not public.
+        """
         if self.nodes is None:
             raise TacitError(
                 f"{self.game}: the player to act is not public, so it has no public belief states: "
@@ -269,7 +273,7 @@ class PublicTree:
         return RowStrategy(self, probabilities)
 
     def uniform_strategy(self) -> Floats:
-        """Returns `[E]`: every legal action equally often."""
+        """Returns the uniform strategy `[E]`."""
         num_actions = np.diff(self.entry_start)
         return self.held.put(np.repeat(1.0 / num_actions, num_actions))
 
@@ -279,7 +283,7 @@ class PublicTree:
         return self.held.put(np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), self.uniform_strategy()))
 
     def hold(self, held: Held) -> PublicTree:
-        """Returns the tree in which some play is fixed."""
+        """Returns the tree with part of the strategy fixed."""
         return hold_rows(self, held)
 
     def apart(self, spot: Spot, held: Held) -> PublicTree:
@@ -288,12 +292,12 @@ class PublicTree:
         return self
 
     def choices(self, spot: Spot) -> list[tuple[str, dict[str, int]]]:
-        """Returns each private state of the player who acts at a spot, and the entries of its actions, all by name.
+        """Returns each private state of the actor at a spot, with the entries of its actions, all by name.
 
-        An action goes by its name, and also by what everyone sees of it where that is always the same.
+        An action also goes by what everyone sees of it, if that is always the same.
 
         Raises:
-          TacitError: nobody acts there.
+          TacitError: No player acts there.
         """
         from tacit.tree.public_lines import SILENT
         from tacit.tree.strategy import action_names
@@ -304,17 +308,17 @@ class PublicTree:
             rows = slice(nodes.row_start[player][below], nodes.row_start[player][below + 1])
             for entry in set(self.rows[player].entry[rows].tolist()):
                 seen.setdefault(entry, set()).add(self.steps[below])
-        found = []
+        choices = []
         for row in range(nodes.row_start[player][spot.node], nodes.row_start[player][spot.node + 1]):
             infostate = int(self.rows[player].infostate[row])
             entries = range(self.entry_start[infostate], self.entry_start[infostate + 1])
             names = action_names(self.game, player, [int(self.entry_action[entry]) for entry in entries])
             public = {step: entry for entry in entries for step in seen[entry] - {SILENT} if len(seen[entry]) == 1}
-            found.append((self.private_label(player, row), public | dict(zip(names, entries, strict=True))))
-        return found
+            choices.append((self.private_label(player, row), public | dict(zip(names, entries, strict=True))))
+        return choices
 
     def private_states(self, text: str) -> dict[str, float]:
-        """Returns the private states that a text means, each with its weight: here they are names with commas between."""
+        """Returns the private states that a text of comma-separated names stands for, each with weight 1."""
         return {name.strip(): 1.0 for name in text.split(",")}
 
     def row_path(self, player: int, row: int) -> list[int]:
@@ -327,9 +331,9 @@ class PublicTree:
 
     @cached_property
     def begins_round(self) -> NDArray[np.bool_]:
-        """`[N]` True at decisions before which chance moved, the first ones of a game aside: there betting rounds begin.
+        """`[N]` True at decisions right after a chance move, where betting rounds begin, except at the start of the game.
 
-        Without chance a pair of private states is as likely as the pair it comes from.
+        Without a chance move, a pair of private states is as likely as the pair it comes from.
         """
         nodes, width = self.require_nodes(), len(self.rows[1])
         begins = np.zeros(len(nodes), bool)
@@ -350,7 +354,7 @@ class PublicTree:
 
     @cached_property
     def secret_action(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """For each player `[R]`, True where the own action that led to the row cannot be told from the public state."""
+        """For each player `[R]`, True where the public state does not reveal the own action that led to the row."""
         flags = []
         for player, rows in enumerate(self.rows):
             secret = np.zeros(len(rows), bool)
@@ -368,7 +372,7 @@ class PublicTree:
     def private_label(self, player: int, row: int) -> str:
         """Returns what only `player` knows at a row: private observations, and own actions where they are not public."""
         rows = self.rows[player]
-        if isinstance(self.game, InfostateGame):  # its names tell the whole past
+        if isinstance(self.game, InfostateGame):  # its names encode the whole past
             return rows.token[row]
         words = []
         for r in self.row_path(player, row):
@@ -390,34 +394,34 @@ class PublicTree:
         return name_steps(self)
 
     def label(self, spot: Spot) -> str:
-        """Returns how a public state is reached, in words that `find` reads: what everyone saw, step by step."""
+        """Returns the line that leads to a public state, as `find` reads it: what everyone saw, step by step."""
         from tacit.tree.public_lines import line_of
 
         return line_of(self, spot.node)
 
     def find(self, text: str) -> Spot:
-        """Returns the public state that is reached as `label` says.
+        """Returns the public state that a line leads to, as `label` writes it.
 
         Raises:
-          TacitError: there is none; it says where the words end.
+          TacitError: There is none; the message says which step is unknown.
         """
         from tacit.tree.public_lines import find_line
 
         return find_line(self, text)
 
     def actor_at(self, spot: Spot) -> int:
-        """Returns who acts at a public state; a negative number where nobody does."""
+        """Returns the player who acts at a public state; a negative number if none does."""
         return int(self.require_nodes().actor[spot.node])
 
     def steps_after(self, spot: Spot) -> list[str]:
-        """Returns the words that `find` takes next after a public state."""
+        """Returns the steps that `find` accepts after a public state."""
         from tacit.tree.public_lines import steps_below
 
         return steps_below(self, spot.node)
 
     @cached_property
     def decision_spots(self) -> list[Spot]:
-        """Where somebody acts, parents before children."""
+        """The public states where a player acts, parents before children."""
         return [Spot(node) for node in np.flatnonzero(self.require_nodes().actor >= 0).tolist()]
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Search trees of all classes of public states of a game, as flat tables that compiled kernels walk.
+"""The search trees of all public-state classes of a game, as flat tables for compiled kernels.
 
-A class's search tree is the same for every game that stands there, so a batch holds it once: every row and entry of it is a
-vector over the games of a group, and kernels are ordinary loops over rows whose every step handles the whole group.
+A class's search tree is the same for every game at that class, so a batch holds it once: each of its rows and entries is a
+vector over a group of games, and kernels are plain loops over rows in which every step handles the whole group.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Table = NDArray[np.int32]
 Weights = NDArray[np.float32]
 
 TILES = ((32, 8), (128, 32))
-"""Rows of a tile where nobody has more than so many private states; `WIDE_TILE` where somebody does."""
+"""Pairs (most private states, rows of a tile); beyond the last pair a tile has `WIDE_TILE` rows."""
 WIDE_TILE = 64
 PASSES, ENDS, ACTS = 0, 1, 2
-"""Rows that add up what is below, rows whose values come from meetings, and rows whose player decides."""
+"""Kinds of rows: the value is the sum of those below, it comes from meetings, or the row's player decides."""
 MAX_CLASSES = 10_000
-"""Classes of a game that is expanded from its rules."""
+"""Largest number of classes for a game expanded from its rules."""
 
 
 @dataclass(frozen=True)
@@ -42,23 +42,24 @@ class PlayerTables:
     """One player's rows in the search trees of classes `0 .. C - 1`, one class after the other; indices count within a class.
 
     Attributes:
-      row_start: `[C + 1]` where a class's rows start.
-      num_roots: `[C]` rows at the root: the player's private states at the public state.
+      row_start: `[C + 1]` the rows of class c are `row_start[c]:row_start[c + 1]`.
+      num_roots: `[C]` the number of root rows: the player's private states at the public state.
       parent: `[R]` the row above, -1 at roots.
-      entry: `[R]` the entry of the own action that led here, -1 where another moved.
-      first_entry: `[R]` and
-      num_actions: `[R]` the entries of a row whose player acts; 0 actions where it does not.
-      opens: `[R]` 1 where a row, counting backwards, is the first to add its value to its parent or entry.
+      entry: `[R]` the entry of the player's own action that led here, -1 if it did not move.
+      first_entry: `[R]` the first entry of a row whose player acts; -1 elsewhere.
+      num_actions: `[R]` the number of actions of a row whose player acts; 0 elsewhere.
+      opens: `[R]` 1 if a row is the first, counting backwards, to add its value to its parent or entry.
       leaf: `[R]` the leaf a row belongs to, -1 elsewhere.
-      state: `[R]` a leaf row's private state.
-      meeting_start: `[R + 1]` which rows of the opponent a terminal or leaf row can meet (see `_merged_payoffs`):
-      meeting_row: `[J]` the opponent's row, and
-      meeting_weight: `[J]` at terminal rows chance times this player's return, at leaves chance.
-      tile_start: `[C + 1]` tiles: up to `SearchTables.tile` neighbouring rows that can be handled at once, since they do the
-        same and pass their values to different places.
-      tile_row: `[tiles]` the first row of each,
-      tile_size: `[tiles]` its rows, and
-      tile_kind: `[tiles]` what they do: `PASSES`, `ENDS` or `ACTS`.
+      state: `[R]` a leaf row's private state, 0 elsewhere.
+      meeting_start: `[R + 1]` the meetings of row r are `meeting_start[r]:meeting_start[r + 1]`. Only terminal and leaf rows
+        have any (see `_merged_payoffs`).
+      meeting_row: `[J]` the opponent's row in each meeting.
+      meeting_weight: `[J]` chance times this player's return at terminal rows, chance alone at leaves.
+      tile_start: `[C + 1]` the tiles of class c are `tile_start[c]:tile_start[c + 1]`. A tile is up to `SearchTables.tile`
+        adjacent rows of one kind that pass their values to different places, so they can be handled at once.
+      tile_row: `[tiles]` the first row of each tile.
+      tile_size: `[tiles]` the number of rows of each tile.
+      tile_kind: `[tiles]` the kind of its rows: `PASSES`, `ENDS` or `ACTS`.
     """
 
     row_start: Table
@@ -85,14 +86,14 @@ class SearchTables:
 
     Attributes:
       players: both players' rows.
-      entry_start: `[C + 1]` where a class's entries would start in one list of all.
-      entry_player: `[entries]`.
-      num_entry_actions: `[entries]` how many actions there are to choose from at the entry's infostate.
-      leaf_start: `[C + 1]` leaves.
+      entry_start: `[C + 1]` the start of each class's entries if all classes' entries are concatenated.
+      entry_player: `[entries]` the player of each entry.
+      num_entry_actions: `[entries]` the number of actions at each entry's infostate.
+      leaf_start: `[C + 1]` the leaves of class c are `leaf_start[c]:leaf_start[c + 1]`.
       leaf_class: `[leaves]` the class of the public state at each leaf.
       leaf_row: for both players `[leaves]`, the first row of each leaf.
-      leaf_deals: `[leaves, H, H]` chance weights of the pairs of private states at each leaf, and
-      deals: `[C, H, H]` at the root.
+      leaf_deals: `[leaves, H, H]` the chance weights of the pairs of private states at each leaf.
+      deals: `[C, H, H]` the chance weights of the pairs of private states at each class's root.
     """
 
     players: tuple[PlayerTables, PlayerTables]
@@ -107,12 +108,12 @@ class SearchTables:
 
     @property
     def num_private_states(self) -> int:
-        """`H`: the most private states either player has at any public state."""
+        """`H`: the largest number of private states that a player has at any public state."""
         return int(self.deals.shape[1])
 
     @property
     def tile(self) -> int:
-        """The most rows of a tile."""
+        """The largest number of rows of a tile."""
         return _tile(self.num_private_states)
 
 
@@ -120,20 +121,20 @@ class SearchSpace:
     """A game prepared for search: its classes of public states, and each class's depth-limited subgame.
 
     Attributes:
-      source: where the subgames come from; it knows all classes.
+      source: the source of the subgames, which knows all classes.
       subgames: `[C]` the subgame of each class.
-      tables: all of them, flat.
-      root_class: `[K]` the classes of the public states that games open with, those that are over at once left out.
-      root_chance: `[K]` how likely each of them is.
-      root_reaches: `[K, 2, H]` the players' reaches there, scaled to sum to 1.
+      tables: all subgames as flat tables.
+      root_class: `[K]` the classes of the decisions that open the game.
+      root_chance: `[K]` the probability of each opening.
+      root_reaches: `[K, 2, H]` the players' reaches at each opening, scaled to sum to 1.
     """
 
     def __init__(self, source: SubgameSource, watch: Callable[[int], None] = lambda _: None) -> None:
         """Builds the subgame of every class.
 
         Args:
-          source: where they come from.
-          watch: called with the pairs of private states in the subgames so far, after each of them.
+          source: the source of the subgames.
+          watch: called after each subgame with the number of pairs of private states so far.
         """
         self.source = source
         self.subgames: list[ClassSubgame] = []
@@ -155,57 +156,57 @@ class SearchSpace:
 
     @property
     def depth(self) -> Depth:
-        """Actions a search looks ahead, or `round`; None to the end of the game."""
+        """The number of actions a search looks ahead, or `round`; None to the end of the game."""
         return self.source.depth
 
     @property
     def num_classes(self) -> int:
-        """`C`."""
+        """`C`: the number of classes."""
         return len(self.subgames)
 
     @property
     def compiled(self) -> bool:
-        """Whether the game was compiled as a whole; exact figures need that."""
+        """Whether the game was compiled as a whole, which exact figures need."""
         return isinstance(self.source, TreeSource)
 
     @property
     def tree(self) -> PublicTree:
-        """The whole game, where it was compiled."""
+        """The whole game, if it was compiled."""
         return self._compiled().tree
 
     @property
     def classes(self) -> PublicClasses:
-        """Which public states of the whole game play alike, where it was compiled."""
+        """The classes of the whole game's public states, if it was compiled."""
         return self._compiled().classes
 
     @property
     def perfect_information(self) -> bool:
-        """Whether nobody ever has more than one private state."""
+        """Whether neither player ever has more than one private state."""
         return self.tables.num_private_states == 1
 
     def subgame_at(self, node: int) -> Subgame:
-        """Returns the subgame at any decision of the whole game, from unit reaches; it is laid out like its class's."""
+        """Returns the subgame at any decision of the whole game, from unit reaches, laid out like its class's subgame."""
         if node not in self._at_node:
             self._at_node[node] = self._compiled().cut(node)
         return self._at_node[node]
 
     def places_at(self, node: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Returns where the nodes and the entries of the subgame at a decision lie in the whole game; nothing is cut out."""
+        """Returns the nodes and entries of the whole game that make up the subgame at a decision, without cutting it out."""
         return subgame_places(self.tree, node, self.depth)
 
     def start_classes(self) -> NDArray[np.int64]:
-        """Returns the classes, in order, that searches start at where each starts at a leaf of the one before."""
-        found = set(self.root_class.tolist())
-        starts, pending = self.tables.leaf_start, sorted(found)
+        """Returns, in order, the classes at which searches can start if each one starts at a leaf of the one before."""
+        reached = set(self.root_class.tolist())
+        starts, pending = self.tables.leaf_start, sorted(reached)
         while pending:
             c = pending.pop()
-            below = set(self.tables.leaf_class[starts[c] : starts[c + 1]].tolist()) - found
-            found |= below
+            below = set(self.tables.leaf_class[starts[c] : starts[c + 1]].tolist()) - reached
+            reached |= below
             pending += sorted(below)
-        return np.array(sorted(found))
+        return np.array(sorted(reached))
 
     def at_depth(self, depth: Depth) -> SearchSpace:
-        """Returns the same game prepared for searches of another depth; its classes keep their numbers."""
+        """Returns the same game prepared for searches of another depth, with the same class numbers."""
         return SearchSpace(self.source.at_depth(depth))
 
     @cached_property
@@ -227,10 +228,10 @@ def game_space(game: Game[Any], depth: Depth) -> SearchSpace:
     """Returns a game prepared for searches of `depth`: compiled if it fits into memory, else expanded from its rules.
 
     Raises:
-      TacitError: it fits neither way, or breaks the rules that `check_game` explains.
+      TacitError: The game fits neither way, or breaks the rules that `check_game` explains.
     """
     if fits_memory(game, has_direct_builder(game)) or not can_expand(game):
-        return search_space(compile_game(game), depth)  # refuses what does not fit
+        return search_space(compile_game(game), depth)  # raises if it does not fit
     watch = MemoryWatch(game, Budget(memory_limit()), lambda _: None)
     source = RuleSource(game, depth)
     source.explore_all(MAX_CLASSES)
@@ -260,7 +261,7 @@ def _make_tables(subgames: list[ClassSubgame]) -> SearchTables:
 
 
 def _padded(joints: list[Floats], most: int) -> Weights:
-    """Returns `[n, H, H]` matrices of chance weights, filled up with zeros."""
+    """Returns `[n, H, H]` matrices of chance weights, padded with zeros."""
     padded = np.zeros((len(joints), most, most), np.float32)
     for number, joint in enumerate(joints):
         padded[number, : joint.shape[0], : joint.shape[1]] = joint
@@ -280,13 +281,13 @@ def _class_tables(tree: PublicTree, tile: int) -> tuple[PlayerTables, PlayerTabl
 
 
 def _targets(tree: PublicTree, player: int) -> NDArray[np.int64]:
-    """Returns `[R]` where each row passes its value on: `R` plus the own entry that led to it, or the row above."""
+    """Returns `[R]` the target of each row's value: `R` plus the own entry that led to the row, or the row above."""
     rows = tree.rows[player]
     return np.where(rows.entry == tree.num_entries, rows.parent, len(rows) + rows.entry.astype(np.int64))
 
 
 def edge_above(tree: PublicTree) -> NDArray[np.int64]:
-    """Returns `[N]` the first node that the same action, of the mover's first private state there, leads to; 0 at the root."""
+    """Returns `[N]` the first node after the same action (by the mover's first private state there); 0 at the root."""
     nodes, action = tree.require_nodes(), np.zeros(len(tree.require_nodes()), np.int64)
     mover = nodes.actor[nodes.parent]
     for player in (0, 1):
@@ -298,10 +299,10 @@ def edge_above(tree: PublicTree) -> NDArray[np.int64]:
 
 
 def _merged_payoffs(tree: PublicTree, targets: tuple[NDArray[np.int64], NDArray[np.int64]]) -> tuple[NDArray[np.int32], Floats]:
-    """Returns `[2, Z]` pairs of terminal rows and `[Z]` what they pay, as few as there can be.
+    """Returns `[2, Z]` pairs of terminal rows and `[Z]` their payoffs, as few as possible.
 
-    Terminal rows that pass their values to the same place are reached alike. So where one action ends the game in several ways,
-    such as the boards that can follow when both players are all in, one row stands for all.
+    Terminal rows that pass their values to the same place have the same reach. So if one action ends the game in several ways,
+    such as the boards that can follow when both players are all in, one row stands for all of them.
     """
     nodes, edge, merged = tree.require_nodes(), edge_above(tree), []
     for player in (0, 1):
@@ -323,7 +324,7 @@ def _player_tables(
     acting = rows.infostate != NOT_ACTING
     infostate = np.where(acting, rows.infostate, 0)
     entry = np.where(rows.entry == tree.num_entries, -1, rows.entry)
-    # The last row of each target comes first backwards.
+    # Going backwards, the last row of each target comes first.
     opens = np.zeros(len(rows), np.int32)
     opens[len(rows) - 1 - np.unique(target[::-1], return_index=True)[1]] = 1
     node = nodes.of_row[player]
@@ -361,12 +362,12 @@ def _player_tables(
 
 
 def _tiles(node: NDArray[np.int64], kind: NDArray[np.int64], target: NDArray[np.int64], most: int) -> list[int]:
-    """Returns the first row of each tile: it ends with its node, its kind, `most` rows, or a target that it has already."""
+    """Returns the first row of each tile. A tile ends with its node, its kind, `most` rows, or a repeated target."""
     first: list[int] = []
     targets: set[int] = set()
     for row in range(len(node)):
-        goes_on = bool(first) and node[row] == node[row - 1] and kind[row] == kind[row - 1] and len(targets) < most
-        if not goes_on or (int(target[row]) in targets and target[row] >= 0):
+        continues = bool(first) and node[row] == node[row - 1] and kind[row] == kind[row - 1] and len(targets) < most
+        if not continues or (int(target[row]) in targets and target[row] >= 0):
             first.append(row)
             targets = set()
         targets.add(int(target[row]) if target[row] >= 0 else -1 - row)  # roots pass nothing on
@@ -374,7 +375,7 @@ def _tiles(node: NDArray[np.int64], kind: NDArray[np.int64], target: NDArray[np.
 
 
 def _join(parts: list[PlayerTables]) -> PlayerTables:
-    """Returns many classes' tables as one: starts are shifted, everything else counts within a class."""
+    """Returns the tables of many classes as one: starts are shifted, all other indices count within a class."""
     joined: dict[str, Any] = {}
     for field in fields(PlayerTables):
         values = [getattr(part, field.name) for part in parts]

@@ -1,12 +1,12 @@
-"""The sequence layout: any public tree by what each player did itself, several infostates to a vector.
+"""The sequence layout: any public tree by each player's own action sequences, with several infostates to a vector.
 
-A player's reach changes only where it acts itself, so all of its rows since its last action share one number. A *sequence* is
-such a number: an own action with everything that led to it (an entry), or a root row. Reach and values of a player are over
-its sequences, which are far fewer than its rows where the opponent's moves or chance are observed.
+A player's reach changes only where it acts itself, so all of its rows since its last action share one number. A *sequence*
+stands for such a group: an own action with everything that led to it (an entry), or a root row. A player's reach and values are
+indexed by its sequences, which are far fewer than its rows if it observes the opponent's moves or chance.
 
-Infostates with as many own decisions before them and as many actions never depend on each other, so `LANES` of them make a
-*block* that a CPU updates as one vector. Terminal pairs lie in blocks as well: `LANES` sequences side by side, the pairs of
-each one below the other (sliced ELLPACK, Kreutzer et al. 2014).
+Infostates with equal numbers of actions and of earlier own decisions never depend on each other, so `LANES` of them form a
+*block* that a CPU updates as one vector. Terminal pairs are in blocks as well: `LANES` sequences side by side, each with its
+pairs below one another (sliced ELLPACK, Kreutzer et al. 2014).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from scipy.sparse import coo_matrix, csr_matrix
 from tacit.tree.public_tree import Floats, Ints, PublicTree, chunks_of_nodes
 
 LANES = 4
-"""Infostates to a block: one AVX2 register of float64."""
+"""Infostates in a block: one AVX2 register of float64."""
 _SORT_WINDOW = 4_096
-"""Sequences with as many pairs are put side by side within so many, lest neighbours in memory end up far apart."""
+"""Sequences are sorted by number of pairs only within windows of this size, so that neighbours in memory stay close."""
 
 
 @dataclass(frozen=True)
 class PairBlocks:
-    """What one player's sequences get when the game ends, as a sparse matrix times the opponent's reach.
+    """One player's payoffs by sequence, as a sparse matrix to be multiplied by the opponent's reach.
 
     Attributes:
-      own: `[C, LANES]` the sequences of each block of pairs; the unused one where a lane is empty.
-      start: `[C + 1]` the pairs of block c are rows `start[c]:start[c + 1]`.
+      own: `[C, LANES]` the sequences of each block of pairs; the unused sequence where a lane is empty.
+      start: `[C + 1]` the pairs of block c are rows `start[c]:start[c + 1]` of `other` and `payoff`.
       other: `[P, LANES]` the opponent's sequence of each pair.
       payoff: `[P, LANES]` the player's return times chance, 0 in empty lanes.
     """
@@ -44,14 +44,14 @@ class PairBlocks:
 
 @dataclass(frozen=True)
 class PlayerSequences:
-    """One player's sequences, as positions in a flattened `[Q, LANES]`: root rows, an unused one, then the entries.
+    """One player's sequences, as positions in a flattened `[Q, LANES]`: root rows, an unused sequence, then the entries.
 
     Attributes:
-      num_rows: `Q`.
+      num_rows: `Q`, the number of rows.
       blocks: the player's blocks of infostates are `blocks[0]:blocks[1]`.
       shift: row m of the entries `[M, LANES]` is row `m + shift` of the sequences.
       of_row: `[R]` the sequence of each of the tree's rows.
-      pairs: what the sequences get when the game ends.
+      pairs: the payoffs of the sequences.
     """
 
     num_rows: int
@@ -67,9 +67,9 @@ class SequenceLayout:
 
     Attributes:
       block_start: `[B + 1]` the actions of block b are rows `block_start[b]:block_start[b + 1]` of the entries `[M, LANES]`.
-      above: `[B, LANES]` the sequence (of its player) that each infostate follows; the unused one where a lane is empty.
-      entry_position: `[E]` where each entry of the tree lies in a flattened `[M, LANES]`.
-      infostate_position: `[S]` where each infostate lies in a flattened `[B, LANES]`.
+      above: `[B, LANES]` the sequence (of its player) that each infostate follows; the unused sequence where a lane is empty.
+      entry_position: `[E]` the position of each entry of the tree in a flattened `[M, LANES]`.
+      infostate_position: `[S]` the position of each infostate in a flattened `[B, LANES]`.
       players: the sequences of each player.
     """
 
@@ -81,7 +81,7 @@ class SequenceLayout:
 
 
 def sequence_layout(tree: PublicTree) -> SequenceLayout:
-    """Returns the tree in sequences. A player's blocks are in the order of its decisions, player 0's before player 1's."""
+    """Returns the tree in sequences. Blocks are ordered by player, then by the number of earlier own decisions."""
     num_actions = np.diff(tree.entry_start).astype(np.int64)
     last_entry, depth = zip(*(_last_own_actions(tree, player) for player in (0, 1)), strict=True)
     decisions = np.zeros(tree.num_infostates, np.int64)
@@ -123,7 +123,7 @@ def sequence_layout(tree: PublicTree) -> SequenceLayout:
 
 
 def _last_own_actions(tree: PublicTree, player: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns `[R]` the last own entry on the way to each row, `E` plus the root's number if none, and how many there were."""
+    """Returns `[R]` the last own entry on the way to each row (`E` plus the root's number if none) and the number of them."""
     rows = tree.rows[player]
     last, depth = np.arange(len(rows)) + tree.num_entries, np.zeros(len(rows), np.int64)
     for start, end in zip(rows.level_start[1:-1], rows.level_start[2:], strict=True):
@@ -135,7 +135,7 @@ def _last_own_actions(tree: PublicTree, player: int) -> tuple[NDArray[np.int64],
 
 
 def _side_by_side(begins: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Returns the block and lane of each item of a list in which True begins a group; no block has items of two groups."""
+    """Returns the block and lane of each item, where True begins a group; no block mixes two groups."""
     group = np.cumsum(begins) - 1
     sizes = np.bincount(group)
     place = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -144,7 +144,7 @@ def _side_by_side(begins: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray
 
 
 def _paid(tree: PublicTree, of_row: list[NDArray[np.int64]], sizes: list[int]) -> csr_matrix:
-    """Returns `[sizes[0], sizes[1]]` what pairs of sequences pay player 0 times chance, each pair once and no zeros."""
+    """Returns `[sizes[0], sizes[1]]` player 0's payoff times chance by pair of sequences, without zeros."""
     rows = (of_row[player].astype(np.int32)[tree.payoff_rows[player]] for player in (0, 1))
     paid = coo_matrix((tree.payoff, tuple(rows)), shape=tuple(sizes)).tocsr()
     paid.eliminate_zeros()
@@ -153,11 +153,11 @@ def _paid(tree: PublicTree, of_row: list[NDArray[np.int64]], sizes: list[int]) -
 
 
 def _pair_blocks(paid: csr_matrix, unused: list[int]) -> PairBlocks:
-    """Returns pairs in blocks: each own sequence takes a lane, beside others with about as many pairs.
+    """Returns pairs in blocks: each own sequence takes a lane, next to others with about as many pairs.
 
     Args:
-      paid: `[own sequences, the opponent's]` what pairs pay the player.
-      unused: each one's unused sequence, the player's first.
+      paid: `[own sequences, opponent's sequences]` the player's payoffs.
+      unused: the unused sequences, the player's own first.
     """
     counts = np.diff(paid.indptr)
     sequences = np.flatnonzero(counts)

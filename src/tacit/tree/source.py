@@ -1,15 +1,15 @@
 """Sources of subgames: from a class of public states and a depth to a subgame tree.
 
-A *class* is a set of public states that play alike, whatever came before (`tree.classes`). Self-play and a value network need
-no more of a game than its classes and the depth-limited subgame at each. Two sources provide them:
+A *class* is a set of public states that play alike, whatever came before (`tree.classes`). All that self-play and a value
+network need of a game are its classes and the depth-limited subgame at each. Two sources provide them:
 
 - `TreeSource` cuts subgames out of a compiled tree and finds the classes by comparing what follows each public state.
-- `RuleSource` expands subgames from the rules when asked. Classes are the game's own `public_key`s; where the game gives none,
-  every public state is its own class. Nothing is compiled as a whole, so games far too large for that can be searched.
+- `RuleSource` expands subgames from the rules on demand. Classes are the game's own `public_key`s; if the game has none, every
+  public state is its own class. The game is never compiled as a whole, so games far too large for that can be searched.
 
-Both number classes from 0 in the order they are found, and build the same subgames: unit reaches at the root, chance weights
-that sum to 1 there, breadth-first order, and at a leaf the private states in the order of its class's own root. Private states
-come in the order of the generic compiler (`compile_game(game, direct=False)`), which direct builders may not share.
+Both number classes from 0 in the order they are found, and build the same subgames: unit reaches and chance weights that sum to
+1 at the root, nodes in breadth-first order, and each leaf's private states in the order of its class's own root. Private states
+are in the order of the generic compiler (`compile_game(game, direct=False)`), from which direct builders may differ.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Roots(NamedTuple):
     """The decisions that a game can start with.
 
     Attributes:
-      classes: `[K]` their classes.
-      chances: `[K]` how likely each is.
+      classes: `[K]` the class of each opening decision.
+      chances: `[K]` the probability of each opening decision.
     """
 
     classes: Ints
@@ -53,7 +53,7 @@ class ClassSubgame(NamedTuple):
 
     Attributes:
       tree: the subgame, from unit reaches.
-      node_class: `[N]` the class of each of its nodes, `NO_CLASS` at terminal ones.
+      node_class: `[N]` the class of each node of `tree`, `NO_CLASS` at terminal nodes.
     """
 
     tree: PublicTree
@@ -61,7 +61,7 @@ class ClassSubgame(NamedTuple):
 
 
 class SubgameSource(Protocol):
-    """Where search gets its trees.
+    """A source of search trees.
 
     Attributes:
       game: the rules.
@@ -74,11 +74,11 @@ class SubgameSource(Protocol):
     roots: Roots
 
     def __len__(self) -> int:
-        """Returns how many classes are known so far."""
+        """Returns the number of classes known so far."""
         ...
 
     def at_depth(self, depth: Depth) -> Self:
-        """Returns a source of the same classes, under the same numbers, whose subgames look so far ahead."""
+        """Returns a source of the same classes, with the same numbers, whose subgames look `depth` ahead."""
         ...
 
     def subgame(self, public_class: int) -> ClassSubgame:
@@ -87,12 +87,12 @@ class SubgameSource(Protocol):
 
 
 class _Deepened:
-    """What sources have in common: their classes do not depend on how far subgames look ahead."""
+    """The common part of sources, whose classes do not depend on how far subgames look ahead."""
 
     depth: Depth
 
     def at_depth(self, depth: Depth) -> Self:
-        """Returns a source of the same classes, under the same numbers, whose subgames look so far ahead."""
+        """Returns a source of the same classes, with the same numbers, whose subgames look `depth` ahead."""
         check_depth_limit(depth)
         other = copy.copy(self)
         other.depth = depth
@@ -116,7 +116,7 @@ class TreeSource(_Deepened):
         return len(self.classes)
 
     def cut(self, node: int) -> Subgame:
-        """Returns the subgame at a decision of the tree, from unit reaches; its rows and entries lie as in its class's."""
+        """Returns the subgame at a decision of the tree, from unit reaches, laid out like its class's subgame."""
         first, second = (np.ones(int(start[node + 1] - start[node])) for start in self.tree.require_nodes().row_start)
         return extract_subgame(PublicBeliefState(self.tree, node, (first, second)), self.depth)
 
@@ -130,10 +130,10 @@ class _RuleClass:
     """A class found by following the rules.
 
     Attributes:
-      root: the histories of the public state where it was found first, and what everyone knows there.
+      root: the histories of the public state where the class was first found, and the common knowledge there.
       joint: `[H0, H1]` chance weights of the pairs of private states, summing to 1.
-      legal: `[H]` the legal actions of each private state of the player to act.
-      step: what follows one action later, once that is known.
+      legal: `[H]` the legal actions in each private state of the player to act.
+      step: the class's expansion by one action, or None if not expanded yet.
     """
 
     root: PublicRoot
@@ -145,14 +145,14 @@ class _RuleClass:
 class RuleSource(_Deepened):
     """Subgames expanded from the rules, class by class.
 
-    A class is expanded by one action, once; subgames of any depth are put together from these steps.
+    Each class is expanded once, by one action; subgames of any depth are assembled from these steps.
     """
 
     def __init__(self, game: Game[Any], depth: Depth) -> None:
         """Starts with the classes at the start of the game.
 
         Raises:
-          TacitError: the game names its infostates instead of sending observations, or nobody ever decides anything.
+          TacitError: The game names its infostates instead of sending observations, or has no decisions.
         """
         check_depth_limit(depth)
         self.game = game
@@ -182,7 +182,7 @@ class RuleSource(_Deepened):
         """Finds all classes of the game.
 
         Raises:
-          TacitError: there are more than `limit`.
+          TacitError: The game has more than `limit` classes.
         """
         public_class = 0
         while public_class < len(self._classes):
@@ -190,12 +190,12 @@ class RuleSource(_Deepened):
             if len(self._classes) > limit:
                 raise TacitError(
                     f"{self.game} has more than {limit:,} classes of public states: "
-                    "choose smaller parameters, or give the game a public_key() that forgets more"
+                    "choose smaller parameters, or give the game a public_key() that merges more states"
                 )
             public_class += 1
 
     def _levels(self, public_class: int) -> Iterator[list[Opened]]:
-        """Yields, level by level, the nodes of a subgame that have children, their steps, and the chance of being there."""
+        """Yields, level by level, the nodes of a subgame that have children, with their steps and chances."""
         level, num_nodes, depth = [(0, public_class, 1.0)], 1, 0
         while level and depth != self.depth:
             opened = [Opened(node, self._step(number), scale) for node, number, scale in level]
@@ -226,11 +226,11 @@ class RuleSource(_Deepened):
                     child_chance=np.bincount(child_of_pair, growth.joint_chance, len(children)).tolist(),
                     begins_round=growing.tree.begins_round[1:].tolist(),
                 )
-            known.root.histories.states.clear()  # the step says all that follows
+            known.root.histories.states.clear()  # the step has everything that follows
         return known.step
 
     def _find(self, growing: GrowingTree, leaf: int, above: int) -> int:
-        """Returns the class at a leaf, new or known, found one action below the class `above`."""
+        """Returns the class, new or known, of a leaf one action below the class `above`."""
         tree, histories = growing.tree, growing.histories(leaf)
         nodes = tree.require_nodes()
         keys = {self.game.public_key(state) for state in histories.states}
@@ -250,24 +250,24 @@ class RuleSource(_Deepened):
                 legal[row] = tuple(self.game.legal_actions(state))
         weighted = Histories(histories.actor, histories.states, histories.rows, [scale * c for c in histories.chance])
         root = PublicRoot(weighted, (labels[0], labels[1]), tree.public_label(leaf))
-        found = _RuleClass(root, scale * joint, [legal[row] for row in range(len(legal))])
+        candidate = _RuleClass(root, scale * joint, [legal[row] for row in range(len(legal))])
         number = self._number.setdefault(name, len(self._classes))
         if number == len(self._classes):
-            self._classes.append(found)
+            self._classes.append(candidate)
         else:
-            self._check_alike(key, self._classes[number], found)
+            self._check_alike(key, self._classes[number], candidate)
         return number
 
     def _check_alike(self, key: Any, known: _RuleClass, found: _RuleClass) -> None:
-        what = None
+        difference = None
         if known.root.labels != found.root.labels:
-            what = "private states"
+            difference = "private states"
         elif not np.allclose(known.joint, found.joint, rtol=1e-9, atol=0.0):
-            what = "chance weights"
+            difference = "chance weights"
         elif known.legal != found.legal:
-            what = "legal actions"
-        if what is not None:
+            difference = "legal actions"
+        if difference is not None:
             raise TacitError(
                 f"{self.game}: public_key() is {key!r} both at {known.root.label!r} and at {found.root.label!r}, "
-                f"which have different {what}; tell them apart in the key"
+                f"which have different {difference}; make the keys differ"
             )

@@ -1,4 +1,4 @@
-"""Subgames put together from steps: what follows one action later, known once for a whole class of public states."""
+"""Subgames assembled from steps: the expansion of a public-state class by one action, done once for the whole class."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tacit.tree.public_tree import PublicTree
 
 @dataclass(frozen=True)
 class ClassStep:
-    """A class's root and what follows one action later; nodes, rows and entries are counted from the root's first.
+    """A class's root and its expansion by one action; nodes, rows and entries count from the root's first.
 
     Attributes:
       root: the root alone.
-      growth: what opening it adds.
-      child_class: `[children]` the class of each child, `NO_CLASS` at terminal ones.
+      growth: the additions when the root is opened.
+      child_class: `[children]` the class of each child, `NO_CLASS` at terminal children.
       child_chance: `[children]` the sum of the chance weights of each child.
-      begins_round: `[children]` whether chance moved on the way.
+      begins_round: `[children]` whether chance moved on the way to each child.
     """
 
     root: Growth
@@ -47,7 +47,7 @@ class Opened(NamedTuple):
 
 
 def build_subgame(game: Game[Any], root: Growth, levels: Iterable[list[Opened]]) -> PublicTree:
-    """Returns the subgame that starts at `root` and goes on, level by level, below the opened nodes."""
+    """Returns the subgame that starts at `root` and continues, level by level, below the opened nodes."""
     parts, row_start = [root], [[0], [0]]
     num_rows, num_entries = [len(rows.parent) for rows in root.rows], 0
     for level in levels:
@@ -65,13 +65,13 @@ def build_subgame(game: Game[Any], root: Growth, levels: Iterable[list[Opened]])
 
 
 def _place(opened: Opened, above: list[int], num_rows: list[int], num_entries: int) -> Growth:
-    """Returns the growth of a step as it is numbered in a larger tree.
+    """Returns the growth of a step, renumbered for a larger tree.
 
     Args:
-      opened: the node below which it goes.
+      opened: the node that it goes below.
       above: each player's first row at the node.
-      num_rows: each player's rows so far.
-      num_entries: entries so far.
+      num_rows: the number of rows of each player so far.
+      num_entries: the number of entries so far.
     """
     growth, chance = opened.step.growth, opened.chance
     rows = []

@@ -21,13 +21,13 @@ class RowStrategy(Strategy):
     """A strategy of a public tree.
 
     Attributes:
-      tree: The tree whose infostates are meant.
+      tree: The tree that the infostates belong to.
     """
 
     tree: PublicTree
 
     def decision(self, infostate: int) -> Decision:
-        """Returns what is played at an infostate."""
+        """Returns the decision at an infostate."""
         tree = self.tree
         player, row = int(tree.infostate_player[infostate]), int(tree.infostate_row[infostate])
         public = "" if tree.nodes is None else tree.label(Spot(tree.node_of_row(player, row)))
@@ -57,7 +57,7 @@ class RowStrategy(Strategy):
         )  # fmt: skip
 
     def _played(self, actor: int, rows: NDArray[np.int64]) -> tuple[list[str], Floats]:
-        """Returns the names of the actions in some rows of the actor, and `[rows, A]` how often each is taken."""
+        """Returns the names of the actions in the given rows of the actor, and `[rows, A]` their probabilities."""
         tree = self.tree
         infostates = tree.rows[actor].infostate[rows].tolist()
         entries = [range(tree.entry_start[infostate], tree.entry_start[infostate + 1]) for infostate in infostates]
@@ -73,12 +73,12 @@ class RowStrategy(Strategy):
 
 
 def action_names(game: Game[Any], player: int, actions: Sequence[int]) -> list[str]:
-    """Returns a player's actions in words, all different."""
+    """Returns distinct names for a player's actions."""
     return distinct_names([game.action_name_for(player, action) for action in actions], actions)
 
 
 def distinct_names(names: list[str], actions: Sequence[int]) -> list[str]:
-    """Returns the names of actions, with the actions' numbers where words alone say too little."""
+    """Returns the names of actions, with the actions' numbers appended if some names are equal."""
     if len(set(names)) < len(names):
         return [f"{name} ({action})" for name, action in zip(names, actions, strict=True)]
     return names

@@ -18,29 +18,29 @@ from tacit.tree.public_tree import LEAF, NO_PARENT, NOT_ACTING, Ints, Nodes, Pla
 Index = NDArray[np.int64]
 ROUND, TWO_ROUNDS = "round", "two rounds"
 Depth = int | str | None
-"""Actions to look ahead, `round` for the rest of the betting round, None for the rest of the game; trees of hold'em also go to
-the end of the next round (`two rounds`)."""
+"""Number of actions to look ahead, `round` for the rest of the betting round, None for the rest of the game. Hold'em trees can
+also go to the end of the next round (`two rounds`)."""
 DEPTH_WITHOUT_ROUNDS = 2
-"""Actions that searches look ahead in games without betting rounds."""
+"""Default search depth, in actions, for games without betting rounds."""
 
 
 def usual_depth(game: AnyGame) -> int | str:
-    """Returns how far to search in a game unless the user says otherwise: to the end of the round, if it has rounds."""
+    """Returns the default search depth for a game: to the end of the round if the game has rounds."""
     return ROUND if has_rounds(game) else DEPTH_WITHOUT_ROUNDS
 
 
 @dataclass(frozen=True)
 class Subgame:
-    """A subgame as a tree of its own, and where its parts lie in the tree it was cut from.
+    """A subgame as a tree of its own, with the places of its parts in the tree it was cut from.
 
     Payoffs and chance weights are divided by the probability of the root, so the root value of `tree` is the value of the
     public belief state.
 
     Attributes:
-      tree: the subgame; its root reaches are the beliefs' reaches.
-      node_index: `[N]` its nodes in the whole tree, ascending like all that follows.
-      row_index: for each player `[R]`, its rows in the whole tree.
-      entry_index: `[E]` its entries in the whole tree.
+      tree: the subgame; its root reaches are the belief state's reaches.
+      node_index: `[N]` the subgame's nodes in the whole tree, ascending.
+      row_index: for each player `[R]`, the subgame's rows in the whole tree, ascending.
+      entry_index: `[E]` the subgame's entries in the whole tree, ascending.
     """
 
     tree: PublicTree
@@ -50,10 +50,10 @@ class Subgame:
 
 
 def check_depth_limit(depth: Depth) -> None:
-    """Refuses what is no depth of a subgame.
+    """Checks that a depth is possible for a subgame.
 
     Raises:
-      TacitError: with what a depth can be.
+      TacitError: It is not; the message says what a depth can be.
     """
     if isinstance(depth, int) and depth < 1:
         raise TacitError(f"the depth of a subgame is at least 1 action, not {depth}")
@@ -66,14 +66,14 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
 
     Args:
       pbs: a node of the whole game (or of a larger subgame) and both players' reaches there.
-      depth: actions after which decision nodes become leaves; `round` cuts where chance has moved, None at the end of the game.
+      depth: number of actions after which decision nodes become leaves; `round` cuts after chance moves, None does not cut.
 
     Raises:
-      TacitError: the game has no public states, the root is no decision, or the beliefs exclude each other.
+      TacitError: The game has no public states, the root is not a decision, or the beliefs exclude each other.
     """
     tree, nodes = pbs.tree, pbs.tree.require_nodes()
     if nodes.actor[pbs.node] in (TERMINAL, LEAF):
-        raise TacitError("a subgame starts at a decision; the game is over at the given public state")
+        raise TacitError("a subgame must start at a decision; the given public state is a leaf or an end of the game")
     check_depth_limit(depth)
     pbs.require_possible()
     node_index, actions = _nodes_below(tree, pbs.node, depth)
@@ -101,7 +101,7 @@ def extract_subgame(pbs: PublicBeliefState, depth: Depth = None) -> Subgame:
 
 
 def subgame_places(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Index]:
-    """Returns the `node_index` and the `entry_index` of the subgame that `extract_subgame` cuts out at a node."""
+    """Returns the `node_index` and `entry_index` of the subgame that `extract_subgame` cuts out at a node."""
     nodes = tree.require_nodes()
     node_index, actions = _nodes_below(tree, root, depth)
     inside = node_index[~_ends(tree, node_index, actions, depth)]
@@ -110,14 +110,14 @@ def subgame_places(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, In
 
 
 def _ends(tree: PublicTree, index: Index, actions: Index, depth: Depth) -> NDArray[np.bool_]:
-    """Returns `[N]` where a depth limit cuts the nodes `index`, which lie so many actions below the root."""
+    """Returns `[N]` True where a depth limit cuts a node of `index`, given each node's number of actions below the root."""
     if depth == ROUND:
         return tree.begins_round[index] & (actions > 0)
     return np.full(len(index), False) if depth is None else actions == depth
 
 
 def _nodes_below(tree: PublicTree, root: int, depth: Depth) -> tuple[Index, Index]:
-    """Returns `[N]` the nodes up to `depth` actions below `root`, ascending, and `[N]` how many actions below it they lie."""
+    """Returns `[N]` the nodes up to `depth` actions below `root`, ascending, and `[N]` their numbers of actions below it."""
     levels, level = [], np.array([root])
     while len(level):
         levels.append(level)
@@ -149,7 +149,7 @@ def _cut_nodes(pbs: PublicBeliefState, index: Index, actions: Index, rows: tuple
 
 
 def _acting(tree: PublicTree, small_nodes: Nodes, player: int, rows: Index) -> Ints:
-    """Returns the infostates of a player in a subgame with the given nodes and rows, leaves not counted."""
+    """Returns the infostates of a player in a subgame with the given nodes and rows, without leaves."""
     acting = rows[small_nodes.actor[small_nodes.of_row[player]] == player]
     infostates: Ints = tree.rows[player].infostate[acting]
     return infostates
@@ -165,7 +165,7 @@ def _cut_rows(
     labels = (pbs.tree.private_label(player, row) for row in index[:num_roots].tolist())
     return PlayerRows(
         parent=parent,
-        entry=entry,  # the number of all entries, where another moved, becomes that of the subgame
+        entry=entry,  # the sentinel, the tree's number of entries, becomes the subgame's
         infostate=np.where(acting, _renumber(infostates, rows.infostate[index]), NOT_ACTING),
         level_start=small_nodes.row_start[player][small_nodes.level_start],
         root_reach=pbs.reaches[player].astype(np.float64),
@@ -174,10 +174,10 @@ def _cut_rows(
 
 
 def _renumber(kept: NDArray[Any], old: NDArray[Any]) -> Ints:
-    """Returns the new numbers of what is kept, `kept` in ascending order (and something harmless for the rest)."""
+    """Returns the new numbers of kept items, given `kept` in ascending order (and something harmless for the rest)."""
     return np.searchsorted(kept, old).astype(np.int32)
 
 
 def _cut_starts(start: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
-    """Returns where ranges start when only those of `index` are kept."""
+    """Returns the starts of ranges when only those of `index` are kept."""
     return np.concatenate([[0], np.cumsum(start[index + 1] - start[index])]).astype(start.dtype)

@@ -1,8 +1,8 @@
-"""How many histories a game has, from random sweeps over its tree (stochastic enumeration, Vaisman & Kroese 2017).
+"""Estimates the number of histories of a game by random sweeps over its tree (stochastic enumeration, Vaisman & Kroese 2017).
 
-A sweep goes down level by level and keeps at most `WIDTH` random states of each, which stand for all of them. Its count is
-unbiased, like that of random descents (Knuth 1975), but it does not miss a few long histories among many short ones: they are
-all that is left in the deeper levels.
+A sweep goes down level by level and keeps at most `WIDTH` random states of each level, which stand for all of them. Its count
+is unbiased, like that of random descents (Knuth 1975), but it does not miss a few long histories among many short ones: only
+the long ones are left on the deeper levels.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from tacit.games import answers
 from tacit.games.base import CHANCE, TERMINAL, Game, InfostateGame, check_depth
 
 WIDTH = 64
-"""States kept of a level."""
+"""States kept of each level."""
 NUM_SWEEPS = 8
-"""All of them count too many with probability 1/256 if a sweep does so half of the time; long tails make that rarer."""
+"""All 8 overcount with probability 1/256 if each does so half of the time; long tails make that rarer."""
 MAX_VISITS = 10_000
-"""States after which a sweep ends and leaves deeper levels uncounted: a second's work where rules are slow."""
+"""States after which a sweep stops and leaves deeper levels uncounted: a second's work if the rules are slow."""
 _PLENTY = 1e30
 BYTES_PER_STRING = 50
-"""A Python string, beside its characters."""
+"""Overhead of a Python string, without its characters."""
 
 
 class TreeCount(NamedTuple):
     """The size of a game's tree.
 
     Attributes:
-      histories: decision and terminal histories, the mean of all sweeps.
-      least: the smallest count of a sweep.
-      name_bytes: the names of infostates at all histories, for a game that has names.
+      histories: the number of decision and terminal histories, the mean over all sweeps.
+      least: the smallest count of any sweep.
+      name_bytes: the memory for infostate names at all histories, in games that have names.
     """
 
     histories: int
@@ -40,7 +40,7 @@ class TreeCount(NamedTuple):
 
 
 def count_tree(game: Game[Any]) -> TreeCount:
-    """Returns estimates from a few sweeps, exact where no level was larger than a sweep keeps."""
+    """Returns estimates from a few sweeps; they are exact if no level has more than `WIDTH` states."""
     generator = random.Random(0)
     counts = [_sweep(game, generator) for _ in range(NUM_SWEEPS)]
     histories, name_bytes = (sum(part) / NUM_SWEEPS for part in zip(*counts, strict=True))
@@ -48,8 +48,8 @@ def count_tree(game: Game[Any]) -> TreeCount:
 
 
 def _sweep(game: Game[Any], generator: random.Random) -> tuple[float, float]:
-    """Returns the histories that one sweep counts, and the bytes of their infostates' names."""
-    states, weight = [game.initial_state()], 1.0  # how many states of its level each one stands for
+    """Returns one sweep's count of histories, and the bytes of their infostate names."""
+    states, weight = [game.initial_state()], 1.0  # the number of states of its level that each one stands for
     histories = name_bytes = 0.0
     visits = 0
     for depth in count():

@@ -1,7 +1,7 @@
-"""Public trees of games whose private states are dealt once: one deal of lanes, then public moves only.
+"""Public trees of games that deal private states once and then have public moves only.
 
-Dice and poker with a small deck are of this kind. Their public trees follow from the bids or bets alone, so nothing walks over
-histories: a direct builder lists the public states, and the rows are one vectorised sweep.
+Liar's dice and small-deck poker are such games. Their public trees follow from the bids or bets alone, so nothing walks over
+histories: a direct builder lists the public states, and one vectorised sweep makes the rows.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class UniformTables:
-    """Public states, and which deals are alive and what they pay at each.
+    """Public states, with the deals that are possible at each and their payoffs.
 
     Attributes:
-      parent: `[N]`, `NO_PARENT` at the root; breadth first, siblings in the order of their actions.
-      actor: `[N]`.
-      action: `[N]` the public action that led to each node, anything at the root.
+      parent: `[N]` the node above, `NO_PARENT` at the root; breadth first, siblings in the order of their actions.
+      actor: `[N]` the player who acts at each node, or `TERMINAL`.
+      action: `[N]` the public action that led to each node; unused at the root.
       token: `[N]` what everyone learnt on arrival.
-      lanes: for each player the names of the private states.
+      lanes: for each player, the names of the private states.
       joint: `[K, H0, H1]` chance weights of the deals; node n has `joint[joint_index[n]]`.
-      joint_index: `[N]`.
+      joint_index: `[N]` the index in `joint` of each node.
       payoff: `[M, H0, H1]` player 0's returns; terminal node n pays `payoff[payoff_index[n]]`.
-      payoff_index: `[N]`, anything at nodes where the game goes on.
+      payoff_index: `[N]` the index in `payoff` of each terminal node; unused elsewhere.
     """
 
     parent: Numbers
@@ -48,13 +48,13 @@ class UniformTables:
 
 
 def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
-    """Returns the public tree of the tables; a private state has a row wherever some deal with it is possible."""
+    """Returns the public tree of the tables; a private state has a row at each node where some deal with it is possible."""
     parent, actor, num_nodes = tables.parent, tables.actor, len(tables.parent)
     alive = [np.any(tables.joint > 0, axis=2 - player)[tables.joint_index] for player in (0, 1)]  # [N, H] each
     counts = [rows.sum(axis=1) for rows in alive]
     num_acting = np.select([actor == 0, actor == 1], counts)
     acting_node = np.repeat(np.arange(num_nodes), num_acting)
-    # An edge is a (node, action) pair: several nodes follow one where chance is public.
+    # An edge is a (node, action) pair: several nodes follow it if chance is public.
     edges, edge_of = np.unique(np.stack([parent[1:], tables.action[1:]]), axis=1, return_inverse=True)
     edge_start = np.searchsorted(edges[0], np.arange(num_nodes + 1))
     num_actions = np.diff(edge_start)[acting_node]
@@ -100,10 +100,10 @@ def uniform_tree(game: Game[Any], tables: UniformTables) -> PublicTree:
 
 
 class _Pairs:
-    """The pairs of rows that meet at nodes: written node by node, because a copy of all of them would be the peak of memory.
+    """The pairs of rows that meet at nodes, written node by node because a copy of them all would set the memory peak.
 
     Attributes:
-      count: `[N]` how many pairs each node has.
+      count: `[N]` the number of pairs at each node.
     """
 
     def __init__(self, tables: UniformTables, counts: list[Numbers]) -> None:
@@ -111,7 +111,7 @@ class _Pairs:
 
         Args:
           tables: the public states.
-          counts: for each player `[N]` how many rows each node has.
+          counts: for each player `[N]` the number of rows at each node.
         """
         self._tables, self._first_row = tables, [starts(part).tolist() for part in counts]
         self._lanes = [np.nonzero(joint) for joint in tables.joint]
@@ -120,7 +120,7 @@ class _Pairs:
         self.count = np.array([len(chance) for chance in self._chance])[tables.joint_index]
 
     def rows(self, nodes: Numbers) -> NDArray[np.int32]:
-        """Returns `[2, n]` the pairs of rows at nodes, one node after the other."""
+        """Returns `[2, n]` the pairs of rows at the given nodes, node by node."""
         out = np.empty((2, self.count[nodes].sum()), np.int32)
         for node, deal, place in self._places(nodes):
             for player in (0, 1):
@@ -128,21 +128,21 @@ class _Pairs:
         return out
 
     def chance(self, nodes: Numbers) -> Floats:
-        """Returns `[n]` their chances."""
+        """Returns `[n]` the chances of these pairs."""
         out = np.empty(self.count[nodes].sum())
         for _, deal, place in self._places(nodes):
             out[place] = self._chance[deal]
         return out
 
     def payoff(self, nodes: Numbers) -> Floats:
-        """Returns `[n]` what they pay player 0, times chance."""
+        """Returns `[n]` player 0's payoffs of these pairs times chance."""
         out, which = np.empty(self.count[nodes].sum()), self._tables.payoff_index.tolist()
         for node, deal, place in self._places(nodes):
             np.multiply(self._chance[deal], self._tables.payoff[which[node]][self._lanes[deal]], out=out[place])
         return out
 
     def _places(self, nodes: Numbers) -> Iterator[tuple[int, int, slice]]:
-        """Yields each node, its deal, and where its pairs lie."""
+        """Yields each node, its deal, and the slice of its pairs."""
         ends = np.cumsum(self.count[nodes])
         deals, sizes = self._tables.joint_index[nodes].tolist(), self.count[nodes].tolist()
         for node, deal, end, size in zip(nodes.tolist(), deals, ends.tolist(), sizes, strict=True):
@@ -150,7 +150,7 @@ class _Pairs:
 
 
 def _places(joint: Floats, lanes: tuple[Numbers, ...]) -> list[NDArray[np.int32]]:
-    """Returns for each player the place of each pair's lane among those that are possible."""
+    """Returns for each player the place of each pair's lane among the possible lanes."""
     possible = (np.any(joint > 0, axis=1), np.any(joint > 0, axis=0))
     return [_ints((np.cumsum(alive) - 1)[lane]) for alive, lane in zip(possible, lanes, strict=True)]
 

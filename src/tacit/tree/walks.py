@@ -1,8 +1,8 @@
-"""A game as a table of random moves: where each pair of infostates leads after each action, and how likely.
+"""A game as a table of random moves: the successors of each pair of infostates after each action, with probabilities.
 
-A public tree folds chance into weights of pairs of rows. A pair's weight divided by that of the pair above it is the chance of
-getting there once the action is taken, so a game is played by walking from pair to pair. Where the payoff hangs on something
-that nobody ever sees, a game ends with its mean.
+A public tree folds chance into weights of pairs of rows. A pair's weight divided by that of the pair above it is the
+probability of getting there once the action is taken, so walking from pair to pair plays the game. If a payoff depends on
+something that no player ever sees, the game ends with the mean payoff.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Longs = NDArray[np.int64]
 
 
 class WalkTable(NamedTuple):
-    """The walks of a game. A *state* is a pair of rows where somebody acts, or a pair at an end of the game.
+    """The walks of a game. A *state* is a pair of rows at a decision or at an end of the game.
 
     Attributes:
-      actor: `[J]` who acts at each state that is no end; states from J on are ends.
-      infostate: `[J]` of the one who acts.
+      actor: `[J]` the player who acts at each decision; states from J on are ends.
+      infostate: `[J]` the actor's infostate at each decision.
       edge_start: `[J]` the edge of the first legal action; the others follow, in the order of the entries.
       arrival_start: `[edges + 1]` the arrivals of an edge are `arrival_start[edge]:arrival_start[edge + 1]`.
       arrival: `[X]` the states that edges lead to.
-      upto: `[X]` cumulated probabilities of an edge's arrivals; the last one is 1.
+      upto: `[X]` cumulative probabilities of each edge's arrivals; the last one is 1.
       first_state: `[Y]` the states that games begin with.
-      first_upto: `[Y]` their cumulated probabilities.
-      payoff: `[ends]` what player 0 gets.
-      entry_start: `[S + 1]` entries of each infostate.
-      entry_infostate: `[E]`.
+      first_upto: `[Y]` the cumulative probabilities of the first states.
+      payoff: `[ends]` player 0's return at each end.
+      entry_start: `[S + 1]` the entries of infostate s are `entry_start[s]:entry_start[s + 1]`.
+      entry_infostate: `[E]` the infostate of each entry.
       entry_action: `[E]` the network's output for each entry, from 0.
       actions: `[A]` the game's action of each output.
     """
@@ -67,7 +67,7 @@ def make_walk_table(tree: PublicTree) -> WalkTable:
     rows = np.concatenate((nodes.joint_rows, tree.payoff_rows), axis=1)  # the states: decisions, then ends
     chance = np.concatenate((nodes.joint_chance, tree.payoff_chance))
     above = [tree.rows[player].parent[rows[player]].astype(np.int64) for player in (0, 1)]
-    first = np.flatnonzero(above[0][: len(actor)] == NO_PARENT)  # games that end before anybody acts teach nothing
+    first = np.flatnonzero(above[0][: len(actor)] == NO_PARENT)  # games that end before any decision teach nothing
     later = np.flatnonzero(above[0] != NO_PARENT)
     parent = _find_pairs(nodes.joint_rows, np.stack((above[0][later], above[1][later])), len(tree.rows[1]))
     mover_entry = np.where(actor[parent] == 0, tree.rows[0].entry[rows[0, later]], tree.rows[1].entry[rows[1, later]])
@@ -94,7 +94,7 @@ def make_walk_table(tree: PublicTree) -> WalkTable:
 
 
 def _find_pairs(pairs: Ints, wanted: Longs, width: int) -> Longs:
-    """Returns where the pairs `wanted` `[2, K]` are among `pairs` `[2, J]`."""
+    """Returns `[K]` the indices in `pairs` `[2, J]` of the pairs `wanted` `[2, K]`."""
     key = pairs[0].astype(np.int64) * width + pairs[1]
     order = np.argsort(key)
     found: Longs = order[np.searchsorted(key[order], wanted[0] * width + wanted[1])]
@@ -102,7 +102,7 @@ def _find_pairs(pairs: Ints, wanted: Longs, width: int) -> Longs:
 
 
 def _cumulated(weights: Floats, start: Longs) -> Floats:
-    """Returns the weights, cumulated and divided by their sum within each range of `start`; the last of a range is 1."""
+    """Returns the cumulative sums of weights, divided by the total, within each range of `start`; the last of a range is 1."""
     upto = np.concatenate(([0.0], np.cumsum(weights)))
     before, after = (np.repeat(upto[ends], np.diff(start)) for ends in (start[:-1], start[1:]))
     result: Floats = (upto[1:] - before) / (after - before)

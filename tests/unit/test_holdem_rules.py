@@ -273,7 +273,7 @@ def test_states_say_what_comes_next() -> None:
     [
         ((), 150, "raises are from 200 to 20000 here"),
         ((), 20_001, "raises are from 200 to 20000 here"),
-        ((), -3, "-3 is no legal action"),
+        ((), -3, "-3 is not a legal action"),
         ((CALL,), FOLD, "a fold is only allowed against a bet"),
         ((20_000,), 20_000, "no raise is allowed here"),
         ((FOLD,), CALL, "nobody is to act"),

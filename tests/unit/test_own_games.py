@@ -55,7 +55,7 @@ def own_file(folder: Path, body: str, name: str = "own.py") -> Path:
         ("@dataclass(frozen=True)\nclass Mine(Base):\n    pass", "Mine has no name"),
         ("class Mine(Base):\n    name = 'mine'", "Mine must be a dataclass"),
         ("@dataclass(frozen=True)\nclass Mine(Game):\n    name = 'mine'", "Mine lacks actor, apply, initial_state"),
-        ("Mine = 3", "Mine is no game: write class Mine(tacit.Game)"),
+        ("Mine = 3", "Mine is not a game: write class Mine(tacit.Game)"),
         ("raise SystemExit(4)", "cannot be imported: SystemExit: 4"),
         ("import nothing_like_this", "cannot be imported: ModuleNotFoundError"),
         ("def (", "cannot be imported: SyntaxError"),
@@ -200,7 +200,7 @@ def test_check_explains_by_named_moves(tmp_path: Path, capsys: pytest.CaptureFix
         (f"{path}:Mne", "defines no Game called Mne: did you mean Mine?"),
         (f"{path}:Mine(cards=2)", "mine has no parameter 'cards' (it takes: none)"),
         (f"{tmp_path}/none.py:Mine", "no Python file at"),
-        (f"{path}:CHANCE", "CHANCE is no game"),
+        (f"{path}:CHANCE", "CHANCE is not a game"),
     ):
         assert_refused(["check", wrong], message, capsys)
 

@@ -75,7 +75,7 @@ def test_the_last_of_overlapping_items_counts() -> None:
         ("AA:1.5", "the weight 1.5 in 'AA:1.5' is not between 0 and 1: .* as AA:0.5"), ("AA:-1", "not between 0 and 1"),
         ("AA:nan", "not between 0 and 1"), ("AA:half", "cannot read the weight 'half'"), ("AA:", "cannot read the weight ''"),
         ("AKx", "'x' in 'AKx' is neither s for suited nor o for offsuit"), ("AA KK", "cannot read 'AAKK': .* with commas"),
-        ("A9s-A6o", "differ in suits"), ("A9s-K6s", "no line leads"), ("AA-AK", "no line leads"),
+        ("A9s-A6o", "differ in suits"), ("A9s-K6s", "both ends must"), ("AA-AK", "both ends must"),
         ("AA-KK-QQ", "a hand on each"),
         ("TT-", "cannot read '' in 'TT-'"), ("AsKd+", "'AsKd' in 'AsKd\\+' is one hand"), ("ATs+-A2s", "cannot read 'ATs\\+'"),
     ],

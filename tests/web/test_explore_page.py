@@ -107,7 +107,7 @@ def test_a_solve_can_be_paused_and_goes_on(see: Any) -> None:
     page = see().open("#/explore/leduc_poker?stop=1000000")
     page.wait_for_selector(".states", timeout=WAIT)
     page.click(".toggle:has-text('Pause')")
-    page.wait_for_selector(".toggle:has-text('Go on')")
+    page.wait_for_selector(".toggle:has-text('Continue')")
     page.wait_for_timeout(1200)
     points = page.locator(".solver .curve circle").count()
     page.wait_for_timeout(1200)

@@ -86,7 +86,7 @@ def test_a_finished_hand_is_replayed_with_beliefs_and_what_moves_cost(visit: Any
     assert shares == ["33%", "33%", "33%"]  # nothing is known before the first move
     assert "The equilibrium plays" in page.locator(".judgement").inner_text()
     assert page.locator(".felt .card.back").count() == 0  # the hand is over: all cards are shown
-    page.get_by_label("step on").click()
+    page.get_by_label("step forward").click()
     page.wait_for_selector("text=Step 2 of")
 
 

@@ -44,7 +44,7 @@ def tab(server: Server) -> Tab:
         ('{"do": "open", "desk": "play", "game": "kuhn_poker", "opponent": "nobody"}', "no agent 'nobody'"),
         ('{"do": "open", "desk": "play", "game": "kuhn_poker", "seat": "9"}', "unknown seat '9'"),
         ('{"do": "replay", "hand": 123456}', "you have played no hand 123456"),
-        ('{"do": "' + "x" * 17_000 + '"}', "a message has at most 16,384 bytes"),
+        ('{"do": "' + "x" * 17_000 + '"}', "a message may have at most 16,384 bytes"),
     ],
 )
 def test_bad_messages_get_an_error_and_the_server_lives(tab: Tab, text: str, said: str) -> None:
@@ -184,7 +184,7 @@ def test_a_worker_that_dies_is_replaced(server: Server) -> None:
     quick = int(Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()[1])
     assert b"spawn" in Path(f"/proc/{quick}/cmdline").read_bytes()
     os.kill(quick, signal.SIGKILL)
-    assert "starts anew" in tab.wait("lost")["message"]
+    assert "starts again" in tab.wait("lost")["message"]
     assert tab.open("kuhn_poker")["number"] == 1
     tab.close()
 

@@ -1,4 +1,4 @@
-"""Playing cards: names, hands of two, strengths of seven, and ranges. No rules of any game."""
+"""Playing cards: names, two-card hands, seven-card strengths and ranges. It holds no rules of any game."""
 
 from tacit.cards.deck import card_name, parse_cards
 from tacit.cards.grid import cell_name, grid_of, strategy_grid

@@ -1,7 +1,8 @@
-"""Many boards at once on a device: the hands that each allows, who beats whom on them, and what describes a hand there.
+"""Many boards at once on a device: the hands that each allows, which hands win on them, and features of hands.
 
-Boards have as many cards each, so they allow as many hands, `H`; a board's hands are in ascending order. Everything is a
-function of ranks and of how suits repeat, so boards that differ by names of suits alone have the same numbers, hands renamed.
+All boards have the same number of cards, so they allow the same number of hands, `H`; a board's hands are in ascending order.
+Everything depends only on ranks and on which suits are equal. So boards that differ only in the names of suits have the same
+numbers, up to the renaming of hands.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from tacit.cards.torch_strength import tensor_tables
 
 FULL_BOARD = 5
 _AT_ONCE = 4_096
-"""Full boards whose hands are valued together."""
+"""The number of full boards whose hand strengths are computed together."""
 _ROWS_AT_ONCE = 20_000
-"""Run-outs of boards whose hands are described together, for the sake of memory: a flop has 1,176."""
+"""The number of run-outs whose features are computed together, to bound memory. A flop has 1,176."""
 _SAMPLE = 2_000
-"""Of the 2.6 million boards that can come before the flop."""
+"""The number of boards sampled before the flop, of 2.6 million possible ones."""
 CENTRES = 24
-"""Of the bumps that tell a hand's mean percentile."""
+"""The number of bumps that encode a hand's mean percentile."""
 BINS = 12
-"""Of the histogram of its percentiles over all run-outs."""
+"""The number of bins in the histogram of a hand's percentiles over all run-outs."""
 KINDS = 10
-"""What else is told of a hand: ranks, suits, and what it shares with the board."""
+"""The number of further features of a hand: ranks, suits, and what it shares with the board."""
 NUM_FEATURES = CENTRES + BINS + KINDS
 NUM_TEXTURE = 13 + 4
 
@@ -41,9 +42,9 @@ class BoardTensors:
     """Some boards on a device.
 
     Attributes:
-      board: `[G, n]` the cards of each, int64.
-      hand: `[G, H]` the hands that each allows, int64.
-      device: where everything lies.
+      board: `[G, n]` int64, the cards of each board.
+      hand: `[G, H]` int64, the hands that each board allows.
+      device: The device of all tensors.
     """
 
     def __init__(self, board: Tensor) -> None:
@@ -57,26 +58,26 @@ class BoardTensors:
 
     @cached_property
     def cards(self) -> Tensor:
-        """`[G, H, 2]` the cards of each hand."""
+        """`[G, H, 2]`, the cards of each hand."""
         return _hands(str(self.device))[self.hand]
 
     def meetings(self, weights: Tensor) -> Tensor:
-        """Returns `[F, G, H]` for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
+        """Returns `[F, G, H]`, for each hand the weight of those that share no card with it, from `[F, G, H]` weights."""
         return self._new(self.fill_meetings, weights)
 
     def leads(self, weights: Tensor) -> Tensor:
-        """Returns `[F, G, H]` for each hand the weight it beats less that which beats it, a mean over all run-outs."""
+        """Returns `[F, G, H]`, for each hand the weight it beats minus the weight that beats it, averaged over all run-outs."""
         return self._new(self.fill_leads, weights)
 
     def fill_meetings(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
-        """Sets planes of `out` to what hands can meet in planes of `source`.
+        """Sets planes of `out` to the weights that hands can meet in planes of `source`.
 
         Args:
-          source: `[S, G, H]` weights.
-          rows: `[F]` which of its planes.
-          out: `[O, G, H]`.
-          places: `[F]` which planes are set.
-          amount: `[F]` what each is multiplied by.
+          source: `[S, G, H]`, weights.
+          rows: `[F]`, the planes of `source` to read.
+          out: `[O, G, H]`, the result.
+          places: `[F]`, the planes of `out` to set.
+          amount: `[F]`, the factor of each plane.
         """
         if self.device.type == "cuda":
             from tacit.cards import triton_boards
@@ -88,8 +89,8 @@ class BoardTensors:
         numba_boards.fill_meetings(*(part.numpy() for part in (self._cards32, source, rows, out, places, amount)))
 
     def fill_leads(self, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor) -> None:
-        """Sets planes of `out` to what hands lead by against planes of `source` (see `fill_meetings`)."""
-        if not self.board.shape[1]:  # one matrix serves all games: shares of 1.7 million boards, too fine for half precision
+        """Sets planes of `out` to the leads of hands against planes of `source` (see `leads` and `fill_meetings`)."""
+        if not self.board.shape[1]:  # one matrix for all games: shares of 1.7 million boards, too fine for half precision
             out.index_copy_(0, places, source[rows] @ _preflop_margins(str(self.device)).T * amount[:, None, None])
             return
         if self.device.type == "cuda":
@@ -111,7 +112,7 @@ class BoardTensors:
 
     @cached_property
     def margins(self) -> Tensor:
-        """`[G, H, H]` how often the first hand wins less how often it loses over all run-outs; 0 where they share a card."""
+        """`[G, H, H]`, how often the first hand wins minus how often it loses, over all run-outs; 0 if they share a card."""
         if not self.board.shape[1]:
             return _preflop_margins(str(self.device)).expand(len(self), -1, -1)
         if self.device.type == "cuda":
@@ -120,14 +121,14 @@ class BoardTensors:
 
     @cached_property
     def counted(self) -> Tensor:
-        """`[G, H, stride]` on a GPU, from the flop on: the margins times the number of run-outs, lines padded."""
+        """`[G, H, stride]` on a GPU, from the flop on: the margins times the number of run-outs, with padded rows."""
         from tacit.cards.triton_boards import count_margins
 
         return count_margins(self.strengths, self._cards32)
 
     @property
     def _run_outs(self) -> int:
-        """Full boards that two hands leave."""
+        """The number of full boards that are possible with two hands."""
         cards = self.board.shape[1]
         return comb(NUM_CARDS - 4 - cards, FULL_BOARD - cards)
 
@@ -137,7 +138,7 @@ class BoardTensors:
 
     @cached_property
     def strengths(self) -> Tensor:
-        """`[G, R, H]` int16 how strong each hand is on each full board that can come; -1 where that blocks it."""
+        """`[G, R, H]` int16, the strength of each hand on each full board that can come; -1 if the board blocks it."""
         boards = self._full_boards()
         full = boards.flatten(0, 1)
         rows = [_strengths(full[first : first + _AT_ONCE]) for first in range(0, len(full), _AT_ONCE)]
@@ -146,7 +147,7 @@ class BoardTensors:
 
     @cached_property
     def features(self) -> Tensor:
-        """`[G, H, NUM_FEATURES]` what describes each hand: how it ranks among all hands, and what it is made of."""
+        """`[G, H, NUM_FEATURES]`, the features of each hand: how it ranks among all hands, and its ranks and suits."""
         strengths = self.strengths
         valid = strengths >= 0
         order = strengths.sort(dim=2).values.contiguous()
@@ -163,7 +164,7 @@ class BoardTensors:
 
     @cached_property
     def texture(self) -> Tensor:
-        """`[G, NUM_TEXTURE]` what describes each board: how often each rank is there, and how its suits repeat."""
+        """`[G, NUM_TEXTURE]`, the features of each board: the count of each rank, and the sorted counts of suits."""
         ranks, suits = (
             torch.zeros(len(self), size, device=self.device).scatter_add_(1, part, torch.ones_like(part).float())
             for size, part in ((13, self.board // 4), (4, self.board % 4))
@@ -171,7 +172,7 @@ class BoardTensors:
         return torch.cat([ranks, suits.sort(dim=1, descending=True).values], 1)
 
     def _kinds(self) -> Tensor:
-        """Returns `[G, H, KINDS]` a hand's ranks, whether they pair, suit or connect, and what it shares with the board."""
+        """Returns `[G, H, KINDS]`: a hand's ranks, whether it is paired, suited or connected, and its match with the board."""
         rank, suit = self.cards // 4, self.cards % 4
         board_rank, board_suit = self.board // 4, self.board % 4
         with_rank = (rank[..., None] == board_rank[:, None, None, :]).sum(3).float()
@@ -187,7 +188,7 @@ class BoardTensors:
         return torch.stack(parts, 2)
 
     def _full_boards(self) -> Tensor:
-        """Returns `[G, R, 5]` every board that can come; before the flop a sample of them, always the same."""
+        """Returns `[G, R, 5]`, every full board that can come; before the flop a sample of them, always the same."""
         missing = FULL_BOARD - self.board.shape[1]
         if not missing:
             return self.board[:, None]
@@ -202,11 +203,11 @@ class BoardTensors:
 
 
 class BoardTable:
-    """What is known of all boards with so many cards up to names of suits; found when a board first comes, and kept.
+    """A cache of the features of all boards with `num_cards` cards, up to names of suits, filled when a board first comes.
 
     Args:
-      num_cards: on each.
-      device: where it lies. On a GPU margins are kept as well, up to 21 GB for the turn.
+      num_cards: The number of cards on each board.
+      device: The device of the cache. On a GPU it keeps margins as well, up to 21 GB for the turn.
     """
 
     def __init__(self, num_cards: int, device: str) -> None:
@@ -216,18 +217,18 @@ class BoardTable:
         self._counted: Tensor | None = None
 
     def plain_boards(self, kind: Tensor) -> BoardTensors:
-        """Returns `[G]` canonical boards by their numbers."""
+        """Returns the canonical boards with numbers `kind`, `[G]`."""
         return BoardTensors(self._boards[kind])
 
     def meet(self, kind: Tensor) -> None:
-        """Finds what is to be known of canonical boards `[G]`, where that was not done before."""
+        """Adds canonical boards `[G]` to the cache, unless they are already there."""
         new, cards = torch.unique(kind[~self._known[kind]]), self._boards.shape[1]
         at_once = max(1, _ROWS_AT_ONCE // comb(NUM_CARDS - cards, FULL_BOARD - cards))
         for first in range(0, len(new), at_once):
             self._add(new[first : first + at_once])
 
     def boards(self, kind: Tensor) -> BoardTensors:
-        """Returns `[G]` canonical boards by their numbers, with what is known of them; boards that were met before."""
+        """Returns the canonical boards with numbers `kind`, `[G]`, with their cached features. `meet` must come first."""
         boards = self.plain_boards(kind)
         boards.features = self.features(kind)
         if self._counted is not None:
@@ -235,43 +236,43 @@ class BoardTable:
         return boards
 
     def features(self, kind: Tensor) -> Tensor:
-        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards that were met before, in half precision."""
+        """Returns `[G, H, NUM_FEATURES]`, the cached features of the boards' hands, in half precision."""
         assert self._features is not None
         return self._features[kind]
 
     def _add(self, kind: Tensor) -> None:
         boards = BoardTensors(self._boards[kind])
-        found, counts = boards.features.half(), boards.device.type == "cuda" and bool(self._boards.shape[1])
+        features, counts = boards.features.half(), boards.device.type == "cuda" and bool(self._boards.shape[1])
         if self._features is None:
-            self._features = found.new_empty(len(self._boards), *found.shape[1:])
+            self._features = features.new_empty(len(self._boards), *features.shape[1:])
             if counts:
                 self._counted = boards.counted.new_empty(len(self._boards), *boards.counted.shape[1:])
-        self._features[kind], self._known[kind] = found, True
+        self._features[kind], self._known[kind] = features, True
         if self._counted is not None:
             self._counted[kind] = boards.counted
 
 
 class FullBoards:
-    """What is known of boards as they are dealt, full ones at first: too many to keep anything, so it is found when asked for.
+    """A table without a cache, by default for full boards: there are too many to keep, so features are computed on demand.
 
     Args:
-      num_cards: on each.
+      num_cards: The number of cards on each board.
     """
 
     def __init__(self, num_cards: int = FULL_BOARD) -> None:
         self.num_cards = num_cards
 
     def meet(self, kind: Tensor) -> None:
-        """Does nothing: all is found when asked for."""
+        """Does nothing: everything is computed on demand."""
 
     def boards(self, kind: Tensor) -> BoardTensors:
-        """Returns `[G]` boards by their numbers (`board_number`)."""
+        """Returns the boards with numbers `kind`, `[G]` (`board_number`)."""
         return BoardTensors(kind[:, None] // _powers(self.num_cards, kind.device) % NUM_CARDS)
 
     plain_boards = boards
 
     def features(self, kind: Tensor) -> Tensor:
-        """Returns `[G, H, NUM_FEATURES]` what describes the hands of boards, in half precision."""
+        """Returns `[G, H, NUM_FEATURES]`, the features of the boards' hands, in half precision."""
         return self.boards(kind).features.half()
 
 
@@ -285,7 +286,7 @@ def _powers(num_cards: int, device: torch.device) -> Tensor:
 
 
 def _strengths(boards: Tensor) -> Tensor:
-    """Returns `[N, 1326]` int16 the strengths of all hands on `[N, 5]` boards, -1 where a board blocks them."""
+    """Returns `[N, 1326]` int16, the strengths of all hands on `[N, 5]` boards; -1 if a board blocks the hand."""
     tables, hands = tensor_tables(str(boards.device)), _hands(str(boards.device))
     sums = tables.key[boards].sum(1)[:, None] + tables.key[hands].sum(1)
     best = tables.by_sum[sums.clamp(max=len(tables.by_sum) - 1)]
@@ -299,7 +300,7 @@ def _strengths(boards: Tensor) -> Tensor:
 
 @cache
 def _preflop_margins(device: str) -> Tensor:
-    """Returns `[1326, 1326]` the margins before the flop."""
+    """Returns `[1326, 1326]`, the margins before the flop."""
     return torch.from_numpy(run_out_margins((), "float32")).to(device)
 
 
@@ -310,7 +311,7 @@ def _hands(device: str) -> Tensor:
 
 @cache
 def canonical_boards(num_cards: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns one board of each kind up to names of suits, `[C, num_cards]`, and how many boards each stands for."""
+    """Returns `[C, num_cards]`, one board for each class of boards equal up to names of suits, and the class sizes `[C]`."""
     boards = np.array(list(combinations(range(NUM_CARDS), num_cards)), np.int64).reshape(comb(NUM_CARDS, num_cards), num_cards)
     codes = []
     for names in permutations(range(4)):

@@ -1,4 +1,4 @@
-"""Boards with cards left open, `3s7hTd?`: which boards they stand for, up to suits, and how likely each is."""
+"""Boards with open cards, such as `3s7hTd?`: the boards they stand for, up to suits, and how likely each is."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tacit.cards.suits import RENAMED_CARDS, symmetries
 from tacit.errors import TacitError
 
 OPEN = "?"
-"""Stands for a card that is left open."""
+"""Stands for an open card."""
 _LISTED = 30_000
-"""Boards that are listed to see whether they are few up to suits: all flops are."""
+"""At most this many boards are listed to count those that differ in more than suits. All flops fit."""
 _LEAST_WEIGHT = 1e-9
-"""Boards that pairs of hands leave with less cannot come: sums that leave out shared cards are not exactly zero."""
+"""A board of less weight counts as impossible: sums over hands that share no card carry rounding errors."""
 
 Ranges = tuple[NDArray[np.float64], NDArray[np.float64]]
 Cards = tuple[int, ...]
@@ -29,12 +29,12 @@ Cards = tuple[int, ...]
 
 @dataclass(frozen=True)
 class DrawnBoard:
-    """A board that stands for all boards that differ from it in suits alone.
+    """A board that stands for all boards that differ from it only in suits.
 
     Attributes:
-      cards: The board, the cards that were given first.
-      count: How many of the boards that were drawn it stands for.
-      weight: How likely these boards are together, on any scale: `count` times the weight of the pairs of hands they leave.
+      cards: The board, beginning with the known cards.
+      count: The number of drawn boards that it stands for.
+      weight: How likely these boards are together, on any scale: `count` times the weight of the pairs of hands they allow.
     """
 
     cards: Cards
@@ -46,29 +46,29 @@ class DrawnBoard:
 
 
 def parse_open_board(text: str) -> tuple[Cards, int]:
-    """Returns the cards of a board like `3s7hTd?` or `????`, and how many are left open.
+    """Returns the known cards of a board like `3s7hTd?` or `????`, and the number of open ones.
 
     Raises:
-      TacitError: something is no card.
+      TacitError: the text contains something that is not a card.
     """
     return parse_cards(text.replace(OPEN, "")), text.count(OPEN)
 
 
 def draw_boards(known: Cards, num_open: int, ranges: Ranges, most: int, seed: int) -> tuple[list[DrawnBoard], bool]:
-    """Returns boards that complete some cards, and whether they are all there are.
+    """Returns boards that complete some cards, and whether these are all possible boards.
 
-    All of them if, up to suits, there are no more than `most`; else `most` at random, each as likely as any other. Of these
-    the ones that differ in suits alone are returned as one. A larger `most` with the same seed returns the same and more.
+    It returns all boards if, up to suits, there are at most `most`; otherwise it draws `most` boards, all equally likely, and
+    merges those that differ only in suits. A larger `most` with the same seed returns the same boards and more.
 
     Args:
-      known: the cards that lie.
-      num_open: how many cards are missing.
-      ranges: both players' `[1326]` weights of hands.
-      most: how many boards are wanted.
-      seed: of the draw.
+      known: The known cards.
+      num_open: The number of open cards.
+      ranges: Both players' `[1326]` weights of hands.
+      most: The largest number of boards to return.
+      seed: The seed of the draw.
 
     Raises:
-      TacitError: there is no board on which both can hold a hand of their ranges.
+      TacitError: on every board, one of the players can hold no hand of its range.
     """
     group, left = symmetries(known, ranges), [card for card in range(NUM_CARDS) if card not in known]
     if comb(len(left), num_open) <= _LISTED:
@@ -89,7 +89,7 @@ def _require(boards: list[DrawnBoard]) -> list[DrawnBoard]:
 
 
 def _canonical(rests: NDArray[np.int64], group: Sequence[int]) -> NDArray[np.int64]:
-    """Returns `[N, K]` for sets of cards the one, in descending order, that stands for all that a group turns it into."""
+    """Returns `[N, K]`, for each set of cards the canonical one, in descending order, among its renamings by a group."""
     renamed = -np.sort(-RENAMED_CARDS[list(group)][:, rests], axis=2)
     codes = renamed @ NUM_CARDS ** np.arange(rests.shape[1])[::-1]
     best: NDArray[np.int64] = np.take_along_axis(renamed, codes.argmax(axis=0)[None, :, None], axis=0)[0]
@@ -107,7 +107,7 @@ def _draws(left: list[int], num_open: int, seed: int) -> Iterator[Cards]:
 
 
 def _sample(known: Cards, group: Sequence[int], draws: Iterator[Cards], ranges: Ranges, most: int) -> list[DrawnBoard]:
-    """Returns the first `most` draws that can come, those that differ in suits alone as one."""
+    """Returns the first `most` draws that are possible, with those that differ only in suits merged."""
     weighted: dict[Cards, DrawnBoard | None] = {}
     counts = Counter[Cards]()
     for rest in draws:
@@ -122,7 +122,7 @@ def _sample(known: Cards, group: Sequence[int], draws: Iterator[Cards], ranges: 
 
 
 def _weighted(cards: Cards, count: int, ranges: Ranges) -> DrawnBoard | None:
-    """Returns a board with its weight; None if it cannot come."""
+    """Returns a board with its weight, or None if the board is impossible."""
     possible = possible_hands(cards)
     first, second = ranges[0] * possible, ranges[1] * possible
     weight = float(first @ np.clip(meetings(second), 0.0, None))

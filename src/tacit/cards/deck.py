@@ -22,10 +22,10 @@ def card_names(cards: Iterable[int]) -> str:
 
 
 def parse_cards(text: str) -> tuple[int, ...]:
-    """Returns the cards of a text like `3s7hTdKs` or `3s 7h Td Ks`.
+    """Returns the cards in a text like `3s7hTdKs` or `3s 7h Td Ks`.
 
     Raises:
-      TacitError: something is no card, or a card comes twice.
+      TacitError: the text contains something that is not a card, or the same card twice.
     """
     letters = text.replace(" ", "").replace(",", "")
     cards = []

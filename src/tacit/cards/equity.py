@@ -1,4 +1,4 @@
-"""How often hands win when the rest of the board is dealt and nobody bets any more; ties count half."""
+"""Equities: how often hands win if the rest of the board is dealt without further betting. Ties count half."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tacit.compiled import compiled
 from tacit.errors import TacitError
 
 SAMPLED_BOARDS = {0: 2_000, 3: 100}
-"""Boards that stand for all of them in `random_hand_equities`, by the cards that lie already."""
+"""The number of boards that `random_hand_equities` samples, by the number of cards on the board."""
 RAISING_EQUITY = 0.7
-"""From here on the pot-odds bot bets and raises, one hand at a time or thousands at once."""
+"""The equity from which the pot-odds bot bets and raises, one hand at a time or thousands at once."""
 
 _NOTHING = 1e-12
-"""The share of a range below which the weight of hands that one can meet is a rounding error."""
+"""Below this share of a range, the weight that a hand can meet is a rounding error."""
 
 Board = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class RangeEquity:
-    """How a range fares against another one if the board is run out, exactly; ties count half.
+    """The exact equity of a range against another one if the board is run out; ties count half.
 
     Attributes:
       equity: Player 0's share of the pot; the rest is player 1's.
-      hand_equity: For both players `[1326]` the share of each hand against the other range; NaN for hands that a player cannot
-        hold, or cannot hold while the other holds any of its own.
-      num_boards: Full boards that were counted for two hands.
+      hand_equity: For each player `[1326]`, the equity of each hand against the other range. It is NaN for hands that the
+        player cannot hold, or that share a card with every hand of the other range.
+      num_boards: The number of full boards counted for each pair of hands.
     """
 
     equity: float
@@ -46,11 +46,11 @@ class RangeEquity:
 
 
 def range_equity(first: NDArray[np.float64], second: NDArray[np.float64], board: Board) -> RangeEquity:
-    """Returns how two ranges fare against each other; all boards are counted, before the flop in advance.
+    """Returns the equities of two ranges against each other, over all boards. Before the flop they are precomputed.
 
     Args:
-      first: `[1326]` the weights of player 0's hands; those that the board excludes do not count.
-      second: likewise player 1's.
+      first: `[1326]`, the weights of player 0's hands; those that the board excludes do not count.
+      second: `[1326]`, the weights of player 1's hands, likewise.
       board: 0, 3, 4 or 5 cards.
 
     Raises:
@@ -74,9 +74,9 @@ def range_equity(first: NDArray[np.float64], second: NDArray[np.float64], board:
 
 @cache
 def preflop_order() -> tuple[tuple[int, ...], NDArray[np.float64]]:
-    """Returns the 169 cells of the grid from the best to the worst, and `[169]` the equity of each against a random hand.
+    """Returns the 169 cells of the grid from best to worst, and `[169]`, the equity of each against a random hand.
 
-    Equities are exact: all boards and all opposing hands are counted. Cells of equal equity come in the order of the grid.
+    Equities are exact: all boards and all opposing hands are counted. Cells of equal equity are in the order of the grid.
     """
     against_all = run_out_margins(()).sum(axis=1) / comb(NUM_CARDS - 2, 2)
     counts = np.bincount(CELLS)
@@ -87,10 +87,10 @@ def preflop_order() -> tuple[tuple[int, ...], NDArray[np.float64]]:
 
 @lru_cache(maxsize=256)
 def random_hand_equities(board: Board) -> NDArray[np.float64]:
-    """Returns `[1326]` how often each hand beats a random one; 0 for hands that share a card with the board.
+    """Returns `[1326]`, how often each hand beats a random one; 0 for hands that share a card with the board.
 
-    Exact from the turn on. On the flop over 100 boards and before it over 2,000, always the same ones; before it all hands of a
-    kind, such as `AKs`, are taken together. Sampling errors are near 0.03 and 0.005.
+    It is exact from the turn on. On the flop it samples 100 boards, before the flop 2,000, always the same ones; before the
+    flop all hands of a kind, such as `AKs`, are averaged. Sampling errors are near 0.03 and 0.005.
 
     Args:
       board: 0, 3, 4 or 5 cards.
@@ -106,10 +106,10 @@ def random_hand_equities(board: Board) -> NDArray[np.float64]:
 
 
 def win_chances(hand: int, board: Board) -> NDArray[np.float64]:
-    """Returns `[1326]` exactly how often a hand beats each other one when the board is completed; 0 for those it cannot meet.
+    """Returns `[1326]`, exactly how often a hand beats each other hand on a completed board; 0 for those it cannot meet.
 
     Args:
-      hand: a number of the 1,326.
+      hand: The number of the hand, of 1,326.
       board: 0, 3, 4 or 5 cards, none of them in the hand.
     """
     return (0.5 + 0.5 * hand_margins(hand, board)) * possible_hands((*board, *HANDS[hand].tolist()))
@@ -120,19 +120,19 @@ def _full_boards(board: Board) -> list[Board]:
     missing = FULL_BOARD - len(board)
     if missing <= 1:
         return [(*board, *rest) for rest in combinations(left, missing)]
-    generator = np.random.default_rng([*board, len(board)])  # a function of the board, so that a player can be known exactly
+    generator = np.random.default_rng([*board, len(board)])  # seeded by the board, so that results are reproducible
     return [(*board, *generator.permutation(left)[:missing].tolist()) for _ in range(SAMPLED_BOARDS[len(board)])]
 
 
 @compiled()
 def _add_shares(strength, order, cards, share):  # type: ignore[no-untyped-def]
-    """Adds to `share` how many of the 990 hands that each hand can meet on a full board it beats, ties half, over 990.
+    """Adds to `share` the fraction of opposing hands that each hand beats on a full board (of 990 it can meet; ties half).
 
     Args:
-      strength: `[1326]`, negative where impossible.
-      order: `[1326]` hands from the weakest.
-      cards: `[1326, 2]`.
-      share: `[1326]`.
+      strength: `[1326]`, the strengths of the hands, negative if impossible.
+      order: `[1326]`, the hands from weakest to strongest.
+      cards: `[1326, 2]`, the cards of the hands.
+      share: `[1326]`, the sums.
     """
     below_with, level_with = np.zeros(52), np.zeros(52)
     below, first = 0.0, 0
@@ -149,7 +149,7 @@ def _add_shares(strength, order, cards, share):  # type: ignore[no-untyped-def]
         for hand in order[first:last]:
             high, low = cards[hand, 0], cards[hand, 1]
             weaker = below - below_with[high] - below_with[low]
-            equal = level - level_with[high] - level_with[low] + 1.0  # the hand itself was taken away twice
+            equal = level - level_with[high] - level_with[low] + 1.0  # the hand itself was subtracted twice
             share[hand] += (weaker + 0.5 * equal) / 990.0
         below_with += level_with
         below += level

@@ -1,6 +1,6 @@
 """The 13 x 13 grid on which poker hands are shown: pairs on the diagonal, suited above, offsuit below, aces first.
 
-The 1,326 hands fall into 169 cells; the hands of a cell differ in suits only: 6 for a pair, 4 suited, 12 offsuit.
+The 1,326 hands fall into 169 cells. The hands of a cell differ only in suits: a pair has 6, a suited cell 4, an offsuit one 12.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _HIGH, _LOW = SIZE - 1 - HANDS.T // 4  # places in the grid, not ranks: the ace 
 _SUITED = HANDS[:, 0] % 4 == HANDS[:, 1] % 4
 
 CELLS: NDArray[np.int64] = np.where(_SUITED, SIZE * _HIGH + _LOW, SIZE * _LOW + _HIGH)
-"""`[1326]` the cell of each hand: 13 times its row plus its column."""
+"""`[1326]`, the cell of each hand: 13 times its row plus its column."""
 LEAST_REACH = 1e-3
-"""Cells with less of the most frequent cell's reach count as empty: solvers never quite reach 0."""
+"""Cells below this share of the most frequent cell's reach count as empty: solvers never quite reach 0."""
 
 
 def cell_name(row: int, column: int) -> str:
@@ -30,19 +30,19 @@ def cell_name(row: int, column: int) -> str:
 
 
 def grid_of(weights: NDArray[Any], possible: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
-    """Returns `[13, 13]` the mean weight of the hands in each cell.
+    """Returns `[13, 13]`, the mean weight of the hands in each cell.
 
     Args:
-      weights: `[1326]`.
-      possible: `[1326]`, False for hands that are left out of the mean, as those that share a card with the board. A cell of
-        which no hand is left has weight 0.
+      weights: `[1326]`, the weights of the hands.
+      possible: `[1326]`, False for hands to leave out of the mean, such as those that share a card with the board. A cell
+        with no hand left has weight 0.
     """
     counted = np.ones(len(CELLS)) if possible is None else possible.astype(float)
     return _ratio(_sum(weights * counted), _sum(counted))
 
 
 def reach_grid(reach: NDArray[Any], possible: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Returns `[13, 13]` how often each cell gets here, 1 for the most frequent one, 0 below a thousandth of it.
+    """Returns `[13, 13]`, the reach of each cell relative to the most frequent one; 0 below a thousandth of it.
 
     Args:
       reach: `[1326]`, on any scale.
@@ -54,24 +54,24 @@ def reach_grid(reach: NDArray[Any], possible: NDArray[np.bool_]) -> NDArray[np.f
 
 
 def strategy_grid(strategy: NDArray[Any], reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns `[A, 13, 13]` how often each cell takes each action, its hands weighted by how often they get here.
+    """Returns `[A, 13, 13]`, how often each cell takes each action, with its hands weighted by reach.
 
     Args:
-      strategy: `[A, 1326]` probabilities of actions.
+      strategy: `[A, 1326]`, the probabilities of actions.
       reach: `[1326]`, on any scale.
 
     Returns:
-      Frequencies that sum to 1 over the actions; 0 in cells that do not get here.
+      Frequencies that sum to 1 over the actions; 0 in cells without reach.
     """
     reached = _sum(reach)
     return np.stack([_ratio(_sum(probability * reach), reached) for probability in strategy])
 
 
 def overall_frequencies(strategy: NDArray[Any], reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns `[A]` how often the whole range takes each action; 0 if no hand gets here.
+    """Returns `[A]`, how often the whole range takes each action; 0 if no hand has any reach.
 
     Args:
-      strategy: `[A, 1326]` probabilities of actions.
+      strategy: `[A, 1326]`, the probabilities of actions.
       reach: `[1326]`, on any scale.
     """
     frequencies: NDArray[np.float64] = strategy @ reach / (reach.sum() or 1.0)
@@ -79,7 +79,7 @@ def overall_frequencies(strategy: NDArray[Any], reach: NDArray[Any]) -> NDArray[
 
 
 def _sum(weights: NDArray[Any]) -> NDArray[np.float64]:
-    """Returns `[13, 13]` the sums over the hands of each cell."""
+    """Returns `[13, 13]`, the sums over the hands of each cell."""
     return np.bincount(CELLS, weights, SIZE * SIZE).astype(np.float64).reshape(SIZE, SIZE)
 
 

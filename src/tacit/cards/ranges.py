@@ -1,6 +1,6 @@
-"""Ranges of poker hands in the usual notation, read and written.
+"""Reads and writes ranges of poker hands in the usual notation.
 
-A range is a weight from 0 to 1 for each of the 1,326 hands. Items are separated by commas, and spaces mean nothing:
+A range is a weight from 0 to 1 for each of the 1,326 hands. Items are separated by commas, and spaces are ignored:
 
 | item | hands |
 |---|---|
@@ -8,17 +8,17 @@ A range is a weight from 0 to 1 for each of the 1,326 hands. Items are separated
 | `AsKd` | this hand |
 | `TT+` | this pair and all higher ones |
 | `ATs+` | the lower card goes up to just below the higher one: `ATs, AJs, AQs, AKs` |
-| `T9s+` | where it already is just below, both go up: `T9s, JTs, QJs, KQs, AKs` |
+| `T9s+` | if it is already just below, both cards go up: `T9s, JTs, QJs, KQs, AKs` |
 | `TT-77`, `A9s-A6s` | from one to the other: pairs, or the lower card |
 | `76s-54s`, `J9o-86o` | both cards go down together: `76s, 65s, 54s` |
 | `random`, `any` | all hands |
-| `top 20%` | the best fifth of all hands by equity against a random hand before the flop, counted exactly |
-| `AKs:0.5` | any of these with a weight; without one it is 1 |
+| `top 20%` | the best fifth of all hands by exact equity against a random hand before the flop |
+| `AKs:0.5` | any of these with a weight; without one the weight is 1 |
 
-Of `top 20%` the last kind of hand has the weight that makes it a fifth of the 1,326 hands. Where items overlap, the last one
-counts: `random, 72o:0` is everything but 72o. Tools differ in two places: `T9s+` is as in postflop-solver, while PokerKit
-reads `T9s` alone; and in postflop-solver the first of overlapping items counts. What `write_range` writes has neither, so that
-both read it alike.
+In `top 20%` the last kind of hand gets the weight that makes the total exactly a fifth of the 1,326 hands. If items overlap,
+the last one counts: `random, 72o:0` is everything but 72o. Tools differ in two points: `T9s+` is read as in postflop-solver,
+while PokerKit reads `T9s` alone; and in postflop-solver the first of overlapping items counts. `write_range` avoids both, so
+all of them read its texts alike.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from tacit.cards.hands import NUM_HANDS, hand_index, hand_name, possible_hands
 from tacit.errors import TacitError
 
 DIGITS = 4
-"""Decimals of a written weight."""
+"""The number of decimals of a written weight."""
 _ALL_HANDS = ("random", "any")
 _TOP = "top"
 _HOW_TO_WRITE = "write AA, AKs, AKo, AK, AsKd, TT+, A9s-A6s, top 20% or random, with commas between"
 
 
 class _Kind(NamedTuple):
-    """Hands of two ranks, as places in the grid (the ace is 0): suited `s`, offsuit `o`, or all of them."""
+    """The hands of two ranks, as places in the grid (the ace is 0): suited `s`, offsuit `o`, or all of them."""
 
     high: int
     low: int
@@ -54,13 +54,13 @@ class _Kind(NamedTuple):
         return RANKS[::-1][self.high] + RANKS[::-1][self.low] + self.suits
 
     def cells(self) -> list[int]:
-        """Returns the cells of the grid that hold these hands."""
+        """Returns the grid cells of these hands."""
         suited, offsuit = SIZE * self.high + self.low, SIZE * self.low + self.high
         return {"s": [suited], "o": [offsuit]}.get(self.suits, [suited, offsuit])
 
 
 class _Run(NamedTuple):
-    """Kinds of one weight that are written as one item; `first` is the highest of them."""
+    """Kinds with the same weight, written as one item; `first` is the highest of them."""
 
     first: _Kind
     last: _Kind
@@ -75,10 +75,10 @@ class _Run(NamedTuple):
 
 
 def parse_range(text: str) -> NDArray[np.float64]:
-    """Returns `[1326]` the weights of a range that is written as above.
+    """Returns `[1326]`, the weights of a range written as above.
 
     Raises:
-      TacitError: something cannot be read, or no hand has a weight above 0.
+      TacitError: an item cannot be read, or no hand has a weight above 0.
     """
     weights = np.zeros(NUM_HANDS)
     items = [item for item in "".join(text.split()).split(",") if item]
@@ -96,10 +96,11 @@ def parse_range(text: str) -> NDArray[np.float64]:
 def write_range(weights: NDArray[Any]) -> str:
     """Returns a short text that `parse_range` reads as these weights, each to within 0.00005.
 
-    No two items overlap. Pairs come first, then suited or all suits, offsuit, and single hands where weights differ by suit.
+    No two items overlap. Pairs come first, then suited hands or all suits, offsuit hands, and, if weights differ by suit,
+    single hands.
 
     Args:
-      weights: `[1326]` from 0 to 1.
+      weights: `[1326]`, from 0 to 1.
 
     Returns:
       The text; empty if every weight is below 0.00005.
@@ -124,11 +125,11 @@ def write_range(weights: NDArray[Any]) -> str:
 
 
 def check_range(weights: NDArray[Any], board: tuple[int, ...]) -> None:
-    """Refuses a range of which nothing is left on a board.
+    """Raises if a range has no hand left on a board.
 
     Args:
-      weights: `[1326]`.
-      board: the cards that lie on the table.
+      weights: `[1326]`, the weights of the hands.
+      board: The cards on the board.
 
     Raises:
       TacitError: every hand with a weight above 0 holds a card of the board.
@@ -157,7 +158,7 @@ def _weight_text(weight: float) -> str:
 
 
 def _top_share(item: str) -> NDArray[np.float64]:
-    """Returns `[1326]` 1 for the best hands of `top20%`, a weight for those of the last kind, 0 for the others."""
+    """Returns `[1326]`: 1 for the best hands of `top20%`, a smaller weight for the last kind, 0 for the others."""
     match = re.fullmatch(rf"{_TOP}(\d+\.?\d*|\.\d+)%", item.lower())
     if match is None or not 0 < float(match[1]) <= 100:
         raise TacitError(f"cannot read {item!r}: write top and a share of all hands, above 0% and up to 100%, as top 20%")
@@ -170,7 +171,7 @@ def _top_share(item: str) -> NDArray[np.float64]:
 
 
 def _hands_of(item: str) -> NDArray[np.bool_]:
-    """Returns `[1326]` True for the hands of an item without its weight."""
+    """Returns `[1326]`, True for the hands of an item without its weight."""
     if item.lower() in _ALL_HANDS:
         return np.ones(NUM_HANDS, bool)
     if len(item) == 4 and _names_a_suit(item):
@@ -182,7 +183,7 @@ def _hands_of(item: str) -> NDArray[np.bool_]:
 
 
 def _names_a_suit(text: str) -> bool:
-    """Whether four letters are meant as two cards, right or wrong."""
+    """Returns whether four letters are meant as two cards, valid or not."""
     return "10" not in text and (text[1].lower() in SUITS or (text[3].lower() in SUITS and text[2] not in "-+"))
 
 
@@ -216,10 +217,10 @@ def _up_from(text: str, item: str) -> list[_Kind]:
 
 
 def _between(item: str) -> list[_Kind]:
-    """Returns the kinds of `TT-77`, `A9s-A6s` or `76s-54s`, in whichever order the ends come."""
+    """Returns the kinds of `TT-77`, `A9s-A6s` or `76s-54s`; the ends may be in either order."""
     ends = item.split("-")
     if len(ends) != 2:
-        raise TacitError(f"cannot read {item!r}: a dash has a hand on each side, as TT-77")
+        raise TacitError(f"cannot read {item!r}: a dash needs one hand on each side, as in TT-77")
     first, last = sorted(_parse_kind(end, item) for end in ends)
     if first.suits != last.suits:
         raise TacitError(f"the ends of {item!r} differ in suits: write both with s, both with o or both without")
@@ -228,13 +229,12 @@ def _between(item: str) -> list[_Kind]:
     if first.high == last.high and first.low > first.high:
         return [_Kind(first.high, place, first.suits) for place in range(first.low, last.low + 1)]
     raise TacitError(
-        f"no line leads from end to end of {item!r}: they must be pairs (TT-77), share the higher card (A9s-A6s) "
-        "or lie equally far apart (76s-54s)"
+        f"cannot read {item!r}: both ends must be pairs (TT-77), share the higher card (A9s-A6s) or have the same gap (76s-54s)"
     )
 
 
 def _common_weights(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Returns `[13, 13]` the one weight of each cell's hands, 0 where they differ, and `[1326]` True for those that do."""
+    """Returns `[13, 13]`, the common weight of each cell's hands (0 if they differ), and `[1326]`, True where they differ."""
     lowest, highest = np.full(SIZE * SIZE, np.inf), np.full(SIZE * SIZE, -np.inf)
     np.minimum.at(lowest, CELLS, weights)
     np.maximum.at(highest, CELLS, weights)
@@ -255,7 +255,7 @@ def _runs(line: list[tuple[_Kind, np.float64]]) -> list[_Run]:
 
 
 def _join_down(runs: list[_Run]) -> list[_Run]:
-    """Joins runs of one kind each, as `76s`, `65s` and `54s`, where both cards go down together."""
+    """Joins runs of a single kind in which both cards go down together, such as `76s`, `65s` and `54s`."""
     joined: list[_Run] = []
     for run in runs:
         first, last, weight = run

@@ -1,8 +1,8 @@
-"""How hands fare against each other when the rest of the board is dealt and nobody bets any more, exactly.
+"""Exact results of hands against each other if the rest of the board is dealt without further betting.
 
-For two hands that share no card, the *margin* is how often the first wins less how often it loses, over all boards that can
-still come: its equity is `(1 + margin) / 2`. From the flop on all boards are counted when they are first asked for. Before it
-there are 2.6 million; they were counted once and come in a file, which a slow test makes again.
+For two hands that share no card, the *margin* is how often the first wins minus how often it loses, over all boards that can
+still come; its equity is `(1 + margin) / 2`. From the flop on, all boards are counted on first use. Before the flop there are
+2.6 million; their counts are in a file, which a slow test makes again.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from tacit.compiled import compiled
 FULL_BOARD = 5
 PREFLOP_FILE = Path(__file__).with_name("preflop_margins.npz")
 _KEPT_BOARDS = 32
-"""Of 11 MB each on the flop, in float64."""
+"""The number of boards whose margins are kept. On the flop each takes 11 MB in float64."""
 _AT_ONCE = 1_000
-"""Boards that are counted together: few enough for sums of 16 bits, and for their strengths to stay in the cache."""
+"""The number of boards counted together: few enough for 16-bit sums, and for their strengths to stay in the cache."""
 _CARD_BITS: NDArray[np.int64] = np.left_shift(1, HANDS).sum(axis=1)
-"""`[1326]` each hand as two bits of the 52."""
+"""`[1326]`, each hand as two of 52 bits."""
 
 Board = tuple[int, ...]
 
 
 @lru_cache(maxsize=_KEPT_BOARDS)
 def run_out_margins(board: Board, dtype: str = "float64") -> NDArray[Any]:
-    """Returns `[H, H]` the margins of the hands that a board allows, in ascending order; 0 where two share a card.
+    """Returns `[H, H]`, the margins of the hands that a board allows, in ascending order; 0 if two share a card.
 
     Args:
       board: 0, 3, 4 or 5 cards.
-      dtype: of the result.
+      dtype: The type of the result.
     """
     counted = _counted(board) if board else _counted_preflop()
     margins: NDArray[Any] = counted.astype(dtype)
@@ -50,24 +50,24 @@ def run_out_margins(board: Board, dtype: str = "float64") -> NDArray[Any]:
 
 
 def leads(board: Board, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns `[1326]` for each hand the weight of hands it beats less that of those that beat it, a mean over all run-outs.
+    """Returns `[1326]`, for each hand the weight it beats minus the weight that beats it, averaged over all run-outs.
 
     Args:
       board: 0, 3, 4 or 5 cards.
-      weights: `[1326]` of the other player's hands; those that the board excludes do not count.
+      weights: `[1326]`, the weights of the other player's hands; those that the board excludes do not count.
     """
-    hands, found = np.flatnonzero(possible_hands(board)), np.zeros(NUM_HANDS)
-    found[hands] = run_out_margins(board) @ weights[hands]
-    return found
+    hands, lead = np.flatnonzero(possible_hands(board)), np.zeros(NUM_HANDS)
+    lead[hands] = run_out_margins(board) @ weights[hands]
+    return lead
 
 
 def hand_margins(hand: int, board: Board) -> NDArray[np.float64]:
-    """Returns `[1326]` the margins of one hand against all others; those against hands that it cannot meet mean nothing.
+    """Returns `[1326]`, the margins of one hand against all others; undefined for hands that it cannot meet.
 
-    Much faster than a row of `run_out_margins`, which compares every hand with every other.
+    This is much faster than a row of `run_out_margins`, which compares every hand with every other.
 
     Args:
-      hand: a number of the 1,326.
+      hand: The number of the hand, of 1,326.
       board: 0, 3, 4 or 5 cards, none of them in the hand.
     """
     if not board:
@@ -80,7 +80,7 @@ def hand_margins(hand: int, board: Board) -> NDArray[np.float64]:
 
 
 def _counted_preflop() -> NDArray[np.int32]:
-    """Returns `[1326, 1326]` wins less losses over all boards, from the file."""
+    """Returns `[1326, 1326]`, wins minus losses over all boards, from the file."""
     rows, first = np.load(PREFLOP_FILE)["margins"], np.unique(CELLS, return_index=True)[1]
     counted = np.empty((NUM_HANDS, NUM_HANDS), np.int32)
     for name in RENAMED_HANDS:  # the first hand of each cell becomes every hand of the cell
@@ -89,7 +89,7 @@ def _counted_preflop() -> NDArray[np.int32]:
 
 
 def _counted(board: Board) -> NDArray[np.int32]:
-    """Returns `[H, H]` wins less losses over all boards that can come."""
+    """Returns `[H, H]`, wins minus losses over all boards that can come."""
     left = [card for card in range(NUM_CARDS) if card not in board]
     missing = FULL_BOARD - len(board)
     hands = np.flatnonzero(possible_hands(board))
@@ -103,26 +103,26 @@ def _counted(board: Board) -> NDArray[np.int32]:
 
 
 def _num_boards(num_cards: int) -> int:
-    """Returns how many full boards two hands leave."""
+    """Returns the number of full boards that are possible with two hands."""
     return comb(NUM_CARDS - 4 - num_cards, FULL_BOARD - num_cards)
 
 
 def _meet(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Returns `[H, K]` whether two hands share no card."""
+    """Returns `[H, K]`, whether two hands share no card."""
     apart: NDArray[np.bool_] = _CARD_BITS[first][:, None] & _CARD_BITS[second] == 0
     return apart
 
 
 @compiled()
 def _count(strength, counted):  # type: ignore[no-untyped-def]
-    """Adds to `counted` on how many boards a hand wins less on how many it loses.
+    """Adds to `counted` the number of boards on which a hand wins minus the number on which it loses.
 
-    A hand that a board excludes has a strength below all others: against it one more is counted for each board that excludes it
-    but not the first hand. How many these are does not depend on the hands, once all boards have been counted.
+    A hand that a board excludes has a strength below all others, so each board that excludes it but not the first hand adds a
+    false win. Over all boards the number of these is the same for every pair of hands; the caller subtracts it.
 
     Args:
-      strength: `[B, H]` int16, negative where excluded.
-      counted: `[H, H]`.
+      strength: `[B, H]` int16, negative if excluded.
+      counted: `[H, H]`, the sums.
     """
     num_boards, num_hands = strength.shape
     row = np.empty(num_hands, np.int16)

@@ -1,8 +1,8 @@
-"""How strong seven cards are, exactly, by two tables.
+"""Exact strengths of seven cards, from two tables.
 
-The rank of a card has a key such that the sum of seven keys tells which ranks they are: the first table maps sums to the best
-hand without a flush. The second maps the set of ranks of a suit with five or more cards to the best flush. A strength is a
-number from 0 to 7,461, the place of the best five cards among all kinds of five cards; higher is better, equal is a tie.
+Each rank has a key such that the sum of seven keys determines the ranks. The first table maps sums to the best hand without a
+flush. The second maps the set of ranks of a suit with five or more cards to the best flush. A strength is a number from 0 to
+7,461, the place of the best five cards among all kinds of five cards; higher is better, equal is a tie.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class StrengthTables(NamedTuple):
     """The tables, as arrays or as tensors on a device.
 
     Attributes:
-      key: `[52]` the key of each card.
-      by_sum: `[7825760]` the strength without a flush, by the sum of keys.
-      by_suit: `[8192]` the strength of a flush, by the ranks of a suit as bits; -1 for fewer than five.
-      suit_bit: `[52, 4]` for each card its rank as a bit, in the column of its suit.
-      category: `[7462]` what kind of hand each strength is.
+      key: `[52]`, the key of each card.
+      by_sum: `[7825760]`, the strength without a flush, by the sum of keys.
+      by_suit: `[8192]`, the strength of a flush, by the ranks of a suit as bits; -1 for fewer than five.
+      suit_bit: `[52, 4]`, for each card its rank as a bit, in the column of its suit.
+      category: `[7462]`, the category of each strength, such as `FLUSH`.
     """
 
     key: Any
@@ -48,7 +48,7 @@ class StrengthTables(NamedTuple):
 
 @cache
 def strength_tables() -> StrengthTables:
-    """Returns the tables; they take a fraction of a second to make."""
+    """Returns the tables; making them takes a fraction of a second."""
     plain = {ranks: _best_plain(ranks) for ranks in _rank_multisets()}
     flushes = {mask: _best_flush(mask) for mask in range(2**13) if mask.bit_count() >= 5}
     every = sorted({_best_plain(five) for five in combinations_with_replacement(range(13), 5) if _at_most_four(five)}
@@ -63,7 +63,7 @@ def strength_tables() -> StrengthTables:
 
 
 def seven_card_strengths(cards: NDArray[Any]) -> NDArray[np.int16]:
-    """Returns `[...]` the strengths of `[..., 7]` cards."""
+    """Returns `[...]`, the strengths of `[..., 7]` cards."""
     tables = strength_tables()
     flush = tables.by_suit[tables.suit_bit[cards].sum(axis=-2)].max(axis=-1)
     best: NDArray[np.int16] = np.maximum(tables.by_sum[tables.key[cards].sum(axis=-1)], flush)
@@ -71,7 +71,7 @@ def seven_card_strengths(cards: NDArray[Any]) -> NDArray[np.int16]:
 
 
 def hand_strengths(board: tuple[int, ...]) -> NDArray[np.int16]:
-    """Returns `[1326]` the strength of every hand with a board of five cards, -1 where they share one."""
+    """Returns `[1326]`, the strength of every hand on a board of five cards; -1 if they share a card."""
     tables, cards = strength_tables(), np.array(board)
     sums = tables.key[HANDS].sum(axis=1) + tables.key[cards].sum()
     best = tables.by_sum[np.minimum(sums, _ANY_SEVEN - 1)]  # five aces are beyond the table, and impossible
@@ -92,7 +92,7 @@ def _at_most_four(ranks: Ranks) -> bool:
 
 
 def _best_plain(ranks: Ranks) -> Ranks:
-    """Returns the best hand of some ranks, five or more, as its category and then what decides among its like."""
+    """Returns the best hand of five or more ranks: its category, then the ranks that decide within the category."""
     count = [0] * 13
     for rank in ranks:
         count[rank] += 1
@@ -100,7 +100,7 @@ def _best_plain(ranks: Ranks) -> Ranks:
     most, second = count[order[0]], count[order[1]]
 
     def rest(*used: int) -> Ranks:
-        """The highest other ranks, as many as make five cards."""
+        """Returns the highest other ranks, enough to make five cards."""
         left = 5 - (min(most, 4) + (2 if len(used) == 2 else 0))
         return tuple(sorted((rank for rank in order if rank not in used), reverse=True)[:left])
 
@@ -119,7 +119,7 @@ def _best_plain(ranks: Ranks) -> Ranks:
 
 
 def _best_flush(mask: int) -> Ranks:
-    """Returns the best hand of a suit's ranks, five or more, likewise."""
+    """Returns the best flush of five or more ranks of a suit, in the same form as `_best_plain`."""
     top = _straight(mask)
     ranks = [rank for rank in range(12, -1, -1) if mask >> rank & 1]
     return (STRAIGHT_FLUSH, top) if top >= 0 else (FLUSH, *ranks[:5])

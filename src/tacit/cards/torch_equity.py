@@ -1,4 +1,4 @@
-"""How often many hands, each with a board of its own, win against random ones: by samples, on any device."""
+"""Sampled equities of many hands, each with its own board, against random hands, on any device."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tacit.cards.strength import StrengthTables
 from tacit.cards.torch_strength import seven_card_strengths
 
 SAMPLES = 200
-"""Standard errors of equities are near 0.03, as those of the flop in `cards/equity.py`."""
+"""The number of samples. Standard errors are near 0.03, as on the flop in `cards/equity.py`."""
 _CHUNK = 2_000
-"""Hands valued at once, for the sake of memory."""
+"""The number of hands computed at once, to bound memory."""
 
 
 def sampled_equities(hands: Tensor, boards: Tensor, tables: StrengthTables) -> Tensor:
-    """Returns `[n]` float32 how often each hand beats a random one when its board is completed; ties count half.
+    """Returns `[n]` float32, how often each hand beats a random one when its board is completed; ties count half.
 
-    The samples are the same places in the rest of the deck for every hand, so the result is a function of hand and board.
+    Every hand samples the same places in the rest of the deck, so the result depends only on hand and board.
 
     Args:
-      hands: `[n, 2]` int64.
-      boards: `[n, 0 to 5]` int64.
-      tables: of the same device.
+      hands: `[n, 2]` int64, the hands.
+      boards: `[n, 0 to 5]` int64, their boards.
+      tables: The tables of `tensor_tables` on the same device.
     """
     parts = (slice(first, first + _CHUNK) for first in range(0, len(hands), _CHUNK))
     return torch.cat([_equities(hands[part], boards[part], tables) for part in parts])
@@ -38,7 +38,7 @@ def _equities(hands: Tensor, boards: Tensor, tables: StrengthTables) -> Tensor:
     num_left = NUM_CARDS - known.shape[1]
     deck = left.sort(dim=1, descending=True, stable=True).indices[:, :num_left]
     places = _places(num_left, 7 - boards.shape[1]).to(known.device)
-    drawn = deck[:, places]  # [n, SAMPLES, 2 and what the board lacks]
+    drawn = deck[:, places]  # [n, SAMPLES, 2 + missing board cards]
     full = torch.cat((boards[:, None].expand(-1, SAMPLES, -1), drawn[..., 2:]), 2)
     own, other = (
         seven_card_strengths(torch.cat((two, full), 2), tables)
@@ -49,6 +49,6 @@ def _equities(hands: Tensor, boards: Tensor, tables: StrengthTables) -> Tensor:
 
 @cache
 def _places(num_cards: int, count: int) -> Tensor:
-    """Returns `[SAMPLES, count]` different places in a deck, always the same ones."""
+    """Returns `[SAMPLES, count]`, different places in a deck, always the same ones."""
     generator = np.random.default_rng([num_cards, count])
     return torch.from_numpy(np.stack([generator.permutation(num_cards)[:count] for _ in range(SAMPLES)]))

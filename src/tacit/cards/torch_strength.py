@@ -1,4 +1,4 @@
-"""How strong seven cards are, for tensors of cards on any device: the tables of `cards/strength.py`, asked in one go."""
+"""Strengths of seven cards for tensors on any device, looked up in the tables of `cards/strength.py`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def tensor_tables(device: str) -> StrengthTables:
 
 
 def seven_card_strengths(cards: Tensor, tables: StrengthTables) -> Tensor:
-    """Returns `[...]` int16 the strengths of `[..., 7]` cards, int64."""
+    """Returns `[...]` int16, the strengths of `[..., 7]` int64 cards."""
     flush = tables.by_suit[tables.suit_bit[cards].sum(-2)].amax(-1)
     return torch.maximum(tables.by_sum[tables.key[cards].sum(-1)], flush)

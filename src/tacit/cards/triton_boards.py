@@ -1,6 +1,6 @@
-"""Batches of boards on a GPU: who beats whom over all run-outs, and sums over the hands that a hand can meet or beats.
+"""Batches of boards on a GPU: the margins of hands over all run-outs, and sums over the hands that a hand can meet or beat.
 
-Margins are counted once and kept as small integers where they fit, since every product with them reads all of them.
+Margins are counted once and kept as small integers if they fit, since every product with them reads all of them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import triton.language as tl
 from torch import Tensor
 
 TILE = 64
-"""Hands of either side that a program compares."""
+"""The number of hands of either side that one program compares."""
 LEADS, INNER = 64, 64
-"""Hands whose leads a program finds, and hands it sums over at a time."""
+"""The number of hands whose leads one program computes, and of hands it sums over at a time."""
 COLUMNS = 128
-"""Planes that a program multiplies with at most: more do not fit into shared memory."""
+"""The most planes that one program multiplies with: more do not fit into shared memory."""
 NODES, CARDS = 16, 64
-"""Rows a program sums by card, and room for the 52 cards and the sum of all."""
+"""The number of rows one program sums by card, and room for the 52 cards and the total."""
 MEETS = 512
-"""Hands of a program that says what they can meet."""
+"""The number of hands whose meetings one program computes."""
 MOST = 127
-"""The largest number of a byte."""
+"""The largest signed byte."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -50,7 +50,7 @@ def _count_kernel(strengths, cards, margins, run_outs, hands, stride, TILE: tl.c
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _column_kernel(source, rows, columns, most, hands, stride, plane, N: tl.constexpr, HANDS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Copies a row of one game as a column of a product: in float16, the largest weight 1, hands that do not exist 0."""
+    """Copies a row of one game as a column of a product: in float16, with the largest weight scaled to 1 and 0 as padding."""
     column, game = tl.program_id(0), tl.program_id(1).to(tl.int64)
     hand = tl.arange(0, HANDS)
     row = source + tl.load(rows + column) * plane + game * hands
@@ -86,7 +86,7 @@ def _lead_kernel(  # type: ignore[no-untyped-def]
 def _card_kernel(  # type: ignore[no-untyped-def]
     cards, source, rows, by_card, count, hands, plane, NODES: tl.constexpr, CARDS: tl.constexpr, INNER: tl.constexpr
 ):
-    """Fills for some rows of one game `[NODES, CARDS]` the weight of the hands that hold each card; then that of all."""
+    """Fills `[NODES, CARDS]` for some rows of one game: the weight of the hands that hold each card, and last the total."""
     game = tl.program_id(1).to(tl.int64)
     node, card = tl.program_id(0) * NODES + tl.arange(0, NODES), tl.arange(0, CARDS)
     real = node < count
@@ -100,8 +100,8 @@ def _card_kernel(  # type: ignore[no-untyped-def]
         first = tl.load(held + 2 * hand, mask=inside, other=-1)[:, None]
         second = tl.load(held + 2 * hand + 1, mask=inside, other=-1)[:, None]
         holds = ((first == card[None, :]) | (second == card[None, :]) | (card == CARDS - 1)[None, :]).to(tl.bfloat16)
-        # Three numbers of 8 bits are a float32's 24, and whether a hand holds a card is exact. Sums begin at 0 for every tile:
-        # adding to a large sum inside the products cuts off a little each time.
+        # Three bfloat16 numbers of 8 bits hold a float32's 24 exactly, and so do the zeros and ones of `holds`. Sums start at 0
+        # for every tile: adding to a large sum inside the products would round a little each time.
         high = weight.to(tl.bfloat16)
         rest = weight - high.to(tl.float32)
         middle = rest.to(tl.bfloat16)
@@ -115,7 +115,7 @@ def _card_kernel(  # type: ignore[no-untyped-def]
 def _meet_kernel(  # type: ignore[no-untyped-def]
     cards, source, rows, out, places, amount, by_card, hands, plane, CARDS: tl.constexpr, HANDS: tl.constexpr
 ):
-    """Fills for one row of one game what some hands can meet."""
+    """Fills the weights that some hands can meet, for one row of one game."""
     node, game = tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
     hand = tl.program_id(0) * HANDS + tl.arange(0, HANDS)
     inside = hand < hands
@@ -124,22 +124,22 @@ def _meet_kernel(  # type: ignore[no-untyped-def]
     first, second = tl.load(held, mask=inside, other=0), tl.load(held + 1, mask=inside, other=0)
     at = game * hands + hand
     met = tl.load(sums + CARDS - 1) - tl.load(sums + first) - tl.load(sums + second)
-    met += tl.load(source + tl.load(rows + node) * plane + at, mask=inside, other=0.0)  # the hand was taken away twice
+    met += tl.load(source + tl.load(rows + node) * plane + at, mask=inside, other=0.0)  # the hand was subtracted twice
     tl.store(out + tl.load(places + node) * plane + at, met * tl.load(amount + node), mask=inside)
 
 
 def count_margins(strengths: Tensor, cards: Tensor) -> Tensor:
-    """Returns `[G, H, stride]` wins less losses over all full boards, lines padded with zeros; 0 where two hands share a card.
+    """Returns `[G, H, stride]`, wins minus losses over all full boards, rows padded with zeros; 0 if two hands share a card.
 
-    They are bytes where they fit, on the turn and the river, and else float16, which holds those of the flop exactly, too.
+    They are bytes if they fit, on the turn and the river; otherwise float16, which is also exact for those of the flop.
 
     Args:
-      strengths: `[G, R, H]` int16 on every full board, -1 where it blocks a hand.
-      cards: `[G, H, 2]` of each hand, int32.
+      strengths: `[G, R, H]` int16, the strengths on every full board; -1 if it blocks the hand.
+      cards: `[G, H, 2]` int32, the cards of each hand.
     """
     games, boards, hands = strengths.shape
-    tiles, kind = triton.cdiv(hands, TILE), torch.int8 if boards < MOST else torch.float16
-    margins = torch.zeros(games, hands, tiles * TILE, dtype=kind, device=strengths.device)
+    tiles, dtype = triton.cdiv(hands, TILE), torch.int8 if boards < MOST else torch.float16
+    margins = torch.zeros(games, hands, tiles * TILE, dtype=dtype, device=strengths.device)
     _count_kernel[tiles, tiles, games](strengths.contiguous(), cards, margins, boards, hands, margins.shape[2], TILE=TILE)
     return margins
 
@@ -156,10 +156,10 @@ def fill_leads(
 def _fill_some_leads(
     margins: Tensor, source: Tensor, rows: Tensor, out: Tensor, places: Tensor, amount: Tensor, scale: float
 ) -> None:
-    """Does so for as many planes as a program has room for."""
+    """Does the work of `fill_leads` for at most `COLUMNS` planes."""
     (games, hands, stride), count = margins.shape, len(rows)
     width, plane = max(16, triton.next_power_of_2(count)), games * hands
-    columns = torch.empty(games, width, stride, dtype=torch.float16, device=margins.device)  # of those beyond, nothing is kept
+    columns = torch.empty(games, width, stride, dtype=torch.float16, device=margins.device)  # those from `count` on stay unused
     most = torch.empty(games, width, device=margins.device)
     _column_kernel[count, games](
         source, rows, columns, most, hands, stride, plane, N=width, HANDS=triton.next_power_of_2(stride), num_warps=4

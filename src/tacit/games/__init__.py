@@ -1,4 +1,4 @@
-"""Rules only: the `Game` protocol, the games, and loading them by name."""
+"""Rules only: the `Game` protocol, the games, and loading games by name."""
 
 from tacit.games.base import CHANCE, TERMINAL, Game, GameSize, InfostateGame, KnownValue
 from tacit.games.registry import AnyGame, game_source, load_game, recall_game, register_game, registered_games

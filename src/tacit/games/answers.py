@@ -1,6 +1,6 @@
-"""What rules answer, checked: every walk over a game that somebody else wrote reads its moves and payoffs here.
+"""Checks the answers of a game's rules. Every walk over a game that a user wrote reads its moves and payoffs through here.
 
-Wrong answers are refused where they are given. Further down they would be a strategy that is subtly wrong, or an endless loop.
+A wrong answer raises where it is given. Further down it would cause a subtly wrong strategy or an endless loop.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tacit.errors import TacitError
 from tacit.games.base import MAX_ACTION, Game, Moves
 
 MAX_MOVES = 1_000_000
-"""Actions or chance outcomes of one state, at most."""
+"""The most actions or chance outcomes that one state may have."""
 _TOLERANCE = 1e-9
-"""How far probabilities may be from 1, and payoffs from 0, in sum."""
+"""How far a sum of probabilities may be from 1, or a sum of payoffs from 0."""
 
 _SHORT = Repr()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxdict = 40
@@ -25,21 +25,21 @@ _SHORT.maxstring = _SHORT.maxother = 200
 
 
 def shown(answer: Any) -> str:
-    """Returns an answer as one short line, whatever it is."""
+    """Returns any answer as one short line."""
     try:
         return " ".join(_SHORT.repr(answer).split())
-    except Exception:  # it is somebody else's object
+    except Exception:  # a user's object may fail to print
         return f"a {type(answer).__name__}"
 
 
 def actions_problem(actions: Sequence[Any]) -> str | None:
     """Returns what is wrong with a list of legal actions, or None."""
     if isinstance(actions, Sequence) and len(actions) > MAX_MOVES:
-        return f"{len(actions):,} actions are legal; there may be {MAX_MOVES:,}"
+        return f"{len(actions):,} actions are legal; at most {MAX_MOVES:,} are allowed"
     if not isinstance(actions, Sequence) or any(not isinstance(a, int) or not 0 <= a <= MAX_ACTION for a in actions):
         return f"the legal actions {shown(actions)} must be integers from 0 to {MAX_ACTION}"
     if not actions or len(set(actions)) != len(actions):
-        return f"{shown(actions)} are the legal actions; there must be at least one, all different"
+        return f"the legal actions are {shown(actions)}; there must be at least one, all different"
     return None
 
 
@@ -47,7 +47,7 @@ def chance_problem(outcomes: Sequence[Any]) -> str | None:
     """Returns what is wrong with a list of chance outcomes, or None."""
     try:
         if len(outcomes) > MAX_MOVES:
-            return f"chance_outcomes() gives {len(outcomes):,} outcomes; there may be {MAX_MOVES:,}"
+            return f"chance_outcomes() gives {len(outcomes):,} outcomes; at most {MAX_MOVES:,} are allowed"
         chances = {outcome: float(chance) for outcome, chance in outcomes}
     except (TypeError, ValueError, OverflowError):
         return f"chance_outcomes() gives {shown(outcomes)}; it must list (outcome, probability) pairs"
@@ -64,7 +64,7 @@ def chance_problem(outcomes: Sequence[Any]) -> str | None:
 
 
 def returns_problem(returns: Sequence[Any]) -> tuple[str, str] | None:
-    """Returns the rule that a terminal state's payoffs break and how, or None."""
+    """Returns the rule that a terminal state's payoffs break and how they break it, or None."""
     try:
         first, second = (float(value) for value in returns)
     except (TypeError, ValueError, OverflowError):
@@ -80,7 +80,7 @@ def legal_actions(game: Game[Any], state: Any) -> Moves:
     """Returns the legal actions of a state.
 
     Raises:
-      TacitError: they cannot be any.
+      TacitError: the game's list is invalid.
     """
     actions = game.legal_actions(state)
     _require(game, actions_problem(actions))
@@ -91,7 +91,7 @@ def chance_outcomes(game: Game[Any], state: Any) -> Sequence[tuple[int, float]]:
     """Returns the chance outcomes of a state with their probabilities.
 
     Raises:
-      TacitError: they cannot be any.
+      TacitError: the game's list is invalid.
     """
     outcomes = game.chance_outcomes(state)
     _require(game, chance_problem(outcomes))
@@ -102,7 +102,7 @@ def payoff(game: Game[Any], state: Any) -> float:
     """Returns what player 0 wins at a terminal state.
 
     Raises:
-      TacitError: the payoffs are no numbers, or do not sum to zero.
+      TacitError: the payoffs are not two finite numbers, or do not sum to zero.
     """
     returns = game.returns(state)
     problem = returns_problem(returns)

@@ -3,8 +3,8 @@
 A game is a factored-observation game (Kovarik et al. 2022): on arrival at a world state everyone receives its public
 observation and each player a private one. What a player knows, the *infostate*, is the sequence of these observations and
 of the player's own actions, so perfect recall holds by construction; the public state is the sequence of public
-observations. Every move of a player is a tick that all notice, so who acts and how many actions were taken is always public;
-of a chance move players notice what they observe, and nothing where that is empty.
+observations. Everyone notices every player move, so who acts and how many actions were taken is always public. Players
+notice a chance move only through their observations of it; if these are empty, they notice nothing.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from tacit.games.chips import Chips
 
 CHANCE = -1
-"""Actor of a state where nature moves."""
+"""Actor of a state where chance moves."""
 TERMINAL = -2
 """Actor of a state where the game is over."""
 
 MAX_DEPTH = 5_000
-"""Moves, chance included, after which a game counts as one that never ends."""
+"""The longest history allowed, in moves with chance included. A longer game counts as one that never ends."""
 MAX_ACTION = 2**31 - 1
-"""The highest action: they are kept as 32-bit integers, where negative ones mean that nobody moved."""
+"""The highest action. Actions are stored as 32-bit integers; negative ones mean that nobody moved."""
 
 _LATER = "later"
-"""Marks parameters made by `later`."""
+"""The metadata key of parameters made by `later`."""
 
 State = TypeVar("State")
 Moves = tuple[int, ...]
@@ -40,12 +40,12 @@ Moves = tuple[int, ...]
 
 @dataclass(frozen=True)
 class GameSize:
-    """How large a game is, in closed form: exact where a game gives it, else an estimate.
+    """The size of a game: exact if the game gives it in closed form, otherwise an estimate.
 
     Attributes:
-      histories: decision and terminal histories (chance moves counted within their successors).
-      public_states: decision and terminal public states.
-      infostates: decision points of both players.
+      histories: The number of decision and terminal histories (chance moves are counted with their successors).
+      public_states: The number of decision and terminal public states.
+      infostates: The number of infostates of both players, at decisions.
     """
 
     histories: int
@@ -55,7 +55,7 @@ class GameSize:
 
 @dataclass(frozen=True)
 class KnownValue:
-    """A published value of the game for the first player, with where it comes from."""
+    """A published value of the game for player 0, and its source."""
 
     value: float
     source: str
@@ -70,9 +70,9 @@ class Game(ABC, Generic[State]):
 
     name: ClassVar[str]
     tree_layout: ClassVar[str] = "rows"
-    """The layout of the trees it is solved in (`Tree.layout`). Whatever differs between layouts is found by this name."""
+    """The layout of the trees that the game is solved in (`Tree.layout`). Code that depends on the layout is chosen by it."""
     refused_parameters: ClassVar[Mapping[str, str]] = {}
-    """Parameters that people look for and that cannot be had, by how their names begin, each with the line that says why."""
+    """Parameters that users may expect but that are not supported: each name prefix with the reason."""
 
     @abstractmethod
     def initial_state(self) -> State:
@@ -84,10 +84,10 @@ class Game(ABC, Generic[State]):
 
     @abstractmethod
     def legal_actions(self, state: State) -> Sequence[int]:
-        """Returns the acting player's actions; the same list throughout an infostate."""
+        """Returns the acting player's actions; the list must be the same throughout an infostate."""
 
     def is_legal(self, state: State, action: int) -> bool:
-        """Returns whether the rules allow an action: one of `legal_actions`, or where these are a menu, another one."""
+        """Returns whether the rules allow an action. Where `legal_actions` is only a menu, others are legal too."""
         return action in self.legal_actions(state)
 
     @abstractmethod
@@ -99,93 +99,94 @@ class Game(ABC, Generic[State]):
         """Returns both players' payoffs at a terminal state; they sum to zero."""
 
     def chance_outcomes(self, state: State) -> Sequence[tuple[int, float]]:
-        """Returns the outcomes and their probabilities, which sum to 1, at a chance state."""
+        """Returns the outcomes of a chance state with their probabilities, which sum to 1."""
         raise NotImplementedError(f"{self.name} has a chance state but no chance_outcomes()")
 
     def public_observation(self, state: State) -> str:
-        """Returns what everyone sees on arrival at `state`; empty when nothing."""
+        """Returns what everyone sees on arrival at `state`, or an empty string for nothing."""
         return ""
 
     def private_observation(self, state: State, player: int) -> str:
-        """Returns what only `player` sees on arrival at `state`, own actions aside; empty when nothing."""
+        """Returns what only `player` sees on arrival at `state`, apart from own actions; an empty string for nothing."""
         return ""
 
     def public_key(self, state: State) -> Hashable | None:
-        """Returns what of the public past still matters at a decision, the player to act aside; None for all of it.
+        """Returns the part of the public past that still matters at a decision; None means all of it.
 
         Public states with equal keys and the same player to act must play alike: the same private states, moves, chance,
         observations and payoffs. Then one search tree and one value serve them all, and no search needs the whole game.
+        The key need not contain the player to act.
         """
         return None
 
     def public_features(self, actor: int, observed: Sequence[str]) -> Sequence[float] | None:
-        """Returns what a network should see of a public state, as many numbers everywhere; None leaves it to the observations.
+        """Returns a network's input for a public state, of the same length everywhere; None means it is made of observations.
 
         Args:
-          actor: who acts there.
-          observed: what everyone has seen, in order.
+          actor: The player to act.
+          observed: The public observations so far, in order.
         """
         del actor, observed
         return None
 
     def action_name(self, action: int) -> str:
-        """Returns an action in words."""
+        """Returns the name of an action."""
         return str(action)
 
     def action_name_for(self, player: int, action: int) -> str:
-        """Returns an action in the words of the player who takes it, where these differ."""
+        """Returns the name of an action of one player, for games where the players' names differ."""
         return self.action_name(action)
 
     def action_name_at(self, state: State, action: int) -> str:
-        """Returns a legal action of `state` in words, where the state helps to say it; the actor's private part must not."""
+        """Returns the name of a legal action of `state`. It may depend on the state, but not on the actor's private part."""
         return self.action_name_for(self.actor(state), action)
 
     def chips(self, state: State) -> Chips | None:
-        """Returns the chips at a decision of a game of poker, for people to see; None in other games.
+        """Returns the chips at a decision of a poker game, for display; None in other games.
 
-        Whoever gives chips folds and calls by `betting.FOLD` and `CALL`, and lets everyone see every action.
+        A game that returns chips must use `betting.FOLD` and `CALL` as its actions, and all its actions must be public.
         """
         del state
         return None
 
     def drawing(self, state: State) -> str:
-        """Returns what everyone sees, drawn in lines of text, such as a board; empty where there is nothing to draw."""
+        """Returns a text drawing of what everyone sees, such as a board; empty if there is nothing to draw."""
         return ""
 
     def planes(self, state: State) -> Planes:
         """Returns a board as a network sees it: planes of rows of numbers, from the view of the player to act.
 
-        For games without chance and hidden information. Whoever gives planes can be learnt as a board (`games/boards.py`).
+        For games without chance and hidden information. A game with planes can be learnt as a board (`games/boards.py`).
         """
         raise NotImplementedError(f"{self.name} has no planes()")
 
     def board_bounds(self) -> tuple[int, int]:
-        """Returns, of a game with `planes`, a number that every action is below, and the most moves of a game.
+        """Returns the number of actions and the largest number of moves of a game with `planes`.
 
         Raises:
-          TacitError: the game does not say.
+          TacitError: the game does not define them.
         """
         raise TacitError(f"{self.name} has planes() but no board_bounds(): it must say how many actions and moves there can be")
 
     def boards(self) -> Boards | None:
-        """Returns the rules for arrays of positions, where the game has such rules."""
+        """Returns the rules for arrays of positions, or None if the game has none."""
         return None
 
     def size(self) -> GameSize | None:
-        """Returns the size in closed form, or None: then it is estimated by random descents."""
+        """Returns the size in closed form, or None; it is then estimated by random descents."""
         return None
 
     def in_units(self, amount: float) -> dict[str, float]:
-        """Returns an amount of the game's payoffs in other units that people use for it, by name."""
+        """Returns an amount of payoff in other common units of the game, by name."""
         del amount
         return {}
 
     def known_value(self) -> KnownValue | None:
-        """Returns a published value of this game with these parameters, if there is one."""
+        """Returns a published value of the game with these parameters, or None."""
         return None
 
     def openspiel_twin(self) -> str | None:
-        """Returns the OpenSpiel name of the same game, moves and chance outcomes in the same order, if there is one."""
+        """Returns the OpenSpiel name of the same game (moves and chance outcomes in the same order), or None."""
         return None
 
     @property
@@ -207,18 +208,18 @@ class Game(ABC, Generic[State]):
         )
 
     def __str__(self) -> str:
-        unsaid = {one.name for one in fields(self) if _LATER in one.metadata and getattr(self, one.name) == one.default}  # type: ignore[arg-type]
-        inside = ",".join(f"{key}={value}" for key, value in self.parameters.items() if key not in unsaid)
-        return f"{self.name}({inside})" if inside else self.name
+        hidden = {one.name for one in fields(self) if _LATER in one.metadata and getattr(self, one.name) == one.default}  # type: ignore[arg-type]
+        arguments = ",".join(f"{key}={value}" for key, value in self.parameters.items() if key not in hidden)
+        return f"{self.name}({arguments})" if arguments else self.name
 
 
 def later(default: Any) -> Any:
-    """Returns a parameter that a game got after files with its name were written: the name leaves it out at its default."""
+    """Returns the field of a parameter added after files with the game's name existed: at its default, the name omits it."""
     return field(default=default, metadata={_LATER: True})
 
 
 def check_depth(game: Game[Any], depth: int) -> None:
-    """Refuses a game whose histories reach a depth at which it counts as one that never ends.
+    """Raises if a game's histories are so long that it counts as one that never ends.
 
     Raises:
       TacitError: `depth` is beyond `MAX_DEPTH`.
@@ -228,15 +229,15 @@ def check_depth(game: Game[Any], depth: int) -> None:
 
 
 class InfostateGame(Game[State]):
-    """A game that names infostates itself instead of sending observations (OpenSpiel's way).
+    """A game that names its infostates itself instead of giving observations, as OpenSpiel does.
 
-    Its public states are the closure of shared infostates: two histories are in one public state when some chain of
-    histories joins them in which neighbours look alike to some player.
+    Its public states are the closure of shared infostates: two histories are in one public state if a chain of histories
+    connects them in which some player cannot tell each history from the next.
     """
 
     @abstractmethod
     def infostate(self, state: State, player: int) -> str:
-        """Returns what `player` knows at a decision state, whoever acts there. Perfect recall is checked, not assumed."""
+        """Returns what `player` knows at a decision state of either player. Perfect recall is checked, not assumed."""
 
 
 class SequenceGame(Game[Moves]):

@@ -1,12 +1,12 @@
-"""The betting of a two-player poker hand, without cards: who acts, what is allowed, what has been put in.
+"""The betting of a two-player poker hand, without cards: who acts, which actions are legal, how many chips are in.
 
 Player 0 is the big blind and acts first from the flop on; player 1 is the button and small blind and acts first before the flop
-(positions as in the computer poker competition's protocol). Chips are whole. Both players have the same stack: with different
-ones the smaller counts, since more than that can never be lost.
+(positions as in the computer poker competition's protocol). Chips are whole. Both players have the same stack: if the stacks
+differ, the smaller one counts, since nobody can lose more.
 
-Actions are `FOLD`, `CALL` (a check where there is nothing to call) and raises: action N, 2 or higher, means that the raiser has
-then put in N chips **over the whole hand**, blinds and earlier streets included. No-limit players may raise to any number in a
-range; what `actions` lists is a menu of a few of them, and `apply` takes the others as well.
+Actions are `FOLD`, `CALL` (a check if there is nothing to call) and raises. Action N, 2 or higher, raises to N chips put in
+**over the whole hand**, blinds and earlier streets included. No-limit players may raise to any number in a range; `actions`
+lists a menu of a few of them, and `apply` accepts the others as well.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from tacit.games.sizes import ALL_IN, MAX_SIZES, NUM_STREETS, Menu, Multiple, Si
 FOLD, CALL = 0, 1
 """Any higher action is a raise to that number of chips."""
 DEAL, FOLDED, SHOWDOWN = -1, -2, -3
-"""Actors that are no players: board cards come next; somebody folded; the board is completed and the hands are compared."""
+"""Actors that are not players: board cards come next; somebody folded; the board is completed and the hands are compared."""
 NOBODY = -1
-"""The folder while nobody folded."""
+"""Stands for a folder or aggressor where there is none."""
 
 PREFLOP, FLOP, TURN, RIVER = range(4)
 BOARD_CARDS = (0, 3, 4, 5)
 """Cards on the board on each street."""
 MAX_ACTIONS = MAX_SIZES + 2
-"""Those of a menu, fold and call."""
+"""The raises of a menu, fold and call."""
 MAX_CHIPS = 2**31 - 1
-"""Raises are actions, and these are kept as 32-bit integers."""
+"""The largest stack. Raises are actions, which are stored as 32-bit integers."""
 _BET, _DONK, _RAISE = range(3)
-"""Occasions that have sizes of their own."""
+"""The situations with bet sizes of their own."""
 MAX_RAISES = (3, 4, 4, 4)
-"""Raises on each street of limit betting."""
+"""The most raises on each street of limit betting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Betting:
 
     Attributes:
       street: `PREFLOP`, `FLOP`, `TURN` or `RIVER`.
-      actor: 0 or 1, `DEAL`, `FOLDED` or `SHOWDOWN`. A showdown before the river means that both are all-in.
-      spent: the chips each player has put in over the whole hand.
-      raise_size: the least that a raise must add to what is to be called.
-      num_raises: bets and raises on this street, blinds not counted.
-      acted: whether anybody has acted on this street; a call is the end of it only then.
-      folder: the player who folded, or `NOBODY`.
-      begun: the chips each player had put in when this street began; 0 unless the rules remember it (`BettingRules.remembers`).
-      aggressor: the player who bet or raised last on the street before, and where a card is due, on this street. `NOBODY` if
-        there is none, or unless the rules remember it.
+      actor: 0 or 1, `DEAL`, `FOLDED` or `SHOWDOWN`. A showdown before the river means that both players are all-in.
+      spent: The chips each player has put in over the whole hand.
+      raise_size: The least that a raise must add to the amount to call.
+      num_raises: The number of bets and raises on this street, without blinds.
+      acted: Whether anybody has acted on this street. A call ends the street only if somebody has.
+      folder: The player who folded, or `NOBODY`.
+      begun: The chips each player had put in when this street began; 0 unless the rules remember it (`BettingRules.remembers`).
+      aggressor: The player who bet or raised last on the previous street, or on this street if a card is due. `NOBODY` if
+        there is none, or if the rules do not remember it.
     """
 
     street: int
@@ -74,25 +74,25 @@ class Betting:
 
     @property
     def facing(self) -> int:
-        """What a player must have put in over the whole hand to stay in."""
+        """The chips a player must have put in over the whole hand to stay in."""
         return max(self.spent)
 
     @property
     def to_call(self) -> int:
-        """What the actor has to add for that: 0 if a check is possible."""
+        """The chips the actor must add to stay in: 0 if a check is possible."""
         return self.facing - min(self.spent)
 
 
 @dataclass(frozen=True)
 class BettingRules(ABC):
-    """How a hand is bet: from the blinds on, or from a later street with chips already in the pot.
+    """The betting rules of a hand that starts from the blinds, or on a later street with chips already in the pot.
 
     Attributes:
-      stack: the chips each player has at the start of the hand, those in `pot` included.
-      small_blind: put in by player 1 before the flop.
-      big_blind: put in by player 0; also the least that can be bet.
-      first_street: where the betting starts.
-      pot: the chips already put in there, half by each player; 0 before the flop.
+      stack: The chips each player has at the start of the hand, including the player's half of `pot`.
+      small_blind: The blind of player 1.
+      big_blind: The blind of player 0, and the smallest bet.
+      first_street: The street on which the betting starts.
+      pot: The chips already in the pot on `first_street`, half from each player; 0 before the flop.
     """
 
     stack: int
@@ -121,13 +121,13 @@ class BettingRules(ABC):
         return self._street(self.first_street, self.pot // 2, NOBODY)
 
     def actions(self, betting: Betting) -> tuple[int, ...]:
-        """Returns the actor's actions in ascending order: `FOLD` if there is something to call, `CALL`, raises of the menu."""
+        """Returns the actor's actions in ascending order: `FOLD` if there is a bet to call, `CALL`, the raises of the menu."""
         limits = self.all_raises(betting)
         passive = (FOLD, CALL) if betting.to_call else (CALL,)
         return passive if limits is None else (*passive, *self.menu(betting, *limits))
 
     def all_raises(self, betting: Betting) -> tuple[int, int] | None:
-        """Returns the smallest and the largest raise that the rules allow, or None; everything all-in is always allowed."""
+        """Returns the smallest and the largest raise that the rules allow, or None; going all-in is always allowed."""
         if betting.actor < 0:
             raise TacitError("nobody is to act: the street or the hand is over")
         if betting.facing >= self.stack:
@@ -148,7 +148,7 @@ class BettingRules(ABC):
             over = betting.acted or facing >= self.stack
             actor = 1 - player if not over else self._after_street(betting.street, facing)
             memory = betting.begun, betting.aggressor
-            if over:  # nobody asks how this street began; a card asks who bet last
+            if over:  # how this street began no longer matters; after a card, who bet last does
                 memory = 0, 1 - player if actor == DEAL and betting.num_raises and self.remembers else NOBODY
             spent = facing, facing
             return Betting(betting.street, actor, spent, betting.raise_size, betting.num_raises, True, NOBODY, *memory)
@@ -168,9 +168,9 @@ class BettingRules(ABC):
 
     @property
     def remembers(self) -> bool:
-        """Whether states say what was put in before a street, and who bet last: only where a menu looks at it.
+        """Whether states keep the chips put in before a street and the last bettor: only if a menu depends on them.
 
-        Else ways of betting that differ in it alone lead to equal states, which are counted once.
+        Otherwise betting sequences that differ only in these lead to equal states, which are counted once.
         """
         return False
 
@@ -194,20 +194,20 @@ class BettingRules(ABC):
         if action == FOLD:
             return "a fold is only allowed against a bet: check"
         allowed = "no raise is allowed here" if limits is None else f"raises are from {limits[0]} to {limits[1]} here"
-        return f"{action} is no legal action of player {betting.actor}: {allowed}"
+        return f"{action} is not a legal action of player {betting.actor}: {allowed}"
 
 
 @dataclass(frozen=True)
 class NoLimitBetting(BettingRules):
-    """Raises of any size from the last one (at least the big blind) to everything; the menu has a few sizes.
+    """Raises of any size from the previous one (at least the big blind) to all-in; the menu offers a few sizes.
 
     Attributes:
-      bets: sizes of the first bet or raise of a street (see `sizes`).
-      raises: sizes of later raises of a street; empty: the same.
-      donks: sizes of player 0's first bet on a street if player 1 bet last on the street before; None: those of `bets`.
-      allin_threshold: a raise is all-in if, once it is called, at most this share of the pot is left to bet.
-      merge_threshold: of two raises the smaller is left out if the larger makes the pot at most this share larger.
-      max_raises: bets and raises of a street after which nothing but all-in is left to raise; None: no end.
+      bets: The sizes of the first bet or raise of a street (see `sizes`).
+      raises: The sizes of later raises of a street; if empty, those of `bets`.
+      donks: The sizes of player 0's first bet on a street if player 1 bet last on the previous street; None: those of `bets`.
+      allin_threshold: A raise becomes all-in if, once it is called, at most this share of the pot is left to bet.
+      merge_threshold: Of two raises the smaller is dropped if the larger makes the pot larger by at most this share.
+      max_raises: After this many bets and raises on a street the only raise offered is all-in; None for no limit.
     """
 
     bets: Menu = (ALL_IN,)
@@ -232,12 +232,12 @@ class NoLimitBetting(BettingRules):
 
     @property
     def most_raises(self) -> int:
-        """The most raises that a state of the betting can offer."""
+        """The largest number of raises that any state offers."""
         return max(map(len, self._all_sizes))
 
     @property
     def later_raises(self) -> Menu:
-        """The sizes of raises after the first, whether they are its own or not."""
+        """The sizes of raises after the first: `raises`, or `bets` if that is empty."""
         return self.raises or self.bets
 
     def menu(self, betting: Betting, smallest: int, largest: int) -> tuple[int, ...]:
@@ -252,7 +252,7 @@ class NoLimitBetting(BettingRules):
                 added = size * pot
             else:
                 added = raised_by(size, facing, betting.begun, self.stack, RIVER + 1 - betting.street)
-            # Sizes are compared before they are rounded: infinity is no integer.
+            # Sizes are compared before they are rounded, because infinity cannot be.
             totals.add(largest if added >= largest - facing else max(facing + math.floor(added + 0.5), smallest))
         if self.allin_threshold:
             totals = {largest if largest - total <= self.allin_threshold * 2 * total else total for total in totals}
@@ -261,7 +261,7 @@ class NoLimitBetting(BettingRules):
 
     @cached_property
     def _offers(self) -> list[list[tuple[Sizes, Sizes, Sizes]]]:
-        """`[4][2][3]` what the menus offer on each street to each player: `_BET`, `_DONK` and `_RAISE`."""
+        """`[4][2][3]` the sizes offered on each street to each player: `_BET`, `_DONK` and `_RAISE`."""
         donks = self.bets if self.donks is None else self.donks
         menus = (self.bets, donks, self.later_raises)
 
@@ -272,7 +272,7 @@ class NoLimitBetting(BettingRules):
         return [[offered(street, player) for player in (0, 1)] for street in range(NUM_STREETS)]
 
     def _merged(self, raises: list[int], facing: int) -> list[int]:
-        """Returns raises in ascending order without those too close to a larger one that is kept."""
+        """Returns the raises, in ascending order, without those too close to a larger one that is kept."""
         kept = raises[-1:]
         for total in reversed(raises[:-1]):
             if kept[0] + facing > (1.0 + self.merge_threshold) * (total + facing):
@@ -286,17 +286,17 @@ class NoLimitBetting(BettingRules):
 
 @dataclass(frozen=True)
 class LimitBetting(BettingRules):
-    """Raises of one size: the big blind on the first two streets, twice that later; at most 3, 4, 4, 4 of them.
+    """Raises of one size: the big blind on the first two streets, twice that later; at most 3, 4, 4 and 4 of them.
 
-    The big blind is the first bet before the flop, so there are at most four bets on every street. With a stack of `deepest`,
-    which is enough for all of them, nobody is all-in before the last raise.
+    The big blind is the first bet before the flop, so every street has at most four bets. With a stack of `deepest`, which
+    covers all of them, nobody is all-in before the last raise.
     """
 
     fixed_raises = True
 
     @staticmethod
     def deepest(big_blind: int, first_street: int = PREFLOP, pot: int = 0) -> int:
-        """Returns the chips a player can put in at most."""
+        """Returns the most chips that a player can put in."""
         begun = pot // 2 if first_street else big_blind
         return begun + sum(_limit_raise(big_blind, street) * MAX_RAISES[street] for street in range(first_street, 4))
 

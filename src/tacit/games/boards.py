@@ -1,7 +1,7 @@
-"""Boards: games without chance and hidden information, for many positions at once.
+"""Board games, without chance or hidden information, for many positions at once.
 
-A position is a row of integers. What a network sees of it are *planes*: pictures of the board from the view of the player to
-act. A game that gives `planes` can be searched and learnt as a board; one with rules for whole arrays is fast besides.
+A position is a row of integers. A network sees it as *planes*: pictures of the board from the view of the player to act. A
+game that gives `planes` can be searched and learnt as a board; it is fast if it also has rules for whole arrays.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from tacit.errors import TacitError
 from tacit.games.base import CHANCE, TERMINAL, Game
 
-if TYPE_CHECKING:  # whether a game is a board is asked before torch is loaded
+if TYPE_CHECKING:  # `is_board` is called before torch is loaded
     from torch import Tensor
 
 Positions = NDArray[np.int64]
 Planes = Sequence[Sequence[Sequence[float]]]
 
 MOST_KNOWN = 200_000
-"""States that boards by rules remember; forgotten ones are played again from the start."""
+"""The number of states that `RuleBoards` remembers. It plays forgotten ones again from the start."""
 _MOVES_IN_WORD = 7
-"""Moves that an integer holds, a byte each; the sign stays free."""
+"""The number of moves in one integer, a byte each; the sign bit stays free."""
 
 
 class Boards(Protocol):
     """The rules of a board game for arrays of positions.
 
     Attributes:
-      num_actions: `A`: actions are `0 .. A - 1`.
-      num_words: `W`: the integers of a position.
-      plane_shape: planes, rows and columns of what a network sees.
+      num_actions: `A`; actions are `0 .. A - 1`.
+      num_words: `W`, the number of integers of a position.
+      plane_shape: The number of planes, rows and columns that a network sees.
     """
 
     num_actions: int
@@ -41,11 +41,11 @@ class Boards(Protocol):
     plane_shape: tuple[int, int, int]
 
     def start(self, count: int) -> Positions:
-        """Returns `[n, W]` so many games at their start."""
+        """Returns `[n, W]`, the starting positions of `count` games."""
         ...
 
     def legal(self, positions: Positions) -> NDArray[np.bool_]:
-        """Returns `[n, A]` the legal actions; of games that are over, anything."""
+        """Returns `[n, A]`, True for the legal actions; rows of finished games are undefined."""
         ...
 
     def apply(self, positions: Positions, actions: NDArray[np.int64]) -> Positions:
@@ -53,29 +53,29 @@ class Boards(Protocol):
         ...
 
     def outcomes(self, positions: Positions) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-        """Returns `[n]` who acts, `TERMINAL` where the game is over, and `[n]` player 0's payoff there, 0 elsewhere."""
+        """Returns `[n]` the actors, `TERMINAL` where the game is over, and `[n]` player 0's payoffs there, 0 elsewhere."""
         ...
 
     def planes(self, positions: Tensor) -> Tensor:
-        """Returns `[n, planes, rows, columns]` float32 what a network sees, on the device of the positions `[n, W]`."""
+        """Returns `[n, planes, rows, columns]` float32, a network's input, on the device of the positions `[n, W]`."""
         ...
 
 
 class RuleBoards:
-    """Boards by the rules of any game that gives planes; see `Boards`. A position is its number of moves, and the moves.
+    """Implements `Boards` with the rules of any game that gives planes. A position is the number of moves and the moves.
 
     Args:
-      game: the rules.
+      game: The rules.
 
     Raises:
-      TacitError: it has more actions than a byte can say.
+      TacitError: the game has more actions than fit in a byte.
     """
 
     def __init__(self, game: Game[Any]) -> None:
         self._game = game
         self.num_actions, longest = game.board_bounds()
         if self.num_actions > 256:
-            raise TacitError(f"{game} has {self.num_actions} actions: boards by rules alone take at most 256")
+            raise TacitError(f"{game} has {self.num_actions} actions: without array rules a board may have at most 256")
         self.num_words = 1 + -(-longest // _MOVES_IN_WORD)
         planes = np.array(game.planes(game.initial_state()), np.float32)
         self.plane_shape = (planes.shape[0], planes.shape[1], planes.shape[2])
@@ -125,7 +125,7 @@ class RuleBoards:
         return [self._state(position) for position in positions]
 
     def _state(self, position: Positions) -> Any:
-        """Returns the state of a position `[W]`, by playing its moves where it was not met before."""
+        """Returns the state of a position `[W]`, playing its moves if the state is not remembered."""
         key = position.tobytes()
         if key not in self._known:
             state = self._game.initial_state()
@@ -137,15 +137,15 @@ class RuleBoards:
 
 
 def is_board(game: Game[Any]) -> bool:
-    """Returns whether a game shows planes."""
+    """Returns whether a game gives planes."""
     return type(game).planes is not Game.planes
 
 
 def make_boards(game: Game[Any]) -> Boards:
-    """Returns a game's rules for many positions: its own for arrays if it has them, else by its rules, state by state.
+    """Returns a game's rules for many positions: its own array rules if it has any, else its rules state by state.
 
     Raises:
-      TacitError: the game shows no planes.
+      TacitError: the game gives no planes.
     """
     if not is_board(game):
         raise TacitError(f"{game} gives no planes(): it cannot be played as a board")
@@ -153,7 +153,7 @@ def make_boards(game: Game[Any]) -> Boards:
 
 
 def position_after(boards: Boards, moves: Sequence[int]) -> Positions:
-    """Returns `[1, W]` the position after some moves."""
+    """Returns `[1, W]`, the position after some moves."""
     position = boards.start(1)
     for move in moves:
         position = boards.apply(position, np.array([move]))

@@ -1,4 +1,4 @@
-"""`check_game`: whether a game keeps the rules that everything else relies on, explained violation by violation."""
+"""`check_game`: checks that a game keeps the rules that everything else relies on, and explains each violation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tacit.games.words import action_in_words, after, history_in_words
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken rule and the first history where it shows.
+    """A broken rule and the first history that shows it.
 
     Attributes:
-      rule: which rule, in a word or two.
-      message: what is wrong and what would be right.
-      history: the actions and chance outcomes that lead there.
-      words: the same in words, one for each.
+      rule: The rule, in a word or two.
+      message: What is wrong and what would be right.
+      history: The actions and chance outcomes of the history.
+      words: A description of each move in `history`.
     """
 
     rule: str
@@ -38,13 +38,13 @@ class Violation:
 
 @dataclass
 class GameReport:
-    """What `check_game` found.
+    """The result of `check_game`.
 
     Attributes:
-      game: the game's name.
-      histories: how many histories were looked at.
-      complete: whether these are all; otherwise random playthroughs.
-      violations: the first violation of each rule.
+      game: The game's name.
+      histories: How many histories were checked.
+      complete: Whether these are all histories; otherwise they come from random playthroughs.
+      violations: The first violation of each rule.
     """
 
     game: str
@@ -65,17 +65,17 @@ class GameReport:
 
 
 def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -> GameReport:
-    """Returns which rules of the protocol `game` breaks, each explained with a history that shows it.
+    """Returns the rules of the protocol that `game` breaks, each explained with a history that shows it.
 
-    Checked are: the class itself, methods that raise exceptions, actors, legal actions (distinct, and equal within an
+    It checks the class itself, methods that raise exceptions, actors, legal actions (distinct, and equal within an
     infostate), chance (positive, summing to 1), zero-sum and finite returns, observations (strings, the same when asked again),
-    states that `apply` leaves unchanged, bounded length, perfect recall where the game names its infostates itself, and, where
-    all histories are walked, that public states with one `public_key` play alike.
+    that `apply` leaves states unchanged, bounded length, perfect recall if the game names its infostates itself, and, if all
+    histories are walked, that public states with the same `public_key` play alike.
 
     Args:
-      game: the game to check.
-      max_histories: all histories are walked if there are no more than this; otherwise random playthroughs up to this count.
-      seed: of the playthroughs.
+      game: The game to check.
+      max_histories: All histories are walked if there are at most this many; otherwise random ones up to this count.
+      seed: The seed of the random playthroughs.
     """
     problem = class_problem(type(game))
     if problem is not None:
@@ -90,7 +90,7 @@ def check_game(game: Game[Any], *, max_histories: int = 50_000, seed: int = 0) -
 
 
 def class_problem(game_class: type[Game[Any]]) -> str | None:
-    """Returns why a class cannot be a game whatever its rules, or None."""
+    """Returns why a class cannot be a game, whatever its rules are, or None."""
     name = game_class.__name__
     if missing := sorted(getattr(game_class, "__abstractmethods__", ())):
         return f"{name} lacks {', '.join(missing)}"
@@ -105,7 +105,7 @@ def class_problem(game_class: type[Game[Any]]) -> str | None:
 
 @contextmanager
 def blame_rules(game: Game[Any]) -> Iterator[None]:
-    """Turns what rules written elsewhere (in a file of one's own, in OpenSpiel) raise into a line for their author."""
+    """Turns an exception raised by rules from elsewhere (a user's file, OpenSpiel) into one line for their author."""
     try:
         yield
     except TacitError:
@@ -118,13 +118,13 @@ def blame_rules(game: Game[Any]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Past:
-    """How a history came about. What players know is kept as numbers: of equal pasts equal ones, of different ones different.
+    """The past of a history. Each piece of knowledge is stored as a number, equal for equal knowledge only.
 
     Attributes:
-      moves: all of them, chance included.
-      views: for each player, what it knew at the latest decision (of either player) and did there.
-      own_moves: for each player, its moves and what it knew when it made them.
-      seen: what everyone, player 0 and player 1 observed since that decision.
+      moves: All moves, chance included.
+      views: For each player, what it knew at the latest decision (of either player) and did there.
+      own_moves: For each player, its moves and what it knew when it made them.
+      seen: What everyone, player 0 and player 1 have observed since the latest decision.
     """
 
     moves: tuple[int, ...] = ()
@@ -134,20 +134,20 @@ class _Past:
 
 
 class _BrokenRule(Exception):  # noqa: N818
-    """A violation was noted after which a history cannot go on."""
+    """Raised after noting a violation that stops the walk along this history."""
 
 
 class _Checker:
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
         self.report = GameReport(str(game))
-        self._moves: tuple[int, ...] = ()  # those of the history that is being visited
+        self._moves: tuple[int, ...] = ()  # the moves of the history being visited
         self._numbers: dict[Hashable, int] = {}
         self._legal: dict[int, tuple[tuple[int, ...], Moves]] = {}
         self._recall: dict[int, tuple[int, Moves]] = {}
 
     def walk(self, limit: int) -> None:
-        """Visits all histories depth first, until there are too many."""
+        """Visits all histories depth first, but stops after `limit` of them."""
         stack = self._start()
         while stack:
             if self.report.histories >= limit:
@@ -156,7 +156,7 @@ class _Checker:
             stack.extend(self._visit(*stack.pop()))
 
     def sample(self, limit: int, generator: random.Random) -> None:
-        """Plays random games until enough histories were seen."""
+        """Plays random games until `limit` histories have been visited."""
         self.report.histories = 0
         while self.report.histories < limit:
             children = self._start()
@@ -167,7 +167,7 @@ class _Checker:
         """Compares all public states that share a key."""
         try:
             problem = key_problem(self.game, self._after)
-        except Exception as error:  # everything else was asked before
+        except Exception as error:  # all other methods have passed their checks
             problem = f"public_key() raised {in_one_line(error)}", ()
         if problem is not None:
             self._moves = problem[1]
@@ -180,7 +180,7 @@ class _Checker:
         return []
 
     def _visit(self, state: Any, past: _Past) -> list[tuple[Any, _Past]]:
-        """Returns the states that follow and how they came about, after checking everything at this one."""
+        """Checks everything at a state and returns the states that follow, each with its past."""
         self.report.histories += 1
         self._moves = past.moves
         try:
@@ -210,36 +210,36 @@ class _Checker:
         return [(below, self._moved(past, views, actor, action)) for action, below in after]
 
     def _observe(self, state: Any, past: _Past) -> tuple[tuple[str, ...], ...]:
-        """Returns what everyone and each player observed up to `state`; observing nothing leaves no trace."""
+        """Returns what everyone and each player observed up to `state`; empty observations are left out."""
         new = [self._observation("public_observation", state)]
         new += [self._observation("private_observation", state, player) for player in (0, 1)]
         return tuple((*before, now) if now else before for before, now in zip(past.seen, new, strict=True))
 
     def _views(self, state: Any, past: _Past, actor: int) -> tuple[int, ...]:
-        """Returns what each player knows at a decision: its action-observation history, or the name the game gives it."""
+        """Returns what each player knows at a decision: its action-observation history, or the infostate the game names."""
         if not isinstance(self.game, InfostateGame):
             return tuple(self._number(past.views[p], actor, past.seen[0], past.seen[1 + p]) for p in (0, 1))
         names = [self._observation("infostate", state, player) for player in (0, 1)]
         views = tuple(self._number(player, name) for player, name in enumerate(names))
         known, other = self._recall.setdefault(views[actor], (past.own_moves[actor], past.moves))
         if known != past.own_moves[actor]:
-            forgets = f"player {actor} is in infostate {names[actor]!r} after different own moves, so it has forgotten some"
-            self._note("perfect recall", f"{forgets}; it is there {self._after(other)} as well")
+            forgets = f"player {actor} reaches infostate {names[actor]!r} by different own moves, so it has forgotten some"
+            self._note("perfect recall", f"{forgets}; it also reaches it {self._after(other)}")
         return views
 
     def _moved(self, past: _Past, views: tuple[int, ...], actor: int, action: int) -> _Past:
-        """Returns the past after a player's action, which the player itself remembers."""
+        """Returns the past after a player's action, which that player remembers."""
         known, own = list(views), list(past.own_moves)
         known[actor] = self._number(views[actor], action)
         own[actor] = self._number(past.own_moves[actor], views[actor], action)
         return _Past((*past.moves, action), tuple(known), tuple(own))
 
     def _number(self, *what: Hashable) -> int:
-        """Returns the number of something, 1 or higher; the same for equal things."""
+        """Returns the number of a value, 1 or higher; equal values have the same number."""
         return self._numbers.setdefault(what, len(self._numbers) + 1)
 
     def _ask(self, method: str, *arguments: Any) -> Any:
-        """Returns the answer of one of the game's methods; an exception of theirs is a violation."""
+        """Returns the answer of one of the game's methods. If it raises, that is a violation."""
         try:
             return getattr(self.game, method)(*arguments)
         except Exception as error:
@@ -288,7 +288,7 @@ class _Checker:
         return children
 
     def _note(self, rule: str, message: str) -> None:
-        """Adds a violation to the report, unless its rule was seen broken before."""
+        """Adds a violation to the report, unless the report has one of the same rule."""
         if all(violation.rule != rule for violation in self.report.violations):
             self.report.violations.append(Violation(rule, message, self._moves, history_in_words(self.game, self._moves)))
 
@@ -296,6 +296,6 @@ class _Checker:
         return after(history_in_words(self.game, moves))
 
     def _stop(self, rule: str, message: str) -> NoReturn:
-        """Notes a violation after which this history cannot go on."""
+        """Notes a violation and stops the walk along this history."""
         self._note(rule, message)
         raise _BrokenRule

@@ -1,4 +1,4 @@
-"""Whether the public keys of a game tell apart all that plays differently."""
+"""Checks that a game's public keys tell apart all public states that play differently."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from tacit.games.base import CHANCE, TERMINAL, Game, Moves
 
 _PublicState = tuple[int, Hashable, Moves, list[int]]
-"""Who acts, what `public_key` gave at the first history, that history, and the numbers of all histories."""
+"""The actor, what `public_key` gave at the first history, that history, and the numbers of all histories."""
 
 
 def key_problem(game: Game[Any], after: Callable[[Moves], str]) -> tuple[str, Moves] | None:
     """Returns what is wrong with a game's public keys and a history that shows it, or None.
 
-    All histories are walked. Public states with one key must have the same futures: who acts, legal actions, chance,
-    observations and returns in all that can follow.
+    It walks all histories. Public states with the same key must have the same futures: actors, legal actions, chance,
+    observations and returns in everything that can follow.
 
     Args:
-      game: the rules.
-      after: says after which moves something happens, in words.
+      game: The rules.
+      after: Describes moves as the time of an event, such as "after ...".
     """
     if type(game).public_key is Game.public_key:
         return None
@@ -28,7 +28,7 @@ def key_problem(game: Game[Any], after: Callable[[Moves], str]) -> tuple[str, Mo
     def number(what: Hashable) -> int:
         return numbers.setdefault(what, len(numbers))
 
-    visits: list[tuple[int, Hashable, Hashable]] = []  # the history above, the way from there, and what happens here
+    visits: list[tuple[int, Hashable, Hashable]] = []  # the parent history, the step from it, and what happens here
     public_states: dict[int, _PublicState] = {}
     stack: list[tuple[Any, int, int, float, int, tuple[str, ...], Moves]] = [(game.initial_state(), -1, -1, 1.0, 0, (), ())]
     while stack:
@@ -56,10 +56,10 @@ def key_problem(game: Game[Any], after: Callable[[Moves], str]) -> tuple[str, Mo
 
 
 def _futures(visits: list[tuple[int, Hashable, Hashable]], number: Callable[[Hashable], int]) -> list[int]:
-    """Returns a number for what follows each history: equal numbers for equal futures."""
+    """Returns a number for the future of each history; equal futures have equal numbers."""
     futures = [0] * len(visits)
     below: list[list[Hashable]] = [[] for _ in visits]
-    for history in range(len(visits) - 1, -1, -1):  # what follows comes later
+    for history in range(len(visits) - 1, -1, -1):  # children come after their parents
         above, way, here = visits[history]
         futures[history] = number((here, tuple(below[history])))
         if above >= 0:

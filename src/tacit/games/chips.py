@@ -1,4 +1,4 @@
-"""The chips on a table of poker, as people count them: by what goes in on the present street."""
+"""The chips at a poker table, counted as players do: by what is put in on the current street."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _NO_SIZE = ("b", "bet", "r", "raise")
 
 
 class Chips(NamedTuple):
-    """What everyone knows of the betting at a decision. Actions are `FOLD`, `CALL` (also a check), and bets or raises.
+    """The public betting information at a decision. Actions are `FOLD`, `CALL` (also a check), and bets or raises.
 
     Attributes:
-      street: Which one it is, from 0.
-      streets: What people call the streets; empty where they have no names.
-      actor: Who acts.
-      spent: What each player has put in over the whole game.
-      stack: What each player has at the start, or None where the game has no stacks.
-      raises: The smallest and the largest total that a raise may come to over the whole game; None where nobody may raise.
-      raise_action: The action of a raise, where it has one size; None where the total is the action.
-      before: What each player had put in before this street.
+      street: The number of the street, from 0.
+      streets: The names of the streets; empty if they have none.
+      actor: The player to act.
+      spent: The chips each player has put in over the whole game.
+      stack: The chips each player has at the start, or None if the game has no stacks.
+      raises: The smallest and the largest raise, as totals over the whole game; None if nobody may raise.
+      raise_action: The action of a raise if it has only one size; None if the total is the action.
+      before: The chips each player had put in before this street.
     """
 
     street: int
@@ -38,9 +38,9 @@ class Chips(NamedTuple):
     before: tuple[int, int] = (0, 0)
 
     def since(self, last: Chips | None) -> Chips:
-        """Returns the same, with what was put in before this street, given the chips at an earlier decision or None.
+        """Returns a copy with `before` filled in, given the chips at an earlier decision or None.
 
-        Blinds count as bets of the first street, an ante does not: there all begin alike.
+        Blinds count as bets of the first street. An ante does not, since both players pay the same.
         """
         if last is not None and last.street == self.street:
             return self._replace(before=last.before)
@@ -50,23 +50,23 @@ class Chips(NamedTuple):
 
     @property
     def bets(self) -> tuple[int, int]:
-        """What each player has put in on this street."""
+        """The chips each player has put in on this street."""
         return self.spent[0] - self.before[0], self.spent[1] - self.before[1]
 
     @property
     def to_call(self) -> int:
-        """What the actor has to add to stay in."""
+        """The chips the actor must add to stay in."""
         return self.spent[1 - self.actor] - self.spent[self.actor]
 
     @property
     def sizes(self) -> tuple[int, int] | None:
-        """The smallest and the largest bet or raise, by what the actor has then put in on this street."""
+        """The smallest and the largest bet or raise, as the actor's total on this street."""
         if self.raises is None:
             return None
         return self.raises[0] - self.before[self.actor], self.raises[1] - self.before[self.actor]
 
     def name(self, action: int) -> str:
-        """Returns an action as people at the table say it: `call 200`, `bet 300`, `raise to 900`."""
+        """Returns an action as players say it: `call 200`, `bet 300`, `raise to 900`."""
         if action == FOLD:
             return "fold"
         if action == CALL:
@@ -76,7 +76,7 @@ class Chips(NamedTuple):
         return f"{self._verb}{size:,}{' (all-in)' if total == self.stack else ''}"
 
     def situation(self, player: int) -> list[str]:
-        """Returns the pot, what both have bet and what a call costs, and what both have left, in lines for a player."""
+        """Returns lines that tell a player the pot, both players' bets, the cost of a call and both remaining stacks."""
         where = self.streets[self.street] if self.streets else f"in round {self.street + 1}"
         mine, theirs = self.bets[player], self.bets[1 - player]
         words = [f"pot {sum(self.spent):,}", f"{where} you have put in {mine:,} and it {theirs:,}"]
@@ -89,14 +89,14 @@ class Chips(NamedTuple):
 
     @property
     def free_sizes(self) -> tuple[int, int] | None:
-        """The range of sizes to choose from; None where there is one or none."""
+        """The range of sizes to choose from; None if there is at most one size."""
         return self.sizes if self.sizes is not None and self.sizes[0] < self.sizes[1] else None
 
     def read(self, text: str) -> int | None:
         """Returns the action that a text means: `f`, `c`, `b 450`, `raise 900`, `900` or `all-in`; None for any other text.
 
         Raises:
-          TacitError: it means something that is not allowed.
+          TacitError: the action is not allowed.
         """
         if text in ("f", "fold"):
             if not self.to_call:

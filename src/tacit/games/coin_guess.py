@@ -1,4 +1,4 @@
-"""Guess a coin that the other player has seen: the smallest game whose value bends with the beliefs (ReBeL, Figure 6)."""
+"""Guess a coin that the other player has seen: the smallest game whose value is not linear in the beliefs (ReBeL, Figure 6)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CoinGuess(SequenceGame):
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p <= 1.0:
-            raise TacitError(f"coin_guess: p is a probability between 0 and 1, not {self.p}")
+            raise TacitError(f"coin_guess: p must be a probability between 0 and 1, not {self.p}")
 
     def actor(self, state: Moves) -> int:
         return (CHANCE, 1, TERMINAL)[len(state)]

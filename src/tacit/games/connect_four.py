@@ -1,4 +1,4 @@
-"""Connect four: a board game without hidden information, far too large to be compiled, by its rules alone."""
+"""Connect four: a board game without hidden information, far too large to be compiled."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NO_COLUMN = -1
 
 
 class Discs(NamedTuple):
-    """A position: bit `column * (rows + 1) + row` of a player's number is set where it has a disc, row 0 at the bottom.
+    """A position. Bit `column * (rows + 1) + row` of a player's integer is set if it has a disc there; row 0 is the bottom.
 
     Attributes:
-      first: discs of player 0.
-      second: discs of player 1.
-      last: the column of the last move.
+      first: The discs of player 0.
+      second: The discs of player 1.
+      last: The column of the last move.
     """
 
     first: int = 0
@@ -32,9 +32,9 @@ class Discs(NamedTuple):
 
 @dataclass(frozen=True)
 class ConnectFour(Game[Discs]):
-    """Players drop discs into columns in turn, player 0 (x) first; four of one's own in a line win 1 point, a full board none.
+    """Players take turns to drop discs into columns, player 0 (x) first; four in a line win 1 point, a full board is a draw.
 
-    Columns are named from a on. A line is a row, a column or a diagonal.
+    Columns are named a, b, c and so on. A line is a row, a column or a diagonal.
     """
 
     rows: int = 6
@@ -95,7 +95,7 @@ class ConnectFour(Game[Discs]):
 
     def boards(self) -> Boards | None:
         if self.columns * (self.rows + 1) > 63:
-            return None  # bits of a 64-bit integer with a sign
+            return None  # the discs must fit into a signed 64-bit integer
         from tacit.games.connect_four_boards import ConnectFourBoards
 
         return ConnectFourBoards(self.rows, self.columns)

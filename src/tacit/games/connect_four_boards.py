@@ -15,8 +15,8 @@ class ConnectFourBoards:
     """The rules of connect four on arrays; see `Boards`. A position is both players' discs.
 
     Args:
-      rows: of the board.
-      columns: of the board; a column takes `rows + 1` bits, and all fit into 63.
+      rows: The rows of the board.
+      columns: The columns of the board. Each takes `rows + 1` bits, and all must fit into 63 bits.
     """
 
     num_words = 2
@@ -57,8 +57,8 @@ class ConnectFourBoards:
         return torch.where(second, discs.flip(1), discs).float()
 
     def _has_line(self, discs: NDArray[np.int64]) -> NDArray[np.bool_]:
-        found = np.zeros(len(discs), bool)
+        has_line = np.zeros(len(discs), bool)
         for step in (1, self.rows, self.rows + 1, self.rows + 2):  # up, and to the right: down, level, up
             pairs = discs & (discs >> step)
-            found |= (pairs & (pairs >> 2 * step)) != 0
-        return found
+            has_line |= (pairs & (pairs >> 2 * step)) != 0
+        return has_line

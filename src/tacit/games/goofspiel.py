@@ -1,4 +1,4 @@
-"""Goofspiel with hidden bids: simultaneous moves of which only the winner is announced."""
+"""Goofspiel with hidden bids: players bid at the same time, and only the winner is announced."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from tacit.games.base import TERMINAL, KnownValue, Moves, SequenceGame
 class Goofspiel(SequenceGame):
     """Each player holds cards 1 to `cards` and bids one of them for each prize, from the highest prize down.
 
-    Player 0 bids in secret, then player 1 does; all learn who won the prize, not the bids; equal bids discard it. More
-    prize points win 1. The last bids are forced and played out. A state is the sequence of bids.
+    Player 0 bids in secret, then player 1. Both learn who won the prize, but not the bids; equal bids discard the prize.
+    The player with more prize points wins 1 point. The last bids are forced and made automatically. A state is the
+    sequence of bids.
     """
 
     cards: int = 4
@@ -22,7 +23,7 @@ class Goofspiel(SequenceGame):
 
     def __post_init__(self) -> None:
         if not 2 <= self.cards <= 13:
-            raise TacitError(f"goofspiel: cards is between 2 and 13, not {self.cards}")
+            raise TacitError(f"goofspiel: cards must be from 2 to 13, not {self.cards}")
 
     def actor(self, state: Moves) -> int:
         return TERMINAL if len(state) == 2 * self.cards else len(state) % 2

@@ -1,8 +1,8 @@
-"""Texas hold'em for two: no-limit, limit, and no-limit from the turn on (ReBeL, appendices C.1 and C.2).
+"""Two-player Texas hold'em: no-limit, limit, and no-limit from the turn on (ReBeL, appendices C.1 and C.2).
 
 Where we differ: the paper prints the bet sizes of the turn endgame only. Those of the full game, "based on conventional poker
-wisdom" so that there are at most eight (or nine) actions, are our choice. The paper does not say whether the stacks of the turn
-endgame count the 1,000 chips that each player has in the pot; here they do, as everywhere in `betting`.
+wisdom" with at most eight (or nine) actions, are our choice. The paper does not say whether the stacks of the turn endgame
+include the 1,000 chips that each player has in the pot; here they do, as everywhere in `betting`.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class HoldemState(NamedTuple):
     """A hand in progress.
 
     Attributes:
-      hands: the private cards, two of player 0 and then two of player 1, as far as they are dealt.
-      board: the public cards; a flop is sorted once it lies.
-      betting: the street it stands on already waits for its cards.
-      news: what everyone saw last: an action, or cards.
+      hands: The private cards dealt so far, two of player 0 and then two of player 1.
+      board: The public cards; a flop is sorted once it is complete.
+      betting: The betting state. Its street may still be waiting for its cards.
+      news: What everyone saw last: an action, or cards.
     """
 
     hands: tuple[int, ...]
@@ -60,14 +60,14 @@ class HoldemState(NamedTuple):
 
 
 class Holdem(Game[HoldemState]):
-    """Two private cards each, five public ones (three, one, one), a street of betting before each and after the last.
+    """Two private cards each, five public ones (three, one, one), a street of betting before each deal and after the last.
 
     Cards are dealt one by one: chance outcome c is card c. Actions are those of `tacit.games.betting`.
     """
 
     tree_layout = "hands"
     refused_parameters: ClassVar[Mapping[str, str]] = {
-        "rake": "what the house takes makes the game general-sum, and all that is solved here is zero-sum"
+        "rake": "what the house takes makes the game general-sum, and only zero-sum games are solved here"
     }
 
     board: str
@@ -88,33 +88,33 @@ class Holdem(Game[HoldemState]):
     _board_lengths: ClassVar[tuple[int, ...]] = BOARD_CARDS
 
     def _fill_in(self) -> None:
-        """Sets the parameters that others stand for."""
+        """Sets the parameters that are given through others."""
 
     @property
     @abstractmethod
     def rules(self) -> BettingRules:
-        """How hands are bet."""
+        """The betting rules."""
 
     range0: str = ""
     range1: str = ""
 
     @cached_property
     def written_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For both players `[1326]` the weight of every hand in their ranges, whatever cards lie."""
+        """For each player, `[1326]` the weight of every hand in its range, with no regard to the board."""
         texts = (text.replace("|", ",") for text in (self.range0, self.range1))
         first, second = (parse_range(text) if text else np.ones(NUM_HANDS) for text in texts)
         return first, second
 
     @cached_property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For both players `[1326]` the weight of every hand when the betting starts; 0 where the board blocks it."""
+        """For each player, `[1326]` the weight of every hand when the betting starts; 0 if the board blocks it."""
         first, second = self.written_ranges
         for weights in (first, second):
             check_range(weights, self.known_board)
         possible = possible_hands(self.known_board)
         first, second = first * possible, second * possible
         if not (first * meetings(second)).max() > 1e-9:  # sums that leave out shared cards are not exactly zero
-            raise TacitError("no hand of range0 can be held together with one of range1: they share cards")
+            raise TacitError("no hand of range0 can be dealt together with one of range1: they share cards")
         return first, second
 
     def in_units(self, amount: float) -> dict[str, float]:
@@ -123,7 +123,7 @@ class Holdem(Game[HoldemState]):
 
     @cached_property
     def known_board(self) -> tuple[int, ...]:
-        """The board cards that lie from the start."""
+        """The board cards known from the start."""
         return parse_cards(self.board)
 
     def initial_state(self) -> HoldemState:
@@ -173,7 +173,7 @@ class Holdem(Game[HoldemState]):
         if folder != NOBODY:
             payoff = float(spent[1] if folder else -spent[0])
         else:
-            # Both have put in the same: no pot is odd.
+            # Both have put in the same, so the pot is even and can be split.
             first, second = seven_card_strengths(np.array([state.hands[:2] + state.board, state.hands[2:] + state.board]))
             payoff = float(spent[0] * (int(first > second) - int(first < second)))
         return payoff, -payoff
@@ -190,21 +190,21 @@ class Holdem(Game[HoldemState]):
 
     def chips(self, state: HoldemState) -> Chips:
         betting, rules = state.betting, self.rules
-        limited = rules.stack if not rules.fixed_raises else None  # in limit games nobody runs out of chips
-        return Chips(betting.street, STREETS, betting.actor, betting.spent, limited, rules.all_raises(betting), None)
+        stack = rules.stack if not rules.fixed_raises else None  # in limit games nobody runs out of chips
+        return Chips(betting.street, STREETS, betting.actor, betting.spent, stack, rules.all_raises(betting), None)
 
     def size(self) -> GameSize | None:
-        if self._deals_hands:  # how many histories the ranges leave is not in closed form
+        if self._deals_hands:  # with ranges there is no closed form
             return None
         return holdem_size(self.rules, len(self.known_board))
 
     @property
     def _deals_hands(self) -> bool:
-        """Whether hands are dealt whole, because ranges make some of them likelier than others."""
+        """Whether each hand is dealt as one outcome, because ranges make some hands likelier than others."""
         return bool(self.range0 or self.range1)
 
     def _hand_outcomes(self, dealt: tuple[int, ...]) -> list[tuple[int, float]]:
-        """Returns how likely each hand is for player 0, or for player 1 given the other's."""
+        """Returns the probability of each hand of player 0, or of player 1 if player 0's is already dealt."""
         first, second = self.ranges
         weights = second * possible_hands(dealt) if dealt else first * meetings(second)
         possible = np.flatnonzero(weights > 0)
@@ -222,7 +222,7 @@ class Holdem(Game[HoldemState]):
 
 
 def require_holdem(game: Game[Any], who: str) -> Holdem:
-    """Returns the game if it is hold'em; raises a `TacitError` about `who` if it is not."""
+    """Returns the game if it is hold'em; otherwise raises a `TacitError` that names `who`."""
     if not isinstance(game, Holdem):
         raise TacitError(f"{who} is for hold'em, not for {game}")
     return game
@@ -230,28 +230,29 @@ def require_holdem(game: Game[Any], who: str) -> Holdem:
 
 @dataclass(frozen=True)
 class NoLimitHoldem(Holdem):
-    """Player 1 (button) puts in the small blind, player 0 the big one; four streets, raises of any size up to the whole stack.
+    """Player 1 (button) posts the small blind, player 0 the big blind; four streets, raises of any size up to the whole stack.
 
     Player 1 acts first before the flop, player 0 afterwards. A raise adds at least the big blind and at least as much as the
-    raise before it on the same street; all-in is always allowed, and once both are all-in the rest of the board is dealt.
-    Raises are named by the chips the raiser has then put in over the whole hand. Payoffs are in chips.
+    previous raise on the same street; all-in is always allowed, and once both are all-in the rest of the board is dealt.
+    Raises are named by the raiser's total chips put in over the whole hand. Payoffs are in chips.
 
-    `bets` are the sizes offered for the first bet or raise of a street and `raises` for later ones (empty: the same).
-    Smaller than allowed becomes the smallest raise, larger than the stack all-in. With a `board` of 3, 4 or 5 cards the
-    hand starts there, with `pot` chips put in, half by each player out of the `stack`; then `range0` and `range1` are the
-    hands they can hold, all if empty: `AA|AKs|QJo:0.5` or `top 20%`.
+    `bets` are the sizes offered for the first bet or raise of a street, `raises` those for later ones (empty: the same). A
+    size below the smallest legal raise becomes that raise; one above the stack becomes all-in. With a `board` of 3, 4 or 5
+    cards the hand starts there, with `pot` chips in the pot, half from each player's `stack`; `range0` and `range1` are then
+    the hands the players can hold, all if empty: `AA|AKs|QJo:0.5` or `top 20%`.
 
     Sizes: `0.5` is half the pot after the call; `3x` raises to three times the last bet of the street (before the flop the
-    big blind is the first); `geo` is the share of the pot that, bet and called on every street left, is all-in on the
-    river; `2geo` is the same over two streets; `allin` is everything. A menu is `0.5|1|allin`, or `none`. Menus of streets
-    are `0.33/0.75|1/allin`, from the first street of the game on; the last is for all later ones too.
+    big blind counts as the first bet); `geo` is the share of the pot that, bet and called on every street left, is all-in on
+    the river; `2geo` is the same over two streets; `allin` is everything. A menu is written `0.5|1|allin`, or `none`. Menus
+    that differ by street are written `0.33/0.75|1/allin`, from the first street of the game; the last one also holds for all
+    later streets.
 
-    `bets0`, `bets1`, `raises0` and `raises1` count for one player before `bets` and `raises`. `donks` are player 0's first
-    bets into whoever bet last on the street before, player 1 (empty: as `bets`). On the first street nobody has bet before.
+    `bets0`, `bets1`, `raises0` and `raises1` override `bets` and `raises` for one player. `donks` are the sizes of player 0's
+    first bet on a street if player 1 bet last on the previous street (empty: as `bets`). They do not apply on the first street.
 
-    A bet is all-in where, once called, at most `allin_threshold` of the pot is left to bet. Of two bets the smaller is left
-    out where pot and larger bet are at most `merge_threshold` more than pot and smaller bet. `menu` is a name for all of
-    these; those that are given beside it count first: MENUS.
+    A bet becomes all-in if, once it is called, at most `allin_threshold` of the pot is left to bet. Of two bets the smaller is
+    dropped if the larger makes the pot larger by at most a share of `merge_threshold`. `menu` is the name of a preset for all
+    of these parameters; any that are given beside it override the preset: MENUS.
     """
 
     stack: int = 20_000
@@ -282,7 +283,7 @@ class NoLimitHoldem(Holdem):
         return NoLimitBetting(*stakes, street, self.pot, *menus, self.allin_threshold, self.merge_threshold)
 
     def _fill_in(self) -> None:
-        """Writes out the menu that has a name: what the name means may change, and files are to mean what they meant."""
+        """Writes out a preset menu: presets may change, but the games in old files must not."""
         if self.menu:
             defaults = {one.name: one.default for one in fields(self)}
             preset = preset_parameters(self.menu, BOARD_CARDS.index(len(self.known_board)))
@@ -296,12 +297,12 @@ NoLimitHoldem.__doc__ = (NoLimitHoldem.__doc__ or "").replace("MENUS", menus_in_
 
 @dataclass(frozen=True)
 class LimitHoldem(Holdem):
-    """Player 1 (button) puts in the small blind, player 0 the big one; four streets, raises of a fixed size.
+    """Player 1 (button) posts the small blind, player 0 the big blind; four streets, raises of a fixed size.
 
     Player 1 acts first before the flop, player 0 afterwards. A raise adds the big blind on the first two streets, twice as much
-    on the last two; at most three raises before the flop and four on each later street. Raises are named by the chips the
-    raiser has then put in over the whole hand. Payoffs are in chips. With a `board` of 3, 4 or 5 cards the hand starts there,
-    with `pot` chips put in, half by each player.
+    on the last two; there are at most three raises before the flop and four on each later street. Raises are named by the
+    raiser's total chips put in over the whole hand. Payoffs are in chips. With a `board` of 3, 4 or 5 cards the hand starts
+    there, with `pot` chips in the pot, half from each player.
     """
 
     small_blind: int = 5
@@ -314,12 +315,12 @@ class LimitHoldem(Holdem):
     @cached_property
     def rules(self) -> LimitBetting:
         street = BOARD_CARDS.index(len(self.known_board))
-        enough = LimitBetting.deepest(self.big_blind, street, self.pot)
-        return LimitBetting(enough, self.small_blind, self.big_blind, street, self.pot)
+        stack = LimitBetting.deepest(self.big_blind, street, self.pot)
+        return LimitBetting(stack, self.small_blind, self.big_blind, street, self.pot)
 
 
 def is_full_limit_holdem(game: object) -> TypeGuard[LimitHoldem]:
-    """Returns whether a game is limit hold'em from the blinds on."""
+    """Returns whether a game is limit hold'em that starts from the blinds."""
     return isinstance(game, LimitHoldem) and not game.known_board
 
 
@@ -327,8 +328,8 @@ def is_full_limit_holdem(game: object) -> TypeGuard[LimitHoldem]:
 class TurnEndgameHoldem(Holdem):
     """No-limit hold'em in which both put in half of `pot` and check until the turn; the betting starts there, player 0 first.
 
-    `board` has the four cards of the turn; if it is empty they are dealt. The bet sizes are ReBeL's: half the pot, the pot
-    or all-in first, then three quarters of the pot or all-in. See `no_limit_holdem` for the other rules.
+    `board` has the four board cards of the turn; if it is empty, they are dealt. The bet sizes are ReBeL's: first half the
+    pot, the pot or all-in, then three quarters of the pot or all-in. See `no_limit_holdem` for the other rules.
     """
 
     stack: int = 20_000

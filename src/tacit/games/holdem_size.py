@@ -1,4 +1,4 @@
-"""How large hold'em is: betting states counted with how many ways lead to each, times the cards."""
+"""The size of hold'em games: the number of ways to reach each betting state, times the number of deals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tacit.games.base import GameSize
 from tacit.games.betting import BOARD_CARDS, DEAL, FLOP, RIVER, SHOWDOWN, Betting, BettingRules
 
 MAX_STATES = 100_000
-"""Betting states to count (a second or two); what has more is far too large anyway and is estimated."""
+"""The most betting states to count (a second or two). A game with more is far too large anyway, and its size is estimated."""
 DECISION = 0
-"""The kind of a state where somebody acts."""
+"""The kind of a state where a player acts."""
 
 
 def count_betting(rules: BettingRules) -> Counter[tuple[int, int]] | None:
     """Returns how many sequences of menu actions lead to each (street, kind of state), or None if there are too many states.
 
-    Kinds are `DECISION`, `FOLDED` and `SHOWDOWN`. Sequences that lead to equal states are counted together: states are taken
-    in an order in which all that lead to one come before it (by street, what is to be called, and whether anybody has acted).
+    Kinds are `DECISION`, `FOLDED` and `SHOWDOWN`. Sequences that lead to equal states are counted together. For this, states
+    are visited after all their predecessors (ordered by street, amount to call, and whether anybody has acted).
     """
     counts, ways = Counter[tuple[int, int]](), Counter[Betting]()
     queue: list[tuple[int, int, bool, int, Betting]] = []
@@ -46,11 +46,11 @@ def count_betting(rules: BettingRules) -> Counter[tuple[int, int]] | None:
 
 
 def holdem_size(rules: BettingRules, cards_known: int) -> GameSize | None:
-    """Returns the size of a game of hold'em, or None if it would take long to count.
+    """Returns the size of a game of hold'em, or None if counting would take too long.
 
     Args:
-      rules: of its betting.
-      cards_known: how many board cards are the same in every hand.
+      rules: The betting rules.
+      cards_known: The number of board cards known from the start.
     """
     counts = count_betting(rules)
     if counts is None:
@@ -66,12 +66,12 @@ def holdem_size(rules: BettingRules, cards_known: int) -> GameSize | None:
 
 
 def _deals(on_board: int, cards_known: int) -> int:
-    """Returns in how many ways four private cards and then the rest of a board can be dealt, one by one."""
+    """Returns the number of ways to deal four private cards and then the rest of a board, one by one."""
     return perm(52 - cards_known, 4 + max(on_board - cards_known, 0))
 
 
 def _boards(on_board: int, cards_known: int) -> int:
-    """Returns how many boards look different: the flop has no order."""
+    """Returns the number of different boards; the order of the flop does not matter."""
     if on_board <= cards_known:
         return 1
     flops = comb(52, 3) if cards_known < BOARD_CARDS[FLOP] else 1

@@ -18,15 +18,15 @@ _VALUES = {
 }
 
 MAX_BIDS = 10_000
-"""Far more than can be solved; beyond this even the size has too many digits."""
+"""Far more than can be solved. Beyond it even the size has too many digits."""
 
 
 @dataclass(frozen=True)
 class LiarsDice(SequenceGame):
     """Each player rolls `dice` dice of `faces` faces in secret; then they take turns to raise the bid or call liar.
 
-    A bid names a quantity and a face, raised by quantity, then by face; the highest face is wild and counts for every bid.
-    When liar is called the bidder wins 1 point if all dice together meet the bid, else the caller does.
+    A bid names a quantity and a face. Bids rise by quantity, then by face; the highest face is wild and counts for every
+    bid. When liar is called, the bidder wins 1 point if all dice together meet the bid, else the caller does.
 
     A state is (roll 0, roll 1, bid, bid, ...): rolls index the multisets in `rolls`, bids are quantity-major, and
     `liar` is the highest action.
@@ -45,12 +45,12 @@ class LiarsDice(SequenceGame):
 
     @cached_property
     def rolls(self) -> tuple[tuple[int, ...], ...]:
-        """The possible rolls as sorted faces, counted from 0."""
+        """The possible rolls as sorted faces, numbered from 0."""
         return tuple(combinations_with_replacement(range(self.faces), self.dice))
 
     @cached_property
     def roll_probabilities(self) -> tuple[float, ...]:
-        """The chance of each roll: multisets, so rolls of different faces weigh more."""
+        """The probability of each roll. Rolls are multisets, so those with different faces are likelier."""
         orderings = []
         for roll in self.rolls:
             count = factorial(self.dice)
@@ -61,7 +61,7 @@ class LiarsDice(SequenceGame):
 
     @property
     def num_bids(self) -> int:
-        """Bids name 1 to 2 * dice dice of one face."""
+        """The number of bids: 1 to 2 * `dice` dice of one face."""
         return 2 * self.dice * self.faces
 
     @property
@@ -107,7 +107,7 @@ class LiarsDice(SequenceGame):
         return f"{quantity + 1}x{face + 1}"
 
     def roll_name(self, roll: int) -> str:
-        """Returns a roll in words."""
+        """Returns the faces of a roll, such as `26`."""
         return "".join(str(die + 1) for die in self.rolls[roll])
 
     def size(self) -> GameSize:

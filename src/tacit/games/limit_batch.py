@@ -1,7 +1,7 @@
 """Limit hold'em for thousands of hands at once: the rules of `games/betting.py` and `games/holdem.py` as tensor operations.
 
 Every function has fixed shapes and never waits for the device, so that it can be captured as a CUDA graph. All nine cards are
-dealt with the hand; `nfsp/limit/encoding.py` says who sees them. Actions are `FOLD`, `CALL` and `RAISE`: raises have one size.
+dealt at the start; `nfsp/limit/encoding.py` says who sees them. Actions are `FOLD`, `CALL` and `RAISE`: raises have one size.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tacit.games.holdem import LimitHoldem
 RAISE = 2
 NUM_ACTIONS = 3
 STREETS, RAISE_COUNTS = 4, 5
-"""Streets of a hand, and how many raises a street can have had: 0 to 4."""
+"""The number of streets of a hand, and of possible raise counts on a street: 0 to 4."""
 DEALT = 9
-"""Cards of a hand: two of player 0, two of player 1, five of the board."""
+"""The number of cards of a hand: two of player 0, two of player 1, five of the board."""
 
 
 class LimitHands(NamedTuple):
@@ -36,7 +36,7 @@ class LimitHands(NamedTuple):
       spent: `[G, 2]` int64, the chips each player has put in over the whole hand.
       raises: `[G]` int64, bets and raises on this street, blinds not counted.
       acted: `[G]` bool, whether anybody has acted on this street.
-      done: `[G, 80]` bool, what was done: {player, street, raises before it, `CALL` or `RAISE`}.
+      done: `[G, 80]` bool, the actions so far: {player, street, raises before it, `CALL` or `RAISE`}.
     """
 
     cards: Tensor
@@ -49,12 +49,12 @@ class LimitHands(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What an action led to.
+    """The result of one action in each hand.
 
     Attributes:
-      hands: where they stand after it; of those that are over nothing but the cards means anything.
-      over: `[G]` bool.
-      payoff: `[G]` float32, what player 0 wins in chips where the hand is over, else 0.
+      hands: The hands after the action. In finished hands only the cards are meaningful.
+      over: `[G]` bool, whether the hand is over.
+      payoff: `[G]` float32, the chips that player 0 wins where the hand is over, else 0.
     """
 
     hands: LimitHands
@@ -67,11 +67,11 @@ class LimitRules:
     """Limit hold'em on a device.
 
     Attributes:
-      small_blind: in chips.
-      big_blind: in chips.
-      raise_size: `[4]` what a raise adds on each street.
-      max_raises: `[4]` how many a street has at most.
-      strengths: the tables.
+      small_blind: The small blind, in chips.
+      big_blind: The big blind, in chips.
+      raise_size: `[4]` the chips that a raise adds on each street.
+      max_raises: `[4]` the most raises on each street.
+      strengths: The tables for seven-card strengths.
     """
 
     small_blind: int
@@ -82,13 +82,13 @@ class LimitRules:
 
     @staticmethod
     def of(game: LimitHoldem, device: str = "cpu") -> LimitRules:
-        """Returns the rules of a game that is played from the blinds on."""
+        """Returns the rules of a game that starts from the blinds."""
         sizes = torch.tensor([game.rules.raise_size(street) for street in range(STREETS)], device=device)
-        most = torch.tensor(MAX_RAISES, device=device)
-        return LimitRules(game.small_blind, game.big_blind, sizes, most, tensor_tables(device))
+        max_raises = torch.tensor(MAX_RAISES, device=device)
+        return LimitRules(game.small_blind, game.big_blind, sizes, max_raises, tensor_tables(device))
 
     def begin(self, cards: Tensor) -> LimitHands:
-        """Returns hands before their first action, with cards `[G, 9]`."""
+        """Returns hands with cards `[G, 9]` before their first action."""
         count, device = len(cards), cards.device
         zero, none = torch.zeros(count, dtype=torch.int64, device=device), torch.zeros(count, dtype=torch.bool, device=device)
         spent = torch.stack((zero + self.big_blind, zero + self.small_blind), 1)
@@ -96,12 +96,12 @@ class LimitRules:
         return LimitHands(cards, zero, zero + 1, spent, zero.clone(), none, done)
 
     def legal(self, hands: LimitHands) -> Tensor:
-        """Returns `[G, 3]` True for the actions that the actors may take."""
+        """Returns `[G, 3]`, True for the legal actions."""
         fold = hands.spent[:, 0] != hands.spent[:, 1]
         return torch.stack((fold, torch.ones_like(fold), hands.raises < self.max_raises[hands.street]), 1)
 
     def step(self, hands: LimitHands, action: Tensor) -> Outcome:
-        """Returns what legal actions `[G]` lead to."""
+        """Returns the outcome of legal actions `[G]`."""
         cards, street, actor, spent, raises, acted, done = hands
         fold, call, lifts = action == FOLD, action == CALL, action == RAISE
         facing = spent.amax(1)
@@ -133,11 +133,11 @@ class LimitRules:
 
 
 def deal(count: int, generator: torch.Generator) -> Tensor:
-    """Returns `[count, 9]` the cards of random hands, on the generator's device."""
+    """Returns `[count, 9]`, the cards of random hands, on the generator's device."""
     return torch.rand(count, NUM_CARDS, generator=generator, device=generator.device).topk(DEALT, 1).indices
 
 
 def where_over(over: Tensor, fresh: LimitHands, hands: LimitHands) -> LimitHands:
-    """Returns the hands, with fresh ones in the place of those that are `[G]` over."""
+    """Returns the hands, with those that are over, `[G]`, replaced by fresh ones."""
     pairs = zip(fresh, hands, strict=True)
     return LimitHands(*(torch.where(over.view(-1, *[1] * (new.ndim - 1)), new, old) for new, old in pairs))

@@ -1,4 +1,4 @@
-"""Menus of bets: those with names, and how menus are cut down to what a search or a blueprint has time for."""
+"""Menus of bets: named presets, and cutting menus down to what a search or a blueprint has time for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class MenuPreset:
     """A menu with a name.
 
     Attributes:
-      meaning: what it offers, in words.
-      parameters: of `no_limit_holdem`; sizes are those of four streets, from before the flop on, or the same for all.
+      meaning: A description of what it offers.
+      parameters: The parameters of `no_limit_holdem`. Sizes are those of four streets, from before the flop on, or the same
+        for all.
     """
 
     meaning: str
@@ -30,12 +31,12 @@ MENU_PRESETS = {
     "push": MenuPreset("all-in or nothing", {"bets": "allin", "raises": "allin"}),
     "pot": MenuPreset("the pot or all-in, always", {"bets": "1|allin", "raises": "1|allin"}),
     "simple": MenuPreset(
-        "one bet, of two thirds of the pot, and raises to three times the bet or all-in; nobody leads into the aggressor",
+        "one bet of two thirds of the pot, raises to three times the bet or all-in; nobody leads into the aggressor",
         {"bets": "2.5x/0.67/0.67/0.67", "raises": "3x|allin", "donks": "none", "allin_threshold": 0.2},
     ),
     "standard": MenuPreset(
-        "a small and a large bet on each street, on the river all-in too; raises to three times the bet or all-in; "
-        "leads into the aggressor of a third of the pot",
+        "a small and a large bet on each street, and all-in on the river; raises to three times the bet or all-in; "
+        "leads of a third of the pot into the aggressor",
         {
             "bets": "2.5x/0.33|0.75/0.5|1/0.5|1|allin",
             "raises": "3x|allin",
@@ -45,7 +46,7 @@ MENU_PRESETS = {
         },
     ),
     "geometric": MenuPreset(
-        "the one bet that is all-in on the river in equal shares of the pot, and all-in; the same for raises",
+        "the bet that, as an equal share of the pot on every street, is all-in on the river, and all-in; the same for raises",
         {"bets": "2.5x/geo|allin/geo|allin/geo|allin", "raises": "geo|allin", "allin_threshold": 0.2},
     ),
 }
@@ -57,11 +58,11 @@ SMALLER_MENUS = (
     ((1.0, ALL_IN), (1.0, ALL_IN)),
     ((1.0, ALL_IN), (ALL_IN,)),
 )
-"""Bets and raises, in pots, for games that offer too many: the sizes nearest to these are kept."""
+"""Bets and raises, in pots, for games that offer too many sizes: only the sizes nearest to these are kept."""
 
 
 def menus_in_words() -> str:
-    """Returns what each menu with a name offers, in one line."""
+    """Returns one line that describes each named menu."""
     return "; ".join(f"`{name}` ({preset.meaning})" for name, preset in MENU_PRESETS.items())
 
 
@@ -73,15 +74,17 @@ def read_menus(
     own_raises: tuple[str, str] = ("", ""),
     donks: str = "",
 ) -> tuple[Menu, Menu, Menu | None]:
-    """Returns the menus `bets`, `raises` and `donks` of `NoLimitBetting`, from texts as in `sizes`; empty ones say nothing.
+    """Returns the menus `bets`, `raises` and `donks` of `NoLimitBetting`, read from texts as in `sizes`.
+
+    An empty text other than `bets` means that nothing is given.
 
     Args:
-      street: the first of the game.
-      bets: of both players.
-      raises: likewise.
-      own_bets: of each player, which count before those of both.
-      own_raises: likewise.
-      donks: of player 0.
+      street: The first street of the game.
+      bets: The bets of both players.
+      raises: The raises of both players.
+      own_bets: The bets of each player, which override `bets`.
+      own_raises: The raises of each player, which override `raises`.
+      donks: The leads of player 0.
 
     Raises:
       TacitError: a text cannot be read.
@@ -103,7 +106,7 @@ def read_menus(
 
 
 def preset_parameters(name: str, first_street: int) -> dict[str, str | float]:
-    """Returns the parameters of the menu with a name, for a game that starts on a street.
+    """Returns the parameters of a named menu, for a game that starts on the given street.
 
     Raises:
       TacitError: there is no such menu.
@@ -119,7 +122,7 @@ def preset_parameters(name: str, first_street: int) -> dict[str, str | float]:
 
 
 def smaller_menus(rules: B) -> Iterator[B]:
-    """Yields rules as they are, and no-limit ones with fewer and fewer bets."""
+    """Yields the rules as they are, then, for no-limit rules, copies with fewer and fewer bets."""
     yield rules
     if isinstance(rules, NoLimitBetting):
         for wanted in SMALLER_MENUS:
@@ -127,7 +130,7 @@ def smaller_menus(rules: B) -> Iterator[B]:
 
 
 def _cut_menus(rules: NoLimitBetting, bets: Sizes, raises: Sizes) -> NoLimitBetting:
-    """Returns rules that offer, of what they offer, what is nearest to some bets and raises."""
+    """Returns rules that keep only the offered sizes nearest to the given bets and raises."""
 
     def first(offered: Sizes) -> Sizes:
         return nearest_sizes(offered, bets)
@@ -140,7 +143,7 @@ def _cut_menus(rules: NoLimitBetting, bets: Sizes, raises: Sizes) -> NoLimitBett
 
 
 def nearest_sizes(offered: Sizes, wanted: Sizes) -> Sizes:
-    """Returns the sizes offered that are nearest to those wanted; none where none are offered."""
+    """Returns the offered sizes nearest to the wanted ones; empty if none are offered."""
     if not offered:
         return ()
     largest = max([100.0, *(in_pots(size) for size in (*offered, *wanted) if size != ALL_IN)])

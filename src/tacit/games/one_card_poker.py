@@ -9,7 +9,7 @@ from tacit.games.small_poker import SmallPoker
 
 
 class OneCardPoker(SmallPoker):
-    """A hand is one card: a pair with the board wins, then the higher rank."""
+    """Poker with hands of one card: a pair with the board wins, then the higher rank."""
 
     def strength(self, hand: int, board: tuple[int, ...]) -> int:
         rank = hand // len(self.suits)
@@ -53,7 +53,7 @@ class LeducPoker(OneCardPoker):
 
 @dataclass(frozen=True)
 class PotLimitLeduc(OneCardPoker):
-    """Leduc's six cards; both ante 300 of 1,200 chips; the one bet or raise is the pot, capped at all-in (300, 900, 1200)."""
+    """Leduc's six cards; both ante 300 of 1,200 chips; the only raise size is the pot, capped at all-in (300, 900, 1200)."""
 
     name = "pot_limit_leduc"
     ante = 300

@@ -1,6 +1,6 @@
 """Any two-player zero-sum OpenSpiel game as a `Game`, simultaneous ones turned sequential.
 
-Public states come from the closure of shared infostates, because OpenSpiel's public observers exist for a few games only.
+Public states are the closure of shared infostates, because only a few OpenSpiel games have public observers.
 """
 
 from __future__ import annotations
@@ -89,30 +89,30 @@ def load_openspiel_game(text: str) -> OpenSpielGame:
             game = pyspiel.load_game(text)
     except TacitError:
         raise
-    except Exception as error:  # C++ exceptions arrive as whatever Python has for them
+    except Exception as error:  # C++ exceptions arrive as various Python ones
         reason = " ".join(str(error).split())
         raise TacitError(f"OpenSpiel cannot load {text!r}: {reason[:160]}") from None
-    kind = game.get_type()
+    game_type = game.get_type()
     if game.num_players() != 2:
         raise TacitError(f"openspiel:{text} has {game.num_players()} player(s); only two-player games are supported")
     if (
-        kind.utility not in (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
+        game_type.utility not in (pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM)
         or game.utility_sum() != 0
     ):
         raise TacitError(f"openspiel:{text} is not zero-sum")
-    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+    if game_type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
-    elif kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
+    elif game_type.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
         raise TacitError(f"openspiel:{text} is a mean-field game; only sequential and simultaneous games are supported")
     if not game.get_type().provides_information_state_string:
         raise TacitError(f"openspiel:{text} gives no information_state_string, so its infostates are unknown")
-    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+    if game_type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise TacitError(f"openspiel:{text} samples its chance outcomes instead of listing them")
     return OpenSpielGame(text, game)
 
 
 def _refuse_negative(parameters: dict[str, Any], kinds: Sequence[Any], name: str) -> None:
-    """Raises a `TacitError` for a negative number where the usual one is not: OpenSpiel takes it and writes where it must not.
+    """Raises a `TacitError` for a negative parameter whose default is not negative: OpenSpiel would write out of bounds.
 
     `goofspiel(num_cards=-1)` corrupts the heap, and the process aborts at some later allocation.
     """
@@ -126,7 +126,7 @@ def _refuse_negative(parameters: dict[str, Any], kinds: Sequence[Any], name: str
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """Sends what C++ code writes to standard error nowhere."""
+    """Discards what C++ code writes to standard error."""
     saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)

@@ -1,7 +1,7 @@
-"""Parts of one's own by name, `FILE.py:CLASS(key=value,...)`: games, agents, leaf evaluators and networks.
+"""Users' own parts by name, `FILE.py:CLASS(key=value,...)`: games, agents, leaf evaluators and networks.
 
-A file is imported as Python runs a script: modules beside it can be imported, too. It is imported once, however many names
-refer to it, and again after it was changed.
+A file is imported as if Python ran it as a script: it can import modules beside it. It is imported only once, however many
+names refer to it, and again after a change.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from tacit.errors import TacitError
 
 _PREFIX = "tacit_own_"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-"""What a parameter must be, in words."""
+"""Descriptions of the types a parameter may have."""
 _stamps: dict[str, tuple[int, int]] = {}
-"""When each module was last changed and how long it was, as it was imported."""
+"""The change time and size of each module's file when it was imported."""
 _folders: list[Path] = []
-"""The folders of all files that were imported, the latest first."""
+"""The folders of all imported files, the latest first."""
 _LIBRARIES = (Path(__file__).parents[1], Path(sysconfig.get_paths()["stdlib"]))
 
 
 @dataclass(frozen=True)
 class OwnName:
-    """The name of something in a file of one's own.
+    """The name of something in a user's own file.
 
     Attributes:
-      path: The file, as it was written.
-      class_name: What it defines there.
-      arguments: What stands in parentheses.
+      path: The file's path, as written.
+      class_name: The class or function in the file.
+      arguments: The text in parentheses.
     """
 
     path: str
@@ -51,13 +51,13 @@ class OwnName:
         return f"{self.path}:{self.class_name}" + (f"({self.arguments})" if self.arguments else "")
 
     def found_near(self, place: str | Path) -> OwnName:
-        """Returns the name with a path that exists: its own, or one that moved along with `place`.
+        """Returns the name with a path that exists: its own, or one found near `place`.
 
-        A file that is no longer where it was is looked for beside `place` and in the folders above it, under as much of its
-        old path as fits: a project may be moved or copied as a whole.
+        A project may be moved or copied as a whole. So a missing file is looked for beside `place` and in the folders above
+        it, under every ending of its old path.
 
         Raises:
-          TacitError: it is nowhere there.
+          TacitError: the file is in none of these places.
         """
         old = Path(self.path)
         if os.path.isfile(old):
@@ -70,18 +70,18 @@ class OwnName:
         raise TacitError(f"{self.path} is no longer there, nor near {place}")
 
     def absolute(self) -> OwnName:
-        """Returns the name with the whole path, so that it means the same from everywhere."""
+        """Returns the name with an absolute path, so that it means the same from any folder."""
         return OwnName(str(Path(os.path.expanduser(self.path)).resolve()), self.class_name, self.arguments)
 
 
 def parse_own(text: str) -> OwnName | None:
-    """Returns the parts of `FILE.py:CLASS(...)`, None where `text` is something else."""
+    """Returns the parts of `FILE.py:CLASS(...)`, or None if `text` is something else."""
     match = re.fullmatch(r"\s*(.+\.py):(\w+)\s*(?:\((.*)\))?\s*", text)
     return None if match is None else OwnName(match[1], match[2], match[3] or "")
 
 
 def source_of(part_class: type[Any]) -> OwnName | None:
-    """Returns by which name a class is found again, with the whole path; None for ours, and for what no file defines."""
+    """Returns the name that loads a class again, with an absolute path; None for our own classes and those not in a file."""
     module = sys.modules.get(part_class.__module__)
     path = getattr(module, "__file__", None)
     ours = part_class.__module__.partition(".")[0] == __name__.partition(".")[0]
@@ -91,10 +91,10 @@ def source_of(part_class: type[Any]) -> OwnName | None:
 
 
 def load_own(path: str, name: str, kind: str = "class") -> Any:
-    """Returns what a Python file defines under a name; `kind` is what the user is told was wanted.
+    """Returns what a Python file defines under a name; error lines call it a `kind`.
 
     Raises:
-      TacitError: there is no such file or name, or importing the file failed; it says in which line.
+      TacitError: there is no such file or name, or importing the file failed; the message names the line.
     """
     file = Path(os.path.expanduser(path))
     if not os.path.isfile(file):  # Path.is_file raises where a name is too long
@@ -108,16 +108,16 @@ def load_own(path: str, name: str, kind: str = "class") -> Any:
 
 
 def make_own(maker: Callable[..., Any], own: OwnName, given: Mapping[str, Callable[[], Any]], label: str) -> Any:
-    """Returns what a class (or a function) of one's own makes.
+    """Returns what a user's own class (or function) makes.
 
     Args:
-      maker: it.
-      own: its name with the arguments that the user wrote.
-      given: what is passed to parameters of these names, where it has them, made when needed.
-      label: what the user is told it is called.
+      maker: The class or function.
+      own: Its name with the arguments that the user wrote.
+      given: Makers of further arguments, by name. Each is called only if `maker` has a parameter of that name.
+      label: Its name in error lines.
 
     Raises:
-      TacitError: an argument is unknown, missing or of the wrong type, or it raised an exception; it says in which line.
+      TacitError: an argument is unknown, missing or of the wrong type, or the maker raised; the message names the line.
     """
     values = parse_arguments(maker, own.arguments, label, given)
     passed = {key: make() for key, make in given.items() if key in _parameters(maker)}
@@ -132,10 +132,12 @@ def make_own(maker: Callable[..., Any], own: OwnName, given: Mapping[str, Callab
 def parse_arguments(
     maker: Callable[..., Any], arguments: str, label: str, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Returns keyword arguments, `key=value,...`, by the types of a maker's parameters; `given` ones are not the user's.
+    """Returns the keyword arguments of a text `key=value,...`, converted to the types of a maker's parameters.
+
+    The text may not set the parameters in `given`.
 
     Raises:
-      TacitError: one is unknown, given twice, missing or cannot be read.
+      TacitError: an argument is unknown, given twice, missing or cannot be read.
     """
     known = {key: parameter for key, parameter in _parameters(maker).items() if key not in (given or {})}
     refused: Mapping[str, str] = getattr(maker, "refused_parameters", {})
@@ -159,7 +161,7 @@ def parse_arguments(
 
 
 def in_one_line(error: BaseException) -> str:
-    """Returns what was raised, and in which line of whose file, where that is neither ours nor a library's."""
+    """Returns what was raised, and the file and line where, if that is neither our code nor a library's."""
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({_shown(error.filename or '')}:{error.lineno})"
     reason, place = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": "), own_place(error)
@@ -167,11 +169,11 @@ def in_one_line(error: BaseException) -> str:
 
 
 def own_place(error: BaseException, imported: bool = False) -> str | None:
-    """Returns the last line of somebody's own code that an error passed, `FILE:LINE`; None where it passed none.
+    """Returns the innermost line of a user's own code in an error's traceback, `FILE:LINE`, or None.
 
     Args:
-      error: what was raised.
-      imported: whether only files count that were imported by `load_own`, and those in their folders.
+      error: The exception.
+      imported: Whether to count only files imported by `load_own` and files in their folders.
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(frame.filename)
@@ -183,11 +185,11 @@ def own_place(error: BaseException, imported: bool = False) -> str | None:
 
 
 def _imported(file: Path, shown: str) -> ModuleType:
-    """Returns the module of a file: the one at hand where it has not changed since."""
-    # A name of its own: a file called json.py must not take the place of the module json.
+    """Returns the module of a file, imported again only if the file has changed."""
+    # The module gets a unique name: a file called json.py must not replace the module json.
     name = f"{_PREFIX}{file.stem}_{crc32(str(file).encode()):08x}"
     for known in list(sys.modules.values()):
-        # The script that is running defines its classes already, and would run again.
+        # The running script already defines its classes; importing it would run it again.
         if getattr(known, "__file__", None) == str(file) and not known.__name__.startswith(_PREFIX):
             return known
     stamp = file.stat().st_mtime_ns, file.stat().st_size
@@ -213,7 +215,7 @@ def _imported(file: Path, shown: str) -> ModuleType:
 
 
 def _make_way(folder: Path) -> None:
-    """Forgets modules from folders of other files that have the names of modules in this one."""
+    """Forgets modules from other files' folders whose names are also those of files in this folder."""
     others = [other for other in _folders if other != folder]
     for name, module in list(sys.modules.items()):
         home = getattr(module, "__file__", None)
@@ -227,15 +229,15 @@ def _parameters(maker: Callable[..., Any]) -> dict[str, Parameter]:
     kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     try:
         known = signature(maker).parameters
-    except ValueError:  # some builtins do not tell
+    except ValueError:  # some builtins have no signature
         return {}
     return {key: parameter for key, parameter in known.items() if parameter.kind in kinds}
 
 
 def _parse_value(maker: Callable[..., Any], label: str, parameter: Parameter, value: str) -> Any:
-    """Returns a value of the type a parameter is annotated with: `bool`, `int`, `float`, `str`, or one of these or None.
+    """Returns a value of a parameter's annotated type: `bool`, `int`, `float`, `str`, or one of these or None.
 
-    Without an annotation it is of the type of the default, else what it looks like.
+    Without an annotation it has the type of the default, or is a text if there is none.
     """
     annotated = maker if is_dataclass(maker) or not isinstance(maker, type) else maker.__init__  # type: ignore[misc]
     try:
@@ -249,7 +251,7 @@ def _parse_value(maker: Callable[..., Any], label: str, parameter: Parameter, va
         return None
     kind: Any = next((kind for kind in kinds if kind in (bool, int, float, str)), None)
     if kind is None:
-        raise TacitError(f"{label}: {parameter.name} cannot be given in words, only in Python")
+        raise TacitError(f"{label}: {parameter.name} cannot be given as text, only in Python")
     try:
         return {"true": True, "false": False}[value.lower()] if kind is bool else kind(value)
     except (ValueError, KeyError):
@@ -257,7 +259,7 @@ def _parse_value(maker: Callable[..., Any], label: str, parameter: Parameter, va
 
 
 def _hint(key: str, known: list[str]) -> str:
-    """Returns what may help somebody who named a parameter that is not there."""
+    """Returns a hint for a user who named an unknown parameter."""
     listed = f" (it takes: {', '.join(known) or 'none'})"
     if not key.isidentifier():
         return f": commas separate parameters, and each is written key=value{listed}"
@@ -266,6 +268,6 @@ def _hint(key: str, known: list[str]) -> str:
 
 
 def _shown(path: str) -> str:
-    """Returns a path as short as it can be said from here."""
+    """Returns a path, relative to the working folder if it is inside."""
     file = Path(path)
     return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)

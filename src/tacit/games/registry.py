@@ -24,7 +24,7 @@ from tacit.games.tplo import Tplo
 AnyGame = Game[Any]
 
 QUICK_CHECK = 2_000
-"""Histories that are checked when a game is loaded from a file."""
+"""The number of histories checked when a game is loaded from a file."""
 
 _OURS: tuple[type[AnyGame], ...] = (
     CoinGuess, ConnectFour, Goofspiel, KuhnPoker, LeducPoker, LiarsDice, LimitHoldem, ModifiedRps, NoLimitHoldem, PotLimitLeduc,
@@ -59,7 +59,7 @@ def load_game(text: str) -> AnyGame:
         game of your own.
 
     Raises:
-      TacitError: the name, a parameter or a value is unknown, or a game in a file breaks the rules; the message says what
+      TacitError: the name, a parameter or a value is unknown, or a game in a file breaks a rule; the message says what
         would be right.
     """
     if text.startswith("openspiel:"):
@@ -83,7 +83,7 @@ def load_game(text: str) -> AnyGame:
 
 
 def game_source(game: AnyGame) -> str | None:
-    """Returns the words by which `load_game` finds a game of one's own again, from any folder; None for all other games."""
+    """Returns the text with which `load_game` finds a user's own game from any folder; None for all other games."""
     own, arguments = source_of(type(game)), ",".join(f"{key}={value}" for key, value in game.parameters.items())
     return None if own is None else str(OwnName(own.path, own.class_name, arguments))
 
@@ -92,34 +92,34 @@ def recall_game(name: str, source: str | None, place: str | Path) -> AnyGame:
     """Returns the game that something was solved or trained for.
 
     Args:
-      name: `str(game)`.
-      source: its `game_source`.
-      place: where that something lies. The file of a game that moved along with it is found.
+      name: The game as text, `str(game)`.
+      source: Its `game_source`.
+      place: The path of that result. If the game's file was moved along with it, the file is found near this path.
 
     Raises:
-      TacitError: the game is not known, its file has gone, or the rules have other parameters now.
+      TacitError: the game is unknown, its file is missing, or its parameters have changed.
     """
     if source is None:
         return load_game(name)
     own = parse_own(source) if isinstance(source, str) else None  # it comes from a file
     if own is None:
-        raise TacitError(f"{source!r} names no game of one's own")
-    found = own.found_near(place)
-    game = load_game(str(found))
+        raise TacitError(f"{source!r} does not name a game in a file: it must be FILE.py:CLASS(...)")
+    current = own.found_near(place)
+    game = load_game(str(current))
     if str(game) != name:
-        raise TacitError(f"{found.path}:{found.class_name} is {game} now, not {name}")
+        raise TacitError(f"{current.path}:{current.class_name} is {game} now, not {name}")
     return game
 
 
 def load_game_class(own: OwnName) -> type[AnyGame]:
-    """Returns the class of a game of one's own.
+    """Returns the class of a user's own game.
 
     Raises:
-      TacitError: its file does not define it, or it cannot be a game.
+      TacitError: the file does not define it, or it cannot be a game.
     """
     game_class = load_own(own.path, own.class_name, "Game")
     if not (isinstance(game_class, type) and issubclass(game_class, Game)):
-        raise TacitError(f"{own.path}: {own.class_name} is no game: write class {own.class_name}(tacit.Game)")
+        raise TacitError(f"{own.path}: {own.class_name} is not a game: write class {own.class_name}(tacit.Game)")
     problem = class_problem(game_class)
     if problem is not None:
         raise TacitError(f"{own.path}: {problem}")
@@ -127,14 +127,14 @@ def load_game_class(own: OwnName) -> type[AnyGame]:
 
 
 def make_own_game(own: OwnName) -> AnyGame:
-    """Returns a game of one's own as its author wrote it, unchecked."""
+    """Returns a user's own game without checking its rules."""
     game_class = load_game_class(own)
     game: AnyGame = make_own(game_class, own, {}, game_class.name)
     return game
 
 
 def _load_own_game(own: OwnName) -> AnyGame:
-    """Returns a game of one's own after a quick check of its rules: they are the likeliest to be wrong."""
+    """Returns a user's own game after a quick check of its rules, which are the likeliest to be wrong."""
     game = make_own_game(own)
     report = check_game(game, max_histories=QUICK_CHECK)
     if not report.ok:

@@ -1,4 +1,4 @@
-"""Whether a game has betting rounds."""
+"""Finds out whether a game has betting rounds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tacit.games.base import CHANCE, TERMINAL
 from tacit.games.registry import AnyGame
 
 TRIALS = 200
-"""Games that are played at random to find out; the same ones every time."""
+"""The number of random games played to find out; they are the same every time."""
 
 
 def has_rounds(game: AnyGame) -> bool:
-    """Returns whether chance moves after a decision in some of the games that are played at random."""
+    """Returns whether chance moves after a decision in any of `TRIALS` random games."""
     generator = random.Random(0)
     for _ in range(TRIALS):
         state, decided = game.initial_state(), False

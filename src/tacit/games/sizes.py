@@ -2,15 +2,15 @@
 
 | size | a bet or raise |
 |---|---|
-| `0.5` | of half the pot, after the call where there is one |
-| `3x` | to three times the last bet of the street; before the flop the big blind is the first |
-| `geo` | of the share of the pot that, bet and called on every street that is left, is all-in on the river |
-| `2geo` | the same over two streets, this one included, or over fewer where fewer are left |
+| `0.5` | of half the pot, after the call if there is one |
+| `3x` | to three times the last bet of the street; before the flop the big blind counts as the first bet |
+| `geo` | of the share of the pot that, bet and called on every street left, is all-in on the river |
+| `2geo` | the same over two streets, this one included, or over fewer if fewer are left |
 | `allin` | of everything |
-| `none` | no bet at all; stands alone |
+| `none` | no bet at all; must stand alone |
 
-A menu has sizes with `|` between them. Menus of streets have `/` between them, from the first street of the game on; the last
-one is for all later streets too.
+The sizes of a menu are separated by `|`. Menus of different streets are separated by `/`, from the first street of the game
+on; the last one also holds for all later streets.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from tacit.errors import TacitError
 STREET_NAMES = ("before the flop", "on the flop", "on the turn", "on the river")
 NUM_STREETS = len(STREET_NAMES)
 ALL_IN = math.inf
-"""The size, in pots, of a bet of everything."""
+"""The size, in pots, of an all-in bet."""
 MAX_SIZES = 7
-"""Raises of a menu: ReBeL's policy network has nine actions, fold and call among them."""
+"""The most raises in a menu: ReBeL's policy network has nine actions, fold and call included."""
 _NOTHING = "none"
 _HOW_TO_WRITE = "write sizes in pots, 3x, geo, 2geo and allin, like 0.5|1|allin"
 
 
 @dataclass(frozen=True)
 class Multiple:
-    """A raise to so many times the last bet of the street."""
+    """A raise to `times` the last bet of the street."""
 
     times: float
 
 
 @dataclass(frozen=True)
 class Geometric:
-    """A bet that makes the pot grow by the same factor on each of so many streets, until all chips are in."""
+    """A bet that makes the pot grow by the same factor on each of `streets` streets, until all chips are in."""
 
     streets: int = NUM_STREETS
 
@@ -72,7 +72,7 @@ def sizes_at(menu: Menu, street: int, player: int) -> Sizes:
 
 
 def all_sizes(menu: Menu) -> list[Sizes]:
-    """Returns the sizes of every player on every street, those that are for all of them once."""
+    """Returns the sizes of each player on each street; sizes shared by all are listed once."""
     return [sizes for street in menu.menus for sizes in street] if isinstance(menu, StreetSizes) else [menu]
 
 
@@ -84,14 +84,14 @@ def change_sizes(menu: Menu, change: Callable[[Sizes], Sizes]) -> Menu:
 
 
 def raised_by(size: Size, facing: int, begun: int, stack: int, streets_left: int) -> float:
-    """Returns the chips, not rounded and perhaps too many, that a raise adds to what has to be called.
+    """Returns the chips that a raise adds to the amount to call, not rounded and perhaps more than the stack.
 
     Args:
-      size: of the raise.
-      facing: the chips that a player must have put in over the whole hand to call.
-      begun: the chips that each player had put in when the street began.
-      stack: the chips that each player can put in over the whole hand.
-      streets_left: this one included.
+      size: The size of the raise.
+      facing: The chips that a player must have put in over the whole hand to call.
+      begun: The chips that each player had put in when the street began.
+      stack: The chips that each player can put in over the whole hand.
+      streets_left: The number of streets left, this one included.
     """
     if isinstance(size, Multiple):
         return (size.times - 1.0) * (facing - begun)
@@ -101,18 +101,18 @@ def raised_by(size: Size, facing: int, begun: int, stack: int, streets_left: int
 
 
 def in_pots(size: Size) -> float:
-    """Returns a size as a share of the pot, to compare sizes without a state of the betting.
+    """Returns a size as a share of the pot, to compare sizes without a betting state.
 
-    `3x` counts as what it is against a bet of half the pot, and `geo` as three quarters of the pot.
+    `3x` counts as its size against a bet of half the pot, and `geo` as three quarters of the pot.
     """
     return (size.times - 1.0) / 4.0 if isinstance(size, Multiple) else 0.75 if isinstance(size, Geometric) else size
 
 
 def parse_menu(text: str) -> Sizes:
-    """Returns the sizes of a text like `0.5|3x|allin`, in ascending order; none for an empty text.
+    """Returns the sizes in a text like `0.5|3x|allin`, in ascending order; empty for an empty text.
 
     Raises:
-      TacitError: something is no size, or there are more than `MAX_SIZES`.
+      TacitError: a piece is not a size, or there are more than `MAX_SIZES`.
     """
     pieces = [piece.strip().lower() for piece in text.split("|")] if text.strip() else []
     sizes = {_parse_size(piece, text) for piece in pieces}
@@ -125,7 +125,7 @@ def _parse_size(piece: str, text: str) -> Size:
     match = re.fullmatch(r"(allin)|(\d?)geo|(\d*\.?\d+)(x?)", piece)
     if match is None:
         try:
-            size = float(piece)  # as 1e-1
+            size = float(piece)  # such as 1e-1
         except ValueError:
             size = math.nan
         if 0 < size < math.inf:
@@ -147,10 +147,10 @@ def _parse_size(piece: str, text: str) -> Size:
 
 
 def parse_streets(text: str, first_street: int) -> tuple[Sizes, ...]:
-    """Returns `[4]` the sizes on each street of a text like `0.5|1/1|allin`; streets before the first have those of the first.
+    """Returns `[4]`, the sizes on each street in a text like `0.5|1/1|allin`; streets before the first get its sizes.
 
     Raises:
-      TacitError: a menu cannot be read, or there are more than streets.
+      TacitError: a menu cannot be read, or there are more menus than streets.
     """
     parts = text.split("/")
     streets = NUM_STREETS - first_street
@@ -166,10 +166,10 @@ def parse_streets(text: str, first_street: int) -> tuple[Sizes, ...]:
 
 
 def read_menu(both: str, own: tuple[str, str], first_street: int) -> Menu:
-    """Returns the menu of a text for both players, and of texts that count before it for one of them; empty ones say nothing.
+    """Returns the menu in a text for both players, overridden for each player by its own text unless that is empty.
 
     Raises:
-      TacitError: a text cannot be read, or one player has a menu and the other none.
+      TacitError: a text cannot be read.
     """
     if not any(text.strip() for text in own) and "/" not in both and both.strip().lower() != _NOTHING:
         return parse_menu(both)
@@ -178,10 +178,10 @@ def read_menu(both: str, own: tuple[str, str], first_street: int) -> Menu:
 
 
 def refuse_multiples(menu: Menu, name: str, first_street: int) -> None:
-    """Refuses `3x` where nobody can have bet yet.
+    """Raises if a menu has a size like `3x` where nobody can have bet yet.
 
     Raises:
-      TacitError: a menu of first bets offers multiples after the flop has come.
+      TacitError: a menu of first bets offers multiples on the flop or later.
     """
     for street in range(max(first_street, 1), NUM_STREETS):
         for player in (0, 1):

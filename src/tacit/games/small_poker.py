@@ -1,4 +1,4 @@
-"""Poker with a small deck, a hand of a few cards each, and streets of betting with a card on the board between them."""
+"""Poker with a small deck, small hands, and streets of betting with a new board card between them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tacit.games.base import CHANCE, TERMINAL, Game, GameSize
 from tacit.games.chips import Chips
 
 FOLD, CALL, RAISE = range(3)
-"""Checking is calling nothing; betting is raising nothing."""
+"""A check is a `CALL` of nothing; a bet is a `RAISE` of nothing."""
 _ACTIONS = {"fold": FOLD, "check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
 
 
 class PokerState(NamedTuple):
-    """What was dealt so far (the hand of player 0, that of player 1, board cards) and the actions of each street."""
+    """The deals so far (player 0's hand, player 1's hand, board cards) and the actions of each street."""
 
     cards: tuple[int, ...]
     streets: tuple[tuple[int, ...], ...]
@@ -28,9 +28,9 @@ class SmallPoker(Game[PokerState]):
     """Both players ante and get a hand; streets of betting follow, player 0 first, each but the first with a new board card.
 
     A player folds (only against a bet), calls or raises by the one allowed size. After the last street the hands are shown:
-    the stronger wins, equal ones split.
+    the stronger one wins, and equal ones split the pot.
 
-    Cards are numbered by rank, then suit; hands in the order of `itertools.combinations` of their cards.
+    Cards are numbered by rank, then suit; hands are numbered in the order of `itertools.combinations` of their cards.
     """
 
     ranks: ClassVar[str] = "JQK"
@@ -40,26 +40,26 @@ class SmallPoker(Game[PokerState]):
 
     @abstractmethod
     def raise_to(self, street: int, num_raises: int, facing: int) -> int | None:
-        """Returns the raiser's new total contribution, or None where no raise is allowed.
+        """Returns the raiser's new total contribution, or None if no raise is allowed.
 
         Args:
-          street: 0, or how many cards are on the board.
-          num_raises: raises made on this street.
-          facing: the total contribution of the player being raised.
+          street: The number of the street, which is also the number of cards on the board.
+          num_raises: The number of raises already made on this street.
+          facing: The total contribution of the player being raised.
         """
 
     @abstractmethod
     def strength(self, hand: int, board: tuple[int, ...]) -> Any:
-        """Returns what orders hands on a board: the greater one wins."""
+        """Returns the value that orders hands on a board; the hand with the greater one wins."""
 
     @property
     def hand_size(self) -> int:
-        """Cards of a hand."""
+        """The number of cards in a hand."""
         return 1
 
     @property
     def num_cards(self) -> int:
-        """Cards of the deck."""
+        """The number of cards in the deck."""
         return len(self.ranks) * len(self.suits)
 
     @property
@@ -68,12 +68,12 @@ class SmallPoker(Game[PokerState]):
         return _hands(self.num_cards, self.hand_size)
 
     def card_name(self, card: int) -> str:
-        """Returns a card in words."""
+        """Returns the name of a card."""
         rank, suit = divmod(card, len(self.suits))
         return self.ranks[rank] + (self.suits[suit] if len(self.suits) > 1 else "")
 
     def hand_name(self, hand: int) -> str:
-        """Returns a hand in words."""
+        """Returns the names of a hand's cards."""
         return "".join(self.card_name(card) for card in self.hands[hand])
 
     def contributions(self, state: PokerState) -> list[int]:
@@ -149,7 +149,7 @@ class SmallPoker(Game[PokerState]):
         return tuple(self.contributions(state)), tuple(sorted(state.cards[2:])), (len(state.streets), raises)
 
     def public_features(self, actor: int, observed: Sequence[str]) -> tuple[float, ...]:
-        """Returns the board's cards and the player to act, both one-hot, and what each player has bet of the most it can."""
+        """Returns the board and the player to act, both one-hot, and each player's chips as a share of the most possible."""
         board = tuple(card for card in range(self.num_cards) if self.card_name(card) in observed)
         streets: list[tuple[int, ...]] = [()]
         for word in observed:
@@ -160,7 +160,7 @@ class SmallPoker(Game[PokerState]):
 
     @property
     def _most_chips(self) -> int:
-        """The most that a player can put in: its stack, where betting has no other limit."""
+        """The most chips that a player can put in: its stack if nothing else limits the betting."""
         chips = self.ante
         for street in range(self.num_streets):
             num_raises = 0
@@ -191,7 +191,7 @@ class SmallPoker(Game[PokerState]):
         return Chips(street, (), actor, (first, second), stack, limits, RAISE)
 
     def size(self) -> GameSize:
-        """Returns the exact size: public states are betting and boards, and on a board as many hands are possible as on any."""
+        """Returns the exact size. Every board of a street allows equally many hands, so one board is counted for all."""
         histories = public_states = infostates = 0
         stack = [PokerState((0, 0), ((),))]
         while stack:

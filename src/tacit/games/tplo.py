@@ -15,10 +15,10 @@ HAND_SIZES = (1, 2, 3)
 class Tplo(SmallPoker):
     """Three suits of Jack, Queen, King, Ace; both put in 100 of 5,000 chips and get one, two or three cards.
 
-    Three streets of betting, the second and the third with a new card on the board. The one bet or raise is the pot, capped at
-    all-in: 100, 300, 900, 2700, 5000. All cards of hand and board count: three of a kind beats two pairs, these a pair, a pair
-    the higher cards; equals are compared by the ranks that make them, the higher pair first, then by the other cards. There
-    are no straights, flushes or full houses.
+    There are three streets of betting; the second and the third each start with a new board card. The only raise size is the
+    pot, capped at all-in: 100, 300, 900, 2700, 5000. All cards of hand and board count: three of a kind beats two pairs, two
+    pairs beat a pair, and a pair beats high cards. Equal kinds are compared by the ranks of the three or the pairs, the higher
+    pair first, then by the other cards. There are no straights, flushes or full houses.
     """
 
     cards: int = 1
@@ -42,14 +42,14 @@ class Tplo(SmallPoker):
         return min(3 * facing, self.stack) if facing < self.stack else None
 
     def strength(self, hand: int, board: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Returns how many cards the two largest sets of equal rank have, and the ranks, sets first."""
+        """Returns the size and number of the largest sets of equal rank (at most two pairs), and the ranks, sets first."""
         count = Counter(card // len(self.suits) for card in (*self.hands[hand], *board))
         most = max(count.values())
-        made = sorted((rank for rank, number in count.items() if number == most), reverse=True)[: 2 if most == 2 else 1]
+        sets = sorted((rank for rank, number in count.items() if number == most), reverse=True)[: 2 if most == 2 else 1]
         if most == 1:
-            made = []
-        others = sorted((rank for rank in count.elements() if rank not in made), reverse=True)
-        return (most, len(made)), (*made, *others)
+            sets = []
+        others = sorted((rank for rank in count.elements() if rank not in sets), reverse=True)
+        return (most, len(sets)), (*sets, *others)
 
     def in_units(self, amount: float) -> dict[str, float]:
         return {"mbb": 1_000 * amount / self.ante}

@@ -1,4 +1,4 @@
-"""Histories in words, for people who look for a mistake in the rules of their game."""
+"""Histories in words, for users who look for a mistake in the rules of their game."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from tacit.games.base import CHANCE, Game, InfostateGame, Moves
 
 MOST_LETTERS = 200
-"""Letters of an observation or a name that are told."""
+"""The most letters shown of an observation or a name."""
 SHOWN_MOVES = 20
-"""Moves of a history that are told."""
+"""The most moves shown of a history."""
 
 
 def history_in_words(game: Game[Any], moves: Moves) -> tuple[str, ...]:
-    """Returns the moves of a history in words: who did what, and what came of chance; numbers where a game cannot say.
+    """Returns the moves of a history in words: players' actions and chance outcomes, or numbers if the rules fail.
 
-    It must not fail, whatever the rules do: their mistakes are what it helps to explain.
+    It must not fail, whatever the rules do: it helps to explain their mistakes.
     """
     words: list[str] = []
     state: Any = None
@@ -34,7 +34,7 @@ def history_in_words(game: Game[Any], moves: Moves) -> tuple[str, ...]:
 
 
 def action_in_words(game: Game[Any], state: Any, action: int) -> str:
-    """Returns an action's name, or its number where the game gives it no other."""
+    """Returns an action's name, or its number if the game does not name it."""
     with suppress(Exception):
         name = _short(game.action_name_at(state, action))
         return name if name != str(action) else f"action {action}"
@@ -42,7 +42,7 @@ def action_in_words(game: Game[Any], state: Any, action: int) -> str:
 
 
 def _sights_in_words(game: Game[Any], state: Any) -> str:
-    """Returns who sees what on arrival at a state, in parentheses; empty where nobody sees anything."""
+    """Returns what each player sees on arrival at a state, in parentheses; empty if nobody sees anything."""
     if isinstance(game, InfostateGame):
         return ""
     with suppress(Exception):
@@ -54,12 +54,12 @@ def _sights_in_words(game: Game[Any], state: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """Returns a text of the game's on one line, its beginning where it is long."""
+    """Returns a text from the game on one line, shortened if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]}..."
 
 
 def after(words: tuple[str, ...]) -> str:
-    """Returns when something happens, in words."""
+    """Returns moves in words as the time of an event: "after ..." or "at the start"."""
     shown = [*words[:SHOWN_MOVES], *["..."] * (len(words) > SHOWN_MOVES)]
     return f"after {', '.join(shown)}" if words else "at the start"

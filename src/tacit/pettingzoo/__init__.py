@@ -1,4 +1,4 @@
-"""Any game as a PettingZoo AEC environment, so that other libraries train on the games of this one.
+"""Any game as a PettingZoo AEC environment, so that other libraries can train on the games of this one.
 
 ```python
 from tacit.pettingzoo import env
@@ -28,16 +28,16 @@ __all__ = ["GameEnv", "env"]
 
 
 def env(game: AnyGame | str, *, render_mode: str | None = None, illegal_reward: float | None = None) -> Any:
-    """Returns a game as an AEC environment inside the wrappers that PettingZoo puts around its own classic games.
+    """Returns a game as an AEC environment, in the wrappers that PettingZoo puts around its own classic games.
 
-    An illegal move ends the episode: its player gets `illegal_reward`, the other player 0. A number that is no action at all
-    fails an assertion, and so does a step before `reset`.
+    An illegal move ends the episode: the player who makes it gets `illegal_reward`, the other player 0. A number outside the
+    action space fails an assertion, and so does a step before `reset`.
 
     Args:
-      game: the game, or its name.
+      game: The game, or its name.
       render_mode: `ansi` makes `render` return what everyone sees as text; None draws nothing.
-      illegal_reward: what an illegal move costs, a negative number; None takes the worst payoff of the game, so that no
-        player gains by one.
+      illegal_reward: The reward for an illegal move, a negative number; None means the worst payoff of the game, so that no
+        player gains by an illegal move.
 
     Raises:
       TacitError: PettingZoo is not installed, the game is unknown or too large to encode, or there is no such render mode.
@@ -51,7 +51,7 @@ def env(game: AnyGame | str, *, render_mode: str | None = None, illegal_reward: 
 
 
 def _environment_class() -> type[GameEnv]:
-    """Returns `GameEnv`, imported when it is asked for: PettingZoo is an extra."""
+    """Returns `GameEnv`, imported only on use because PettingZoo is an extra."""
     try:
         from tacit.pettingzoo.environment import GameEnv
     except ModuleNotFoundError as error:
@@ -62,7 +62,7 @@ def _environment_class() -> type[GameEnv]:
 
 
 def __getattr__(name: str) -> Any:
-    """Finds `GameEnv`."""
+    """Returns `GameEnv`, imported on first use."""
     if name == "GameEnv":
         return _environment_class()
     raise AttributeError(f"module 'tacit.pettingzoo' has no attribute {name!r}")

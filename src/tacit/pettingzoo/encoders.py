@@ -1,4 +1,4 @@
-"""What the player to act knows, as a vector, for each kind of game; the vectors are those that NFSP learns from."""
+"""Encodes what the player to act knows as a vector, for each kind of game. NFSP learns from the same vectors."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Vector = NDArray[np.float32]
 
 
 class InfostateEncoder(ABC):
-    """Follows one game after the other and encodes the infostate of whoever acts.
+    """Follows one game after another and encodes the infostate of the player to act.
 
     Attributes:
-      num_features: `F`: the length of a vector.
-      num_actions: `A`: moves are numbered 0 to `A - 1`.
-      worst_payoff: the least that a player can get.
-      bounded: whether all numbers of a vector are from 0 to 1.
+      num_features: `F`, the length of a vector.
+      num_actions: `A`; moves are numbered 0 to `A - 1`.
+      worst_payoff: The smallest payoff that a player can get.
+      bounded: Whether all numbers of a vector are from 0 to 1.
     """
 
     num_features: int
@@ -43,28 +43,28 @@ class InfostateEncoder(ABC):
         self.game = game
 
     def start(self) -> None:  # noqa: B027 (most encoders remember nothing)
-        """Forgets the last game."""
+        """Starts a new game."""
 
     def follow(self, mover: int, action: int, arrival: Arrival) -> None:  # noqa: B027
-        """Takes in the next decision.
+        """Goes on to the next decision.
 
         Args:
-          mover: who moved last; `CHANCE` at the first decision.
-          action: the move, as the game numbers it; `NO_ACTION` at the first decision.
-          arrival: the decision, and what was observed on the way.
+          mover: The player who moved last; `CHANCE` at the first decision.
+          action: The last move, in the game's numbering; `NO_ACTION` at the first decision.
+          arrival: The decision, and the observations on the way to it.
         """
 
     @abstractmethod
     def encode(self, arrival: Arrival) -> Vector:
-        """Returns `[F]` what the player to act knows; `arrival` is the decision that was followed last."""
+        """Returns `[F]`, what the player to act knows; `arrival` must be the one passed to `follow` last."""
 
     def legal_moves(self, state: Any) -> dict[int, int]:
-        """Returns the moves that are legal at a decision, each with the game's action."""
+        """Returns the legal moves at a decision, each with the game's action."""
         return {action: action for action in self.game.legal_actions(state)}
 
 
 class TreeEncoder(InfostateEncoder):
-    """Games that compile: NFSP's encoding of the infostate, found in the public tree by what each player observed.
+    """Encodes games that compile with NFSP's encoding of the infostate, found in the public tree by each player's observations.
 
     Moves are the actions that occur anywhere in the game, in ascending order.
     """
@@ -101,7 +101,7 @@ class TreeEncoder(InfostateEncoder):
 
 
 class BoardEncoder(InfostateEncoder):
-    """Games that show planes: the planes of the position, from the view of the player to act."""
+    """Encodes games that give planes as the planes of the position, from the view of the player to act."""
 
     bounded = False
     worst_payoff = -1.0  # boards pay from -1 to 1
@@ -116,12 +116,12 @@ class BoardEncoder(InfostateEncoder):
 
 
 class OpenSpielEncoder(InfostateEncoder):
-    """Games of OpenSpiel: its information state tensor and its numbers of actions.
+    """Encodes OpenSpiel games with OpenSpiel's information state tensor and its numbering of actions.
 
-    Where nothing is hidden and OpenSpiel has no such tensor, its observation tensor, which shows the position.
+    If the game hides nothing and has no such tensor, it uses the observation tensor, which shows the position.
 
     Raises:
-      TacitError: the game has neither.
+      TacitError: the game has neither tensor.
     """
 
     bounded = False
@@ -142,10 +142,10 @@ class OpenSpielEncoder(InfostateEncoder):
 
 
 class HandEncoder(InfostateEncoder):
-    """Hold'em: the cards seen on each street and the betting (`hands.py`).
+    """Encodes hold'em as the cards seen on each street and the betting (`hands.py`).
 
-    Moves are fold, check or call, and the raises of the game's menu from small to large. What the k-th raise is depends on the
-    state: a menu says how many sizes there are, chips and pot say how large they are.
+    Moves are fold, check or call, and the raises of the game's menu from small to large. The amount of the k-th raise depends
+    on the state: the menu gives the number of sizes, while chips and pot give the amounts.
     """
 
     def __init__(self, game: Holdem) -> None:
@@ -183,7 +183,7 @@ def make_encoder(game: AnyGame) -> InfostateEncoder:
     """Returns the encoder that suits a game.
 
     Raises:
-      TacitError: the game is too large to compile and shows nothing else that could be encoded.
+      TacitError: the game is too large to compile and gives nothing else to encode.
     """
     if isinstance(game, Holdem):
         return HandEncoder(game)

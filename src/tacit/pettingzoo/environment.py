@@ -1,9 +1,9 @@
-"""A game as an agent-environment-cycle (AEC) environment: PettingZoo's interface for games in turns.
+"""A game as an agent-environment-cycle (AEC) environment: PettingZoo's interface for turn-based games.
 
 - An observation is a dictionary: `observation`, a vector of what the player to act knows followed by two numbers for its seat,
-  and `action_mask`, 1 for legal moves. A player that waits sees what it saw at its last decision, and a mask of zeros.
+  and `action_mask`, 1 for legal moves. A waiting player sees its observation from its last decision and a mask of zeros.
 - Rewards are 0 until the game is over; then both players get their payoffs.
-- Chance moves inside the environment. `reset(seed)` starts its random numbers anew; `reset()` goes on with them.
+- Chance moves inside the environment. `reset(seed)` reseeds its random numbers; `reset()` continues them.
 - Simultaneous moves are moves in turn that the other player does not see, as in all games here.
 """
 
@@ -28,15 +28,15 @@ Observation = dict[str, np.ndarray[Any, Any]]
 
 
 class GameEnv(AECEnv, EzPickle):  # type: ignore[misc]  # PettingZoo has no types
-    """The environment without wrappers; `tacit.pettingzoo.env` returns it with those that PettingZoo usually adds.
+    """The environment without wrappers; `tacit.pettingzoo.env` adds PettingZoo's usual ones.
 
     Args:
-      game: the game, or its name.
+      game: The game, or its name.
       render_mode: `ansi`, or None.
 
     Attributes:
-      game: the rules.
-      worst_payoff: the least that a player can get.
+      game: The rules.
+      worst_payoff: The smallest payoff that a player can get.
 
     Raises:
       TacitError: the game is unknown or too large to encode, or there is no such render mode.
@@ -109,7 +109,7 @@ class GameEnv(AECEnv, EzPickle):  # type: ignore[misc]  # PettingZoo has no type
         return {"observation": self._known[AGENTS.index(agent)].copy(), "action_mask": mask}
 
     def action_names(self) -> dict[int, str]:
-        """Returns the legal moves of the player to act, in words."""
+        """Returns the names of the legal moves of the player to act."""
         return {move: self.game.action_name_at(self._arrival.state, action) for move, action in self._legal.items()}
 
     def render(self) -> str | None:
@@ -119,7 +119,7 @@ class GameEnv(AECEnv, EzPickle):  # type: ignore[misc]  # PettingZoo has no type
         return self.game.drawing(self._arrival.state) or " / ".join(self._seen)
 
     def _arrive(self, mover: int, action: int, state: Any) -> None:
-        """Lets chance move, and goes on to the next decision or to the end."""
+        """Lets chance move and advances to the next decision or to the end."""
         self._arrival: Arrival = draw_chance(self.game, state, self._generator)
         self._seen.extend(self._arrival.public)
         actor = self._arrival.actor
@@ -135,7 +135,7 @@ class GameEnv(AECEnv, EzPickle):  # type: ignore[misc]  # PettingZoo has no type
         self.agent_selection = AGENTS[actor]
 
     def _nothing_yet(self, player: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Returns the vector of a player that has not decided anything: its seat."""
+        """Returns the vector of a player who has not moved yet: only its seat is set."""
         vector = np.zeros(self._size, np.float32)
         vector[player - len(AGENTS)] = 1.0
         return vector

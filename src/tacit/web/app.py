@@ -25,7 +25,7 @@ from tacit.web.store import Store
 
 STATIC = Path(__file__).parent / "static"
 SLOW_GAME = "no_limit_holdem"
-"""What slow workers load when they start."""
+"""The game that slow workers load when they start."""
 
 
 def make_app(settings: ServeSettings) -> Any:
@@ -76,9 +76,9 @@ def make_app(settings: ServeSettings) -> Any:
 
 
 async def _warm(pool: WorkerPool, settings: ServeSettings) -> None:
-    """Prepares workers: first the front page's game in all of them, then the other small games in one worker after the other.
+    """Prepares workers: first the front page's game in all of them, then the other small games in one worker after another.
 
-    So a visitor finds a worker that is free, and what one worker has compiled the next one finds on disk.
+    This keeps a worker free for visitors, and each worker finds on disk what the one before it compiled.
     """
     await pool.ready()
     quick = [f"quick{number}/play" for number in range(settings.quick_workers)]
@@ -94,6 +94,6 @@ async def _warm(pool: WorkerPool, settings: ServeSettings) -> None:
 
 
 async def _prepare(pool: WorkerPool, place: str, lane: str, game: str) -> None:
-    """Has a place load a game's opponent, in the quick lane play a hand as well, and waits for it."""
+    """Loads a game's opponent at a place, in the quick lane plays a hand as well, and waits until that is done."""
     pool.submit(place, lane, {"desk": "play", "do": "load", "game": game, "plays": lane == QUICK})
     await pool.idle(place)

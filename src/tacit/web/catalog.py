@@ -1,4 +1,4 @@
-"""The games that the app offers by picture, and which lane each belongs to. Any other game can be named."""
+"""The games that the app offers by picture, each with its lane. Any other game can be opened by name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Offer(NamedTuple):
     """A game on offer.
 
     Attributes:
-      game: Its name, as `load_game` reads it.
-      title: What people call it.
-      group: The heading it stands under.
-      about: One line on what it is.
-      lane: Where its opponents think.
+      game: The game's name, as `load_game` reads it.
+      title: The title shown to visitors.
+      group: The heading it is listed under.
+      about: One line that describes the game.
+      lane: The kind of worker that runs its opponents.
     """
 
     game: str
@@ -36,18 +36,18 @@ OFFERS = (
     Offer("liars_dice(dice=2,faces=3)", "Liar's dice 2x3", "Dice", "Two dice of three faces each. The highest face is wild."),
     Offer("no_limit_holdem", "No-limit hold'em", "Hold'em", "Heads-up, 200 big blinds, any bet.", SLOW),
     Offer("limit_holdem", "Limit hold'em", "Hold'em", "Heads-up with fixed bets.", SLOW),
-    Offer("turn_endgame_holdem", "Turn endgame", "Hold'em", "Four cards lie, the pot is 2,000: play it out.", SLOW),
+    Offer("turn_endgame_holdem", "Turn endgame", "Hold'em", "Starts on the turn with 2,000 chips in the pot.", SLOW),
     Offer("goofspiel(cards=4)", "Goofspiel", "Boards and bids", "Bid cards for prizes; only the winner is announced."),
     Offer("tic_tac_toe", "Tic-tac-toe", "Boards and bids", "Three in a row."),
     Offer("connect_four", "Connect four", "Boards and bids", "Four in a line.", SLOW),
 )  # fmt: skip
-"""In the order in which the app shows them."""
+"""The games on offer, in the order in which the app shows them."""
 
 _LANES = {offer.game: offer.lane for offer in OFFERS}
 
 
 def choose_lane(message: Message) -> str:
-    """Returns the lane of a message that opens a game: the slow one where its cost is not known."""
+    """Returns the lane of a message that opens a game: the slow one if its cost is unknown."""
     if message.get("desk") != "play":
         return SLOW
     game, opponent = text_of(message, "game", DEFAULT_GAME), text_of(message, "opponent", "default")
@@ -56,5 +56,5 @@ def choose_lane(message: Message) -> str:
 
 
 def catalog() -> dict[str, object]:
-    """Returns the offers ready for JSON."""
+    """Returns the offers, ready for JSON."""
     return {"games": [offer._asdict() for offer in OFFERS], "default": DEFAULT_GAME}

@@ -1,7 +1,7 @@
 """Desks: the objects in worker processes that answer the browser's messages, one per browser tab and page.
 
-A desk lives in one process for as long as its tab is open, so it may keep compiled games, agents and the hidden state of a
-hand. It never sees the network: messages come in as dictionaries, frames go out through `Outlet`.
+A desk stays in one process as long as its tab is open, so it may keep compiled games, agents and the hidden state of a hand.
+It never sees the network: messages come in as dictionaries, and frames go out through `Outlet`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ Frame = dict[str, Any]
 Message = Mapping[str, Any]
 
 QUICK, SLOW = "quick", "slow"
-"""The two kinds of workers: quick ones never run anything that takes seconds, so nobody at them waits for long."""
+"""The two kinds of workers: quick ones never run anything that takes seconds, so their visitors never wait for long."""
 
 DESKS: dict[str, str] = {
     "play": "tacit.web.play.desk:PlayDesk",
     "explore": "tacit.web.explore.desk:ExploreDesk",
 }
-"""Each desk's class by name, as `module:class`; workers import it when the first message comes."""
+"""Each desk's class by name, as `module:class`; workers import it with the first message."""
 
 
 class Outlet:
-    """Where a desk sends frames and records while it works on a message.
+    """A desk's way to send frames and records while it works on a message.
 
     Args:
-      send: takes `("frame", frame)` and `("record", record)`.
-      is_busy: returns whether other tabs are waiting for this worker.
+      send: Takes `("frame", frame)` and `("record", record)`.
+      is_busy: Returns whether other tabs are waiting for this worker.
     """
 
     def __init__(self, send: Callable[[str, Frame], None], is_busy: Callable[[], bool] = lambda: False) -> None:
@@ -44,11 +44,11 @@ class Outlet:
         self._send("frame", {"type": kind, **fields})
 
     def record(self, **fields: Any) -> None:
-        """Has the server keep a finished hand; the server answers the browser with the new score."""
+        """Sends a finished hand to the server, which keeps it and sends the browser the new score."""
         self._send("record", fields)
 
     def cut(self) -> None:
-        """Asks the work in progress to end soon with what it has."""
+        """Asks the work in progress to end soon with the result it has."""
         self._cut.set()
 
     def is_cut(self) -> bool:
@@ -56,7 +56,7 @@ class Outlet:
         return self._cut.is_set()
 
     def restart(self) -> None:
-        """Forgets a cut, before the next message is worked on."""
+        """Clears a cut before the next message."""
         self._cut.clear()
 
 
@@ -64,14 +64,14 @@ class Desk(Protocol):
     """Answers the messages of one tab."""
 
     def handle(self, message: Message, out: Outlet) -> None:
-        """Works on a message and sends what follows from it.
+        """Works on a message and sends its results.
 
         Raises:
-          TacitError: the message cannot be followed; the browser gets the text.
+          TacitError: the message cannot be carried out; the browser gets the text.
         """
 
     def close(self) -> None:
-        """Lets go of everything, when the tab is closed."""
+        """Releases everything when the tab is closed."""
 
 
 def make_desk(name: str, context: Mapping[str, Any]) -> Desk:
@@ -79,7 +79,7 @@ def make_desk(name: str, context: Mapping[str, Any]) -> Desk:
 
     Args:
       name: One of `DESKS`.
-      context: What the server tells every desk: `seconds` and the like.
+      context: The server's settings for every desk, such as `seconds`.
 
     Raises:
       TacitError: there is no such desk.
@@ -95,7 +95,7 @@ def read_message(text: str) -> dict[str, Any]:
     """Returns the message that a browser sent.
 
     Raises:
-      TacitError: it is no JSON object that says what to do.
+      TacitError: it is not a JSON object that says what to do.
     """
     try:
         message = parse_json(text, strict=True)
@@ -106,7 +106,7 @@ def read_message(text: str) -> dict[str, Any]:
     if not isinstance(message.get("desk"), str | None):
         raise TacitError(f"no such desk: there are {', '.join(DESKS)}")
     if not isinstance(message.get("id"), int | str | None):
-        raise TacitError("the id of a message is a number or a text")
+        raise TacitError("the id of a message must be a number or a text")
     return message
 
 
@@ -114,7 +114,7 @@ def text_of(message: Message, key: str, default: str | None = None) -> str:
     """Returns a text in a message.
 
     Raises:
-      TacitError: it is missing or no text.
+      TacitError: it is missing or not a text.
     """
     value = message.get(key, default)
     if not isinstance(value, str) or len(value) > 2_000:
@@ -123,7 +123,7 @@ def text_of(message: Message, key: str, default: str | None = None) -> str:
 
 
 def flag_of(message: Message, key: str) -> bool:
-    """Returns a truth value in a message, False where it is missing.
+    """Returns a truth value in a message, False if it is missing.
 
     Raises:
       TacitError: it is neither true nor false.
@@ -138,7 +138,7 @@ def number_of(message: Message, key: str, default: float) -> float:
     """Returns a positive number in a message.
 
     Raises:
-      TacitError: it is none.
+      TacitError: it is not a positive number.
     """
     value = message.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
@@ -147,10 +147,10 @@ def number_of(message: Message, key: str, default: float) -> float:
 
 
 def refuse_code(context: Mapping[str, Any], *names: str) -> None:
-    """Refuses names that would run a Python file, or have OpenSpiel read one, unless the server is for this machine alone.
+    """Raises for names that would run a Python file or have OpenSpiel read a file, unless only this machine has access.
 
     Raises:
-      TacitError: one of the names does.
+      TacitError: one of the names would.
     """
     if not context.get("files", True) and any(".py" in name or "filename" in name for name in names):
-        raise TacitError("files of one's own are opened only by a server that listens on 127.0.0.1")
+        raise TacitError("your own files can be opened only by a server that listens on 127.0.0.1")

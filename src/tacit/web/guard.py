@@ -1,7 +1,7 @@
-"""Who may talk to the server: checks of host, origin and token on every request, and the rate of messages.
+"""Decides who may talk to the server: checks host, origin and token of every request, and the rate of messages.
 
-A page of another site can make a browser send requests to 127.0.0.1. It cannot choose their `Origin`, and behind a name that
-it has pointed at this machine (DNS rebinding) the `Host` is wrong. So both are checked.
+A page of another site can make a browser send requests to 127.0.0.1. But it cannot choose their `Origin`, and if it has pointed
+its own name at this machine (DNS rebinding), the `Host` is wrong. So both are checked.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from tacit.web.settings import ServeSettings, is_loopback
 
 COOKIE = "tacit_token"
 PATIENCE = 10
-"""Bursts of messages that are refused before a tab counts as a flood."""
+"""The number of bursts of refused messages after which a tab counts as a flood."""
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-cache"),
 ]
-"""Sent with every response: the page loads nothing from anywhere else and is in nobody's frame."""
+"""Headers of every response: the page loads nothing from other sites and cannot be framed by them."""
 
 
 class Guard:
-    """Middleware that refuses what does not come from our own page."""
+    """Middleware that refuses requests that do not come from our own page."""
 
     def __init__(self, app: Any, settings: ServeSettings) -> None:
         self._app, self._settings = app, settings
@@ -52,17 +52,17 @@ class Guard:
         await self._app(scope, receive, send_with_headers)
 
     def _problem(self, scope: Any, headers: dict[str, str]) -> str:
-        """Returns why a request is refused, or nothing."""
+        """Returns why a request is refused, or an empty text."""
         host = headers.get("host", "")
         name = _host_name(f"//{host}")
         if self._settings.is_local and not is_loopback(name):
-            return f"this server answers to 127.0.0.1 and localhost, not to {name or 'no name'}"
+            return f"this server answers only to 127.0.0.1 and localhost, not to {name or 'no name'}"
         changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         origin = headers.get("origin")
         if changes and (origin is None or origin.partition("://")[2] != host):
             return "the origin of this request is another site"
         if self._settings.token and not self._has_token(scope, headers):
-            return "this server wants the token: open the address that it printed, with ?token=..."
+            return "this server requires its token: open the address that it printed, with ?token=..."
         return ""
 
     def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:
@@ -72,7 +72,7 @@ class Guard:
 
 
 def _host_name(address: str) -> str:
-    """Returns the name of the host in an address, nothing where that cannot be read."""
+    """Returns the name of the host in an address, or an empty text if it cannot be read."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -94,18 +94,18 @@ async def _refuse(scope: Any, send: Any, problem: str) -> None:
 
 
 class MessageRate:
-    """A token bucket: so many messages a second, with bursts.
+    """A token bucket: a steady rate of messages, with bursts.
 
     Args:
       per_second: The steady rate.
-      burst: Messages that may come at once.
+      burst: The number of messages that may come at once.
     """
 
     def __init__(self, per_second: float, burst: int) -> None:
         self._per_second, self._burst, self._left, self._last = per_second, burst, float(burst), 0.0
 
     def allows(self, now: float) -> bool:
-        """Returns whether a message at a time, in seconds, is within the rate."""
+        """Returns whether a message at the time `now`, in seconds, is within the rate."""
         self._left = min(self._burst, self._left + (now - self._last) * self._per_second)
         self._last = now
         if self._left < 1.0:
@@ -119,7 +119,7 @@ class FloodWatch:
 
     Args:
       per_second: The steady rate of messages.
-      burst: Messages that may come at once; of those beyond it, `PATIENCE` times as many are answered before the tab is closed.
+      burst: The number of messages that may come at once. A tab may exceed this by a factor of `PATIENCE` before it is closed.
     """
 
     def __init__(self, per_second: float, burst: int) -> None:
@@ -128,7 +128,7 @@ class FloodWatch:
         self.is_flood = False
 
     def allows(self, now: float) -> bool:
-        """Returns whether a message at a time, in seconds, is within the rate."""
+        """Returns whether a message at the time `now`, in seconds, is within the rate."""
         if self._rate.allows(now):
             return True
         self.is_flood = not self._patience.allows(now)

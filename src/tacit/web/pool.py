@@ -1,8 +1,8 @@
 """The pool of worker processes: searches run there, so the event loop never waits for one.
 
-Each place (a desk of a browser tab, like `tab3/play`) belongs to one worker of a lane, the one with the fewest places. A worker
-gets one message at a time, from its places in turn, so a place with many messages cannot hold up the others; it may have only a
-few messages waiting. A worker that dies is replaced, and its places are told.
+Each place (a desk of a browser tab, like `tab3/play`) belongs to one worker of a lane, at first the one with the fewest places.
+A worker gets one message at a time, from its places in turn, so a place with many messages cannot hold up the others. A place
+may have only a few messages waiting. A worker that dies is replaced, and its places are told.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tacit.web import worker as says
 from tacit.web.desk import SLOW, Frame, Message
 
 Deliver = Callable[[str, Frame], None]
-"""Takes a place and its frame or record."""
+"""A function that takes a place and its frame or record."""
 
 
 class _Process:
@@ -31,7 +31,7 @@ class _Process:
     Attributes:
       lane: The kind of work it does.
       places: The places that belong to it.
-      waiting: Each place's messages that have not begun, places in the order of their turns.
+      waiting: The waiting messages of each place, with the places in the order of their turns.
       running: The place whose message is being answered, or None.
     """
 
@@ -46,14 +46,14 @@ class _Process:
 
 
 class WorkerPool:
-    """Starts workers, hands out messages and passes on what comes back.
+    """Starts workers, hands out messages and passes on the answers.
 
     Args:
-      lanes: How many processes each lane has, by name.
-      context: What every desk is told.
-      deliver: Gets frames, on the event loop.
-      keep: Gets records of finished hands, on the event loop.
-      max_waiting: Messages of one place that may wait.
+      lanes: The number of processes of each lane, by name.
+      context: The settings passed to every desk.
+      deliver: Called with frames, on the event loop.
+      keep: Called with records of finished hands, on the event loop.
+      max_waiting: The most messages of one place that may wait.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class WorkerPool:
             self._deliver(place, {"type": "queued", "desk": message.get("desk"), "ahead": ahead})
 
     async def idle(self, place: str) -> None:
-        """Waits until a place has no message that waits or is answered."""
+        """Waits until a place has no message waiting or being answered."""
         process = self._homes.get(place)
         while process is not None and (process.running == place or place in process.waiting):
             await asyncio.sleep(0.1)
@@ -112,7 +112,7 @@ class WorkerPool:
             self._tell(self._homes[place], says.CUT, place, None)
 
     def close(self, place: str) -> None:
-        """Forgets a place: its messages that wait, and its desk; a search in progress is cut short."""
+        """Forgets a place, its waiting messages and its desk, and cuts short a search in progress."""
         process = self._homes.get(place)
         if process is not None:
             self.cut(place)
@@ -130,21 +130,21 @@ class WorkerPool:
         return counts
 
     def _home(self, place: str, lane: str) -> _Process:
-        """Returns the worker of a place."""
+        """Returns the worker of a place, choosing one of the lane for a new place."""
         if place not in self._homes:
-            among = [process for process in self._processes if process.lane == lane]
-            self._homes[place] = min(among, key=lambda process: len(process.places) + (process.running is not None))
+            candidates = [process for process in self._processes if process.lane == lane]
+            self._homes[place] = min(candidates, key=lambda process: len(process.places) + (process.running is not None))
             self._homes[place].places.add(place)
         return self._homes[place]
 
     def _dispatch(self, process: _Process) -> None:
-        """Gives a worker that is free the next message: the first of the place whose turn it is."""
+        """Gives a free worker the next message: the first of the place whose turn it is."""
         if process.running is not None or not process.waiting:
             return
         place, queue = process.waiting.popitem(last=False)
         message = queue.popleft()
         if queue:
-            process.waiting[place] = queue  # at the end: the others come first
+            process.waiting[place] = queue  # at the end, behind the other places
         process.running = place
         self._tell(process, says.JOB, place, {**message, "busy": bool(process.waiting)})
 
@@ -162,7 +162,7 @@ class WorkerPool:
         return {**self._context, "is_slow": process.lane == SLOW}
 
     def _listen(self, process: _Process, connection: Connection) -> None:
-        """Passes what a worker says on to the event loop, in a thread of its own."""
+        """Passes a worker's answers on to the event loop; runs in its own thread."""
         try:
             while True:
                 self._loop.call_soon_threadsafe(self._hear, process, *connection.recv())
@@ -181,11 +181,11 @@ class WorkerPool:
         elif what == says.DONE:
             process.running = None
             self._dispatch(process)
-        elif place in process.places:  # else it was closed meanwhile
+        elif place in process.places:  # otherwise it has been closed
             (self._deliver if what == says.FRAME else self._keep)(place, payload)
 
     def _lost(self, process: _Process) -> None:
-        """Replaces a worker that died, and tells its places to begin anew."""
+        """Replaces a worker that died, and tells its places to start again."""
         if self._stopping:
             return
         places, process.running = list(process.places), None
@@ -195,9 +195,9 @@ class WorkerPool:
         process.ready.clear()
         self._spawn(process)
         for place in places:
-            message = "the opponent's process ended; the table starts anew"
+            message = "the opponent's process ended; the table starts again"
             self._deliver(place, {"type": "lost", "desk": place.partition("/")[2], "message": message})
 
     def _tell(self, process: _Process, what: str, place: str, payload: Any) -> None:
-        with suppress(OSError):  # `_listen` notices a worker that has gone
+        with suppress(OSError):  # `_listen` notices a worker that has died
             process.connection.send((what, place, payload))

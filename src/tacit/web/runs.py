@@ -1,7 +1,7 @@
-"""Runs on disk, read for the browser: what each is, how it goes, how to go on. Nothing is imported that trains.
+"""Reads runs on disk for the browser: settings, progress, and commands to continue. It imports no training code.
 
 Lines of `metrics.jsonl` are read from the byte where the browser stopped, so a page that watches a long run asks for little. A
-run that was resumed has dropped its latest lines; then the browser is told to begin anew.
+resumed run has dropped its latest lines; the browser is then told to start again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tacit.reproduce.published import published_figure
 from tacit.training.listing import epochs_in, read_json, run_folders
 
 MOST_RUNS = 200
-"""Runs that are listed, the latest ones."""
+"""The most runs that are listed; these are the latest ones."""
 MOST_BYTES = 2 * 2**20
-"""Bytes of metrics that one answer reads."""
+"""The most bytes of metrics that one answer reads."""
 LIVE_SECONDS = 60.0
-"""A run counts as live where its metrics were written since then, or within the time of three epochs."""
+"""A run counts as live if its metrics were written within this time, or within the time of three epochs."""
 
 
 class RunList:
@@ -41,11 +41,11 @@ class RunList:
         """Returns the epochs of a run that were written after a byte of its metrics.
 
         Args:
-          name: As `listed` says it.
-          after: What the answer before called `next`.
+          name: The run's name in `listed`.
+          after: `next` of the previous answer.
 
         Returns:
-          `epochs`, each with its numbers; `next`; `anew`, whether the file has become shorter, so that all epochs are told.
+          `epochs`, each with its numbers; `next`; and `anew`, whether the file has become shorter, so that all epochs are sent.
         """
         known = {self._name(path): path for path in run_folders(self._folder)}
         if name not in known:
@@ -96,7 +96,7 @@ class RunList:
 
 
 def _whole(value: Any) -> int:
-    """Returns a count, 0 where it is none."""
+    """Returns a count, or 0 for anything that is not a whole number."""
     return value if type(value) is int else 0
 
 

@@ -1,4 +1,4 @@
-"""`ServeSettings`: where the server listens, what it keeps, and how much it takes on at once."""
+"""`ServeSettings`: where the server listens, what it keeps, and how much it does at once."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_GAME = "leduc_poker"
-"""The table that the front page opens."""
+"""The game that the front page opens."""
 
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """How one server runs.
+    """The settings of one server.
 
     Attributes:
       host: The address it listens on.
       port: The port it listens on.
-      token: The secret that every request must carry; empty where anyone who reaches the port may play.
+      token: The secret that every request must carry; if empty, anyone who can reach the port may play.
       data: The folder that keeps scores and hand histories.
       runs: The folder whose runs the Runs page shows.
       solves: Saved solves, and folders of them, that the Explore page opens.
@@ -25,11 +25,11 @@ class ServeSettings:
       slow_workers: Processes for hold'em, boards and solves.
       seconds: The thinking time per decision of opponents that search by the clock.
       warm: Whether workers prepare all small games when they start.
-      max_connections: Open browser tabs.
-      max_message: Bytes of one message from a browser.
+      max_connections: The most open browser tabs.
+      max_message: The most bytes in one message from a browser.
       messages_per_second: The steady rate of messages from one tab.
-      burst: Messages that a tab may send at once.
-      max_waiting: Jobs of one tab that may wait while an earlier one runs.
+      burst: The most messages that a tab may send at once.
+      max_waiting: The most jobs of one tab that may wait while an earlier one runs.
     """
 
     host: str = "127.0.0.1"
@@ -55,7 +55,7 @@ class ServeSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether a host name or address stands for this machine alone."""
+    """Returns whether a host name or address means this machine only."""
     if host == "localhost":
         return True
     try:

@@ -19,18 +19,18 @@ from tacit.web.settings import ServeSettings
 from tacit.web.store import Store
 
 MAX_FRAMES = 1_000
-"""Frames that may wait for a browser that does not read them; then the tab is closed."""
+"""The most frames that may wait for a browser that does not read them; then its tab is closed."""
 FLOOD = 4429
-"""The code with which tabs are closed that send far too many messages."""
+"""The close code for tabs that send far too many messages."""
 _PLAYER = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 class Tabs:
-    """All open tabs, and what is sent to them.
+    """All open tabs, and the frames sent to them.
 
     Args:
-      settings: Limits.
-      store: Scores and histories.
+      settings: The limits.
+      store: The scores and histories.
       choose_lane: Returns the lane for a message that opens something, by its desk and content.
     """
 
@@ -41,13 +41,13 @@ class Tabs:
         self.pool: WorkerPool
 
     def deliver(self, place: str, frame: Frame) -> None:
-        """Sends a frame of a desk to its tab, if that is still open."""
+        """Sends a desk's frame to its tab, if the tab is still open."""
         tab = self._tabs.get(place.partition("/")[0])
         if tab is not None:
             tab.send(frame)
 
     def keep(self, place: str, record: dict[str, Any]) -> None:
-        """Keeps a finished hand of a tab's player and sends the new score."""
+        """Stores a finished hand of a tab's player and sends the new score."""
         tab = self._tabs.get(place.partition("/")[0])
         if tab is None:
             return
@@ -74,11 +74,11 @@ class Tabs:
                     self._take(tab, text)
                 except TacitError as error:
                     tab.send({"type": "error", "message": " ".join(str(error).split())})
-                if tab.watch.is_flood:  # no page of ours does that, and each answer costs as much as a message
+                if tab.watch.is_flood:  # our page never does that, and each answer costs as much as a message
                     await socket.close(FLOOD)
                     return
         except (WebSocketDisconnect, KeyError, RuntimeError):
-            pass  # it left, or sent bytes where text is due
+            pass  # the tab left, or sent bytes instead of text
         finally:
             sender.cancel()
             del self._tabs[name]
@@ -90,7 +90,7 @@ class Tabs:
         if not tab.watch.allows(time.monotonic()):
             raise TacitError("too many messages: slow down")
         if len(text.encode()) > self._settings.max_message:
-            raise TacitError(f"a message has at most {self._settings.max_message:,} bytes")
+            raise TacitError(f"a message may have at most {self._settings.max_message:,} bytes")
         message = read_message(text)
         if message["do"] == "hello":
             self._greet(tab, message)
@@ -125,7 +125,7 @@ class Tabs:
         place = f"{tab.name}/{desk}"
         lane = self._choose_lane(message) if message["do"] == "open" else tab.lanes.get(desk, SLOW)
         if message["do"] == "open":
-            self.pool.cut(place)  # nobody waits for the table that is left
+            self.pool.cut(place)  # the old table's answers are no longer needed
         if tab.lanes.setdefault(desk, lane) != lane:
             self.pool.close(place)
             tab.lanes[desk] = lane
@@ -141,7 +141,7 @@ class _Tab:
         self._frames: asyncio.Queue[Frame | None] = asyncio.Queue(MAX_FRAMES)
 
     def send(self, frame: Frame) -> None:
-        """Queues a frame; a tab that does not read loses frames, and is closed."""
+        """Queues a frame. A tab that does not read its frames is closed."""
         try:
             self._frames.put_nowait(frame)
         except asyncio.QueueFull:

@@ -1,4 +1,4 @@
-"""Scores and hand histories in SQLite: written when a hand ends, so a server that is killed loses nothing of it."""
+"""Scores and hand histories in SQLite, written when a hand ends, so a killed server loses no finished hand."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ create table if not exists hands (
 create index if not exists hands_by_player on hands (player, game, opponent);
 """
 LISTED = 50
-"""Hands that a history lists."""
+"""The most hands that a history lists."""
 
 
 class Store:
     """The database of one server; every method may be called from any thread.
 
     Args:
-      path: The file, made where it does not exist.
+      path: The file, created if it does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,7 +43,7 @@ class Store:
             self._database.executescript(_TABLES)
 
     def add(self, player: str, record: dict[str, Any]) -> int:
-        """Returns the number under which a finished hand was kept."""
+        """Stores a finished hand and returns its number."""
         row = (
             player, record["game"], record["opponent"], record["seat"], record["payoff"], record.get("adjusted"),
             json.dumps(record, allow_nan=False),
@@ -55,10 +55,10 @@ class Store:
         return int(added.lastrowid or 0)
 
     def score(self, player: str, game: str, opponent: str) -> dict[str, Any]:
-        """Returns how a player stands against an opponent.
+        """Returns a player's score against an opponent.
 
         Returns:
-          `hands`, `total`, and over the hands with a luck-adjusted result `adjusted_hands` and `adjusted_total`.
+          `hands` and `total`, and for the hands with a luck-adjusted result `adjusted_hands` and `adjusted_total`.
         """
         with self._lock:
             row = self._database.execute(
@@ -81,7 +81,7 @@ class Store:
         ]
 
     def record(self, player: str, hand: int) -> dict[str, Any] | None:
-        """Returns the record of one of a player's hands."""
+        """Returns the record of one of a player's hands, or None if there is no such hand."""
         with self._lock:
             row = self._database.execute("select record from hands where id = ? and player = ?", (hand, player)).fetchone()
         return None if row is None else dict(json.loads(row[0]))

@@ -1,4 +1,4 @@
-"""A worker process: runs desks, one message at a time, and listens for cuts meanwhile."""
+"""A worker process: runs desks, one message at a time, while listening for cuts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tacit.errors import TacitError
 from tacit.web.desk import Desk, Outlet, make_desk
 
 JOB, CUT, CLOSE, STOP = "job", "cut", "close", "stop"
-"""What the server says: work on a message, end the work in progress early, forget a place, end the process."""
+"""The server's commands: work on a message, end the work in progress early, forget a place, end the process."""
 FRAME, RECORD, DONE, READY = "frame", "record", "done", "ready"
-"""What a worker says: a frame for the browser, a hand to keep, a message is answered, the process has started."""
+"""A worker's answers: a frame for the browser, a hand to keep, a message is answered, the process has started."""
 
 
 def work(connection: Connection, context: Mapping[str, Any]) -> None:
-    """Runs a worker until the server says stop or goes away.
+    """Runs a worker until the server stops it or goes away.
 
     Args:
-      connection: To the server; it sends `(what, place, payload)` and is sent the same.
-      context: What every desk is told.
+      connection: The connection to the server; both sides send `(what, place, payload)`.
+      context: The settings passed to every desk.
     """
     if context.get("is_slow") and hasattr(os, "nice"):
-        os.nice(5)  # quick decisions come first where cores are few
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the server says when to stop
+        os.nice(5)  # with few cores, quick decisions come first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the server decides when to stop
     sys.stdin = open(os.devnull)  # noqa: SIM115, for the whole process
     _Worker(connection, context).run()
 
@@ -58,7 +58,7 @@ class _Worker:
                 self._answer(place, payload)
 
     def _listen(self) -> None:
-        """Reads what the server says; cuts take effect at once, all else in turn."""
+        """Reads the server's commands; cuts take effect at once, all others in turn."""
         try:
             while True:
                 what, place, payload = self._connection.recv()
@@ -71,7 +71,7 @@ class _Worker:
             self._inbox.put((STOP, "", None))
 
     def _answer(self, place: str, message: dict[str, Any]) -> None:
-        """Works on one message; whatever goes wrong, the browser gets an error frame and the worker lives."""
+        """Works on one message. If anything goes wrong, the browser gets an error frame and the worker lives on."""
         name, number = str(message.get("desk")), message.get("id")
         self._busy = bool(message.get("busy"))
         try:

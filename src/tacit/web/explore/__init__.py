@@ -1,1 +1,1 @@
-"""The Explore page's desk: solves in slices of time, public states as data, ranges."""
+"""The Explore page's desk: solves in slices of time, data of public states, and ranges."""

@@ -20,11 +20,11 @@ from tacit.web.explore.ranges import range_data
 from tacit.web.explore.saved import find_saved, list_saved
 
 SLICE = 0.5
-"""Seconds that a solve goes on for one message, so that others who wait for the worker come in between."""
+"""The seconds that a solve runs for one message, so that other tabs get their turns in between."""
 LIVE_VIEW = 0.15
-"""A public state is shown while a solve runs where that takes at most so many seconds."""
+"""While a solve runs, a public state is shown only if that takes at most this many seconds."""
 MOST_LETTERS = 15_000
-"""The longest name of a game: one with two ranges."""
+"""The longest name of a game, enough for two ranges."""
 
 
 class ExploreDesk:
@@ -56,7 +56,7 @@ class ExploreDesk:
         self._solve = self._result = self._views = None
 
     def _offers(self, message: Message, out: Outlet) -> None:
-        """Tells what can be chosen: solvers, menus of bets, saved solves."""
+        """Sends what can be chosen: solvers, menus of bets and saved solves."""
         del message
         menus = [{"name": name, "meaning": preset.meaning} for name, preset in MENU_PRESETS.items()]
         out.frame("offers", solvers=SOLVERS, menus=menus, saved=list_saved(self._saved))
@@ -67,7 +67,7 @@ class ExploreDesk:
     def _range(self, message: Message, out: Outlet) -> None:
         side = message.get("side")
         if side not in (0, 1):
-            raise TacitError("a range is of side 0 or 1")
+            raise TacitError("the side of a range must be 0 or 1")
         try:
             out.frame("range", side=side, **range_data(message), id=message.get("id"))
         except TacitError as error:
@@ -93,7 +93,7 @@ class ExploreDesk:
         self._tell_solved(out)
 
     def _go_on(self, message: Message, out: Outlet) -> None:
-        """Solves for a slice; then tells how it stands, and shows the public state that the reader looks at."""
+        """Solves for one slice, then sends the progress and the public state that the reader looks at."""
         if self._solve is None:
             raise TacitError("open a game first")
         self._solve.run(SLICE, out.is_cut)
@@ -138,11 +138,11 @@ class ExploreDesk:
         summary = result.summary()
         del summary["locks"]
         known = result.strategy.tree.game.known_value()
-        beside = None if known is None else {"value": known.value, "source": known.source}
-        out.frame("solved", summary=summary, units=result.in_units, known=beside)
+        published = None if known is None else {"value": known.value, "source": known.source}
+        out.frame("solved", summary=summary, units=result.in_units, known=published)
 
 
 def _game_data(game: AnyGame) -> dict[str, Any]:
-    """Returns what the page shows of a game beside its tree."""
+    """Returns what the page shows of a game besides its tree."""
     holdem = {"board": game.board, "pot": game.rules.pot, "stack": game.rules.stack} if isinstance(game, Holdem) else None
     return {"game": str(game), "holdem": holdem, "units": sorted(game.in_units(1.0))}

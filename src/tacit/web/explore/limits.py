@@ -1,4 +1,4 @@
-"""What a solve in the browser may ask for: its size, and when it ends."""
+"""Limits of a solve in the browser: its size, and when it ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tacit.tree.estimate import memory_limit, readable_bytes, readable_count
 from tacit.web.desk import Message, text_of
 
 MOST_BYTES = 2 * 2**30
-"""Memory that one solve may take, by its estimate."""
+"""The most memory that one solve may take, by its estimate."""
 MOST_ITERATIONS = 1_000_000
 ITERATIONS = 1_000
 TARGET = "0.2%pot"
-"""Where solves end that are not told when: most games after `ITERATIONS`, those with a pot at `TARGET`."""
+"""The default end of a solve: `TARGET` for games with a pot, `ITERATIONS` for all others."""
 SOLVERS = (*SCHEDULES, "lp")
 
 
@@ -26,7 +26,7 @@ class Stop(NamedTuple):
     """When a solve ends.
 
     Attributes:
-      text: As the address says it: `1000` or `0.5%pot`.
+      text: The text in the address: `1000` or `0.5%pot`.
       options: The arguments of `tacit.solve`.
     """
 
@@ -35,7 +35,7 @@ class Stop(NamedTuple):
 
 
 def size_data(game: AnyGame) -> dict[str, Any]:
-    """Returns what solving a game takes, ready for JSON: `text`, and whether it `fits`."""
+    """Returns the cost of solving a game, ready for JSON: `text`, whether it `fits`, and the `limit`."""
     cost = solving_cost(game)
     about, limit = "" if cost.exact else "about ", min(memory_limit(), MOST_BYTES)
     text = f"{about}{readable_count(cost.size.histories)} histories, {about}{readable_bytes(max(cost.num_bytes, 2**20))}"
@@ -43,14 +43,14 @@ def size_data(game: AnyGame) -> dict[str, Any]:
 
 
 def check_size(game: AnyGame) -> dict[str, Any]:
-    """Returns what solving a game takes.
+    """Returns the cost of solving a game, as in `size_data`.
 
     Raises:
-      TacitError: more than a solve may take.
+      TacitError: it is more than a solve may take.
     """
     size = size_data(game)
     if not size["fits"]:
-        raise TacitError(f"too large to solve here: {size['text']}, and a solve may take {size['limit']}")
+        raise TacitError(f"too large to solve here: {size['text']}, but a solve may take at most {size['limit']}")
     return size
 
 
@@ -58,7 +58,7 @@ def read_solver(message: Message) -> str:
     """Returns the name of the solver that a message asks for.
 
     Raises:
-      TacitError: there is none of that name.
+      TacitError: there is no such solver.
     """
     solver = text_of(message, "solver", "") or "dcfr"
     if solver != "lp":
@@ -67,19 +67,19 @@ def read_solver(message: Message) -> str:
 
 
 def read_stop(message: Message, game: AnyGame, solver: str) -> Stop:
-    """Returns when the solve that a message asks for ends: after so many iterations, or at an exploitability.
+    """Returns when the solve that a message asks for ends: after a number of iterations, or at an exploitability.
 
     Raises:
       TacitError: it cannot be read.
     """
     if solver == "lp":
         return Stop("", {})
-    usual = TARGET if "percent_of_pot" in game.in_units(1.0) else str(ITERATIONS)
-    text = text_of(message, "stop", "").replace(" ", "") or usual
+    default = TARGET if "percent_of_pot" in game.in_units(1.0) else str(ITERATIONS)
+    text = text_of(message, "stop", "").replace(" ", "") or default
     if text.isdecimal():
         iterations = int(text)
         if not 0 < iterations <= MOST_ITERATIONS:
-            raise TacitError(f"a solve has 1 to {MOST_ITERATIONS:,} iterations, not {iterations:,}")
+            raise TacitError(f"a solve may have 1 to {MOST_ITERATIONS:,} iterations, not {iterations:,}")
         return Stop(text, {"iterations": iterations})
     try:
         return Stop(text, {"target": parse_target(text, game), "iterations": MOST_ITERATIONS})

@@ -1,7 +1,7 @@
 """`LiveSolve`: one call of `tacit.solve` that runs in slices of time.
 
-The solve has a thread of its own, which runs only within `run` and is parked otherwise. So a worker answers other messages
-between the slices, and what a solve reaches does not depend on how its time was sliced.
+The solve has its own thread, which runs only within `run` and is parked otherwise. So a worker can answer other messages
+between the slices, and the result of a solve does not depend on how its time was sliced.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tacit.games import AnyGame
 from tacit.solvers import Point, SolveResult, solve
 
 MOST_SECONDS = 900.0
-"""Time that one solve may take in all; then it ends with what it has."""
+"""The most time that one solve may take in all; it then ends with the result it has."""
 
 
 class _ClosedError(Exception):
-    """Ends the thread of a solve that nobody wants any more."""
+    """Ends the thread of a solve that has been closed."""
 
 
 class LiveSolve:
@@ -29,12 +29,12 @@ class LiveSolve:
     Args:
       game: The game.
       options: More arguments of `tacit.solve`: `solver`, `iterations`, `target`.
-      on_point: Hears of every new point of the convergence curve.
-      on_compile: Hears how many histories were walked.
+      on_point: Called with every new point of the convergence curve.
+      on_compile: Called with the number of histories walked so far.
 
     Attributes:
       points: The convergence curve so far.
-      result: What came of it, once it has ended.
+      result: The result, once the solve has ended.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class LiveSolve:
         return self.result is not None or self._error is not None
 
     def run(self, seconds: float, is_cut: Callable[[], bool] = lambda: False) -> None:
-        """Lets the solve go on for a while; it stops sooner if it ends or is cut.
+        """Runs the solve for some seconds, or until it ends or is cut.
 
         Raises:
           TacitError: the solve cannot be done.
@@ -79,7 +79,7 @@ class LiveSolve:
             raise self._error
 
     def reached(self) -> SolveResult | None:
-        """Returns what the solve has reached so far; None before its first evaluation."""
+        """Returns the result so far, or None before the first evaluation."""
         if self.result is None and self._taken is None and self._snapshot is not None:
             self._taken = self._snapshot()
         return self.result or self._taken
@@ -104,7 +104,7 @@ class LiveSolve:
             pass
         except TacitError as error:
             self._error = error
-        except Exception as error:  # what a game's own rules raise; the worker tells the browser
+        except Exception as error:  # raised by a game's own rules; the worker tells the browser
             self._error = error
         self._go.clear()
         self._parked.set()
@@ -123,7 +123,7 @@ class LiveSolve:
         return self._clock() > MOST_SECONDS
 
     def _rest(self) -> None:
-        """Parks the thread where its slice is over."""
+        """Parks the thread if its slice is over."""
         ran = time.perf_counter() - self._since
         if not self._closed and (ran > self._slice or self._is_cut()):
             self._spent += ran

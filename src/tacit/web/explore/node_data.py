@@ -1,4 +1,4 @@
-"""Public states as data for the browser: what is played, who may hold what, what it is worth, and where play can go on."""
+"""Public states as data for the browser: strategies, ranges, values and the steps that can follow."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tacit.tree.node_view import NodeView, PlayerView
 from tacit.tree.public_tree import PublicTree
 
 MOST_ROWS = 300
-"""Private states of games other than hold'em that are listed, the likeliest ones."""
+"""The most private states that are listed in games other than hold'em; these are the likeliest ones."""
 ENDS, DEALS, ACTS = "ends", "deals", "acts"
-"""What can happen at a public state."""
+"""What happens at a public state: the game ends, chance deals, or a player acts."""
 
 
 def node_data(views: StrategyViews, line: str) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def node_data(views: StrategyViews, line: str) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """Returns a number with seven digits; None where it is none."""
+    """Returns a number rounded to seven digits, or None for NaN."""
     return None if math.isnan(value) else float(f"{value:.7g}")
 
 
 def numbers(values: Iterable[float] | Floats | None) -> list[float | None] | None:
-    """Returns numbers with seven digits each."""
+    """Returns numbers rounded to seven digits each."""
     return None if values is None else [number(float(value)) for value in values]
 
 
@@ -67,7 +67,7 @@ def _view_data(view: NodeView) -> dict[str, Any]:
 
 
 def _shown(one: PlayerView, on_grid: bool) -> np.ndarray:
-    """Returns the places of the private states that are listed."""
+    """Returns the indices of the private states that are listed."""
     if on_grid or len(one) <= MOST_ROWS:
         return np.arange(len(one))
     return np.sort(np.argsort(-np.nan_to_num(one.weight), kind="stable")[:MOST_ROWS])
@@ -88,7 +88,7 @@ def _kind(tree: Tree, spot: Spot) -> str:
 
 
 def _path(tree: Tree, label: str) -> list[dict[str, Any]]:
-    """Returns the steps of a line with who took each; chance is -1."""
+    """Returns the steps of a line, each with its actor; chance is -1."""
     steps, path, above = [part.strip() for part in label.split("/") if part.strip()], [], ""
     for step in steps:
         try:
@@ -101,7 +101,7 @@ def _path(tree: Tree, label: str) -> list[dict[str, Any]]:
 
 
 def _next(tree: Tree, spot: Spot, label: str, actions: list[str]) -> list[dict[str, Any]]:
-    """Returns the steps after a public state, with the action each belongs to, where one can be told."""
+    """Returns the steps after a public state, each with the action that leads to it, or None if that is not unique."""
     following = []
     taken = _actions_of_children(tree, spot) if isinstance(tree, PublicTree) else None
     for place, step in enumerate(tree.steps_after(spot)):
@@ -112,8 +112,8 @@ def _next(tree: Tree, spot: Spot, label: str, actions: list[str]) -> list[dict[s
 
 
 def _actions_of_children(tree: PublicTree, spot: Spot) -> list[int | None]:
-    """Returns for each child of a node the place of the one action that leads there, None where several do."""
-    nodes, found = tree.require_nodes(), []
+    """Returns, for each child of a node, the index of the only action that leads there, or None if several do."""
+    nodes, taken = tree.require_nodes(), []
     actor = int(nodes.actor[spot.node])
     if actor < 0:
         return [None] * int(nodes.num_children[spot.node])
@@ -124,12 +124,12 @@ def _actions_of_children(tree: PublicTree, spot: Spot) -> list[int | None]:
     for child in nodes.children(np.array([spot.node])).tolist():
         rows = tree.rows[actor].entry[nodes.row_start[actor][child] : nodes.row_start[actor][child + 1]]
         actions = {int(action) for action in tree.entry_action[rows[rows < tree.num_entries]]}
-        found.append(order.index(actions.pop()) if len(actions) == 1 else None)
-    return found
+        taken.append(order.index(actions.pop()) if len(actions) == 1 else None)
+    return taken
 
 
 def _labels(actions: list[str], following: list[dict[str, Any]]) -> list[str]:
-    """Returns what the actions look like from outside: `check` rather than `call` where nothing is to call."""
+    """Returns the actions as others see them: `check` rather than `call` if there is nothing to call."""
     labels = []
     for place, action in enumerate(actions):
         words = [step["step"].split() for step in following if step["action"] == place]
@@ -143,13 +143,13 @@ def _labels(actions: list[str], following: list[dict[str, Any]]) -> list[str]:
 
 
 def _roots(tree: PublicTree) -> list[dict[str, Any]]:
-    """Returns the ways in which a game starts that begins with a public deal."""
+    """Returns the first steps of a game that begins with a public deal."""
     steps = tree.steps[: tree.require_nodes().num_roots]
     return [{"step": step, "action": None, "kind": _kind(tree, tree.find(step))} for step in steps]
 
 
 def _without_public_states(views: StrategyViews) -> dict[str, Any]:
-    """Returns the first infostates of a game in which the player to act is not public."""
+    """Returns the first infostates of a game without public states, where the player to act is not public."""
     listed = [
         {"player": one.player, "name": " ".join(one.private.split()), "played": numbers(one.probabilities.values()),
          "actions": list(one.probabilities), "reach": number(one.reach or 0.0)}

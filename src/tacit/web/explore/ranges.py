@@ -1,4 +1,4 @@
-"""Ranges between the typed notation and the 169 cells of the grid."""
+"""Converts ranges between the typed notation and the 169 cells of the grid."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tacit.errors import TacitError
 from tacit.web.desk import Message
 
 MOST_LETTERS = 14_000
-"""The longest range: every hand by itself, with a weight."""
+"""The longest text of a range, enough to list every hand with a weight."""
 
 
 def range_data(message: Message) -> dict[str, Any]:
-    """Returns a range, typed or painted, in both forms, ready for JSON.
+    """Returns a typed or painted range in both forms, ready for JSON.
 
     Args:
       message: Has a `text` in the usual notation, or `cells`: `[169]` weights from 0 to 1.
 
     Returns:
-      `text`; `cells`, the mean weight of the hands of each; `mixed`, the cells whose hands differ; `hands`, how many hands of
-      the 1,326 there are, by weight.
+      `text`; `cells`, the mean weight of each cell's hands; `mixed`, the cells whose hands differ in weight; `hands`, the total
+      weight of the 1,326 hands.
 
     Raises:
-      TacitError: it cannot be read.
+      TacitError: the range cannot be read.
     """
     cells, text = message.get("cells"), message.get("text")
     if cells is not None:
@@ -34,7 +34,7 @@ def range_data(message: Message) -> dict[str, Any]:
     elif isinstance(text, str) and len(text) <= MOST_LETTERS:
         weights = parse_range(text) if text.strip() else np.zeros(len(CELLS))
     else:
-        raise TacitError("a range has a text or cells")
+        raise TacitError("a range must have a text or cells")
     grid = grid_of(weights)
     mixed = np.flatnonzero(np.bincount(CELLS, np.abs(weights - grid.ravel()[CELLS])) > 1e-9)
     return {
@@ -45,7 +45,7 @@ def range_data(message: Message) -> dict[str, Any]:
 
 def _read_cells(cells: object) -> np.ndarray:
     if not isinstance(cells, list) or len(cells) != SIZE * SIZE:
-        raise TacitError(f"a range has {SIZE * SIZE} cells")
+        raise TacitError(f"a range must have {SIZE * SIZE} cells")
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one <= 1 for one in cells):
-        raise TacitError("the weights of a range are numbers from 0 to 1")
+        raise TacitError("the weights of a range must be numbers from 0 to 1")
     return np.array(cells, float)

@@ -21,7 +21,7 @@ from tacit.web.play.scenes import Stage, make_stage
 
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 FIRST_PROGRESS, NEXT_PROGRESS = 0.4, 0.15
-"""Seconds after which the browser first hears that a search goes on, and then again."""
+"""The seconds before the first report that a search is running, and between later ones."""
 
 
 class PlayDesk:
@@ -73,7 +73,7 @@ class PlayDesk:
         self._deal(out)
 
     def _load(self, message: Message, out: Outlet) -> None:
-        """Loads an opponent, and where the message asks for it has it play a hand, so that a table opens at once later."""
+        """Loads an opponent and, if the message asks for it, has it play a hand, so that a table opens at once later."""
         name, opponent = text_of(message, "game"), text_of(message, "opponent", "default")
         refuse_code(self._context, name, opponent)
         refuse_paths(self._context, opponent)
@@ -99,7 +99,7 @@ class PlayDesk:
         if action is None:
             action = hand.read(text_of(message, "say"))
         if not isinstance(action, int) or isinstance(action, bool):
-            raise TacitError("an action is a number")
+            raise TacitError("an action must be a number")
         hand.play(action)
         self._go_on(out)
 
@@ -110,7 +110,7 @@ class PlayDesk:
             self._think(out)
 
     def _deal(self, out: Outlet) -> None:
-        """Begins a hand; one in progress does not count."""
+        """Begins a hand; a hand in progress is dropped and does not count."""
         if self._hand is None or self._hand.is_over:
             self._number += 1
         seat = int(self._generator.choice(self._seats))
@@ -120,7 +120,7 @@ class PlayDesk:
     def _go_on(self, out: Outlet) -> None:
         """Lets the opponent move until the person is to act or the hand is over.
 
-        What it thinks where the person is to act is computed while the person thinks, unless others wait for this worker.
+        While the person thinks, it computes the opponent's view of the decision, unless other tabs wait for this worker.
         """
         hand = self._current()
         while not hand.is_mine and not hand.is_over:
@@ -167,7 +167,7 @@ class PlayDesk:
 
 
 def _progress(out: Outlet) -> Watcher:
-    """Returns a watcher that tells the browser how far a slow search is, and passes its cuts on."""
+    """Returns a watcher that reports the progress of a slow search to the browser and passes on the browser's cuts."""
     due = time.monotonic() + FIRST_PROGRESS
 
     def progress(share: float) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a finished hand: how the person's moves compare with the equilibrium, or with the opponent's own search."""
+"""Judges a finished hand: compares the person's moves with the equilibrium, or with the opponent's own search."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tacit.web.play.oracle import find_oracle, judgement
 
 
 def judge_hand(game: AnyGame, hand: Hand, progress: Callable[[str], None]) -> str | None:
-    """Adds a `judgement` to each of a finished hand's steps, None where there is none; returns why none has one, if so.
+    """Adds a `judgement` or None to each step of a finished hand. Returns why there are none at all, or None.
 
     Args:
       game: The rules.
-      hand: The hand, which is over.
-      progress: Hears that something takes long.
+      hand: The finished hand.
+      progress: Called with a text before slow work.
     """
     for step in hand.steps:
         step["judgement"] = None
@@ -29,18 +29,18 @@ def judge_hand(game: AnyGame, hand: Hand, progress: Callable[[str], None]) -> st
     if game.tree_layout != "rows":
         for step in mine:
             step["judgement"] = _by_search(step)
-        return None if any(step["judgement"] for step in mine) else "the opponent's search says nothing of your moves"
+        return None if any(step["judgement"] for step in mine) else "the opponent's search says nothing about your moves"
     try:
         judged = _by_minimax(game, hand) if is_board(game) else find_oracle(game, progress).judge(hand.seat, hand.seen)
     except TacitError as error:
         return str(error)
-    for step, found in zip(mine, judged, strict=True):
-        step["judgement"] = found
+    for step, verdict in zip(mine, judged, strict=True):
+        step["judgement"] = verdict
     return None
 
 
 def _by_minimax(game: AnyGame, hand: Hand) -> list[dict[str, Any]]:
-    """Returns a judgement of each of the person's moves on a board by perfect play.
+    """Returns judgements of the person's moves on a board by perfect play.
 
     Raises:
       TacitError: the game is too large.
@@ -62,7 +62,7 @@ def _by_minimax(game: AnyGame, hand: Hand) -> list[dict[str, Any]]:
 
 
 def _by_search(step: dict[str, Any]) -> dict[str, Any] | None:
-    """Returns a judgement by what the opponent's own search says of the person's hand; None where it has not searched."""
+    """Returns a judgement by the opponent's own search with the person's hand, or None if it did not search."""
     own = (step["mind"] or {}).get("mine")
     if own is None or own["action_values"] is None:
         return None

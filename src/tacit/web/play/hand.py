@@ -1,4 +1,4 @@
-"""One hand between a person and an agent, and its record: who saw what, what was played, and what the agent thought."""
+"""One hand between a person and an agent, and its record: what each saw, the moves, and the agent's thoughts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tacit.web.play.scenes import Scene, Stage, narrate
 class Hand:
     """A hand in progress.
 
-    Frames for the browser are made from `seen`, the person's own sights. What the agent saw is read only when the hand is over.
+    Frames for the browser are made from `seen`, the person's own sights. The agent's sights are used only after the hand.
 
     Attributes:
-      seat: Where the person sits.
+      seat: The person's seat.
       seen: The person's sights so far.
-      both: What both players saw at every state, for the luck-adjusted result.
-      steps: One for each decision: scene, words and view, for the replay.
+      both: Both players' sights at every state, for the luck-adjusted result.
+      steps: One entry for each decision, with scene, words and view, for the replay.
     """
 
     def __init__(self, game: AnyGame, stage: Stage, agent: Agent, seat: int, draws: Draws) -> None:
@@ -48,12 +48,12 @@ class Hand:
 
     @property
     def payoff(self) -> float:
-        """What the person won, once the hand is over."""
+        """The person's payoff, once the hand is over."""
         return self._table.returns[self.seat]
 
     @property
     def now(self) -> Sight:
-        """What the person saw last."""
+        """The person's latest sight."""
         return self.seen[-1]
 
     def play(self, action: int) -> None:
@@ -67,13 +67,13 @@ class Hand:
         self._make(action)
 
     def reply(self) -> None:
-        """Has the agent move, and keeps what it thought."""
+        """Lets the agent move, and keeps what it thought."""
         action = self._agent.act()
         self.think()
         self._make(action)
 
     def think(self) -> dict[str, Any] | None:
-        """Returns what the agent thinks at the present decision, and keeps it for the replay."""
+        """Returns what the agent thinks at the current decision, and keeps it for the replay."""
         step = self.steps[-1]
         if step["mind"] is None:
             step["mind"] = mind_data(self._agent.view(), self.seat, self._held_word(), self.now.chips)
@@ -85,11 +85,11 @@ class Hand:
         return {"kind": self._stage.kind, **self._stage.scene(self.seat, self.seen)}
 
     def log(self) -> list[dict[str, str]]:
-        """Returns what happened so far, in words."""
+        """Returns the events so far, in words."""
         return narrate(self.seat, self.seen)
 
     def choices(self) -> list[dict[str, Any]]:
-        """Returns what the person may do now."""
+        """Returns the person's legal moves."""
         sight = self.now
         if not self.is_mine:
             return []
@@ -97,7 +97,7 @@ class Hand:
         return [{"action": action, "label": name} for action, name in zip(sight.legal_actions, names, strict=True)]
 
     def sizes(self) -> dict[str, int] | None:
-        """Returns the free bets: the least and the most, what is faced, the pot after a call, and a bet of that pot."""
+        """Returns the free bet sizes: smallest, largest, the bet faced, the pot after a call, and a bet of that pot."""
         chips = self.now.chips
         if not self.is_mine or chips is None or chips.free_sizes is None:
             return None
@@ -106,10 +106,10 @@ class Hand:
         return {"least": least, "most": most, "facing": facing, "after": after, "pot": min(most, max(least, facing + after))}
 
     def read(self, text: str) -> int:
-        """Returns the action that a person's words mean, as at the terminal.
+        """Returns the action that the person typed, read as at the terminal.
 
         Raises:
-          TacitError: they mean nothing, or something that is not allowed.
+          TacitError: the text means nothing, or something that is not allowed.
         """
         word = " ".join(text.split()).casefold()
         for choice in self.choices():
@@ -143,7 +143,7 @@ class Hand:
         self._look()
 
     def _look(self) -> None:
-        """Shows both players what is new, and opens a step of the record."""
+        """Shows both players what is new, and adds a step to the record."""
         self.both.append(self._table.sights)
         mine, theirs = self._table.sights[self.seat], self._table.sights[1 - self.seat]
         if mine is not None:

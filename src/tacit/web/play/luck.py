@@ -1,4 +1,4 @@
-"""The luck-adjusted result of a hand by AIVAT: what the person's play was worth, with the luck of the deal taken out."""
+"""The luck-adjusted result of a hand by AIVAT: the person's result with the luck of the deal taken out."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _NO_LUCK = "nothing is left to luck here"
 
 
 class _Unknown:
-    """Stands for the person, whose strategy nobody knows."""
+    """Stands for the person, whose strategy is unknown."""
 
     name = "you"
 
 
 class Luck:
-    """Estimates what hands were worth to the person.
+    """Estimates the luck-adjusted results of hands.
 
     Attributes:
-      reason: Why there is no estimate in this game against this opponent; None where there is one.
+      reason: Why there is no estimate in this game against this opponent, or None if there is one.
     """
 
     def __init__(self, game: AnyGame, agent: Agent) -> None:
@@ -39,12 +39,12 @@ class Luck:
         self._estimator: AivatEstimator | None = None
         self.reason: str | None = None
         if isinstance(game, InfostateGame):
-            self.reason = "AIVAT needs a game that sends observations"
+            self.reason = "AIVAT needs a game that gives observations"
         elif is_board(game):
             self.reason = _NO_LUCK
 
     def adjusted(self, sights: Sights, seat: int) -> float | None:
-        """Returns what a finished hand was worth to the person in a seat; None where that cannot be estimated."""
+        """Returns the luck-adjusted result of a finished hand for the person's seat, or None if there is no estimate."""
         if self.reason is not None:
             return None
         try:
@@ -52,17 +52,17 @@ class Luck:
                 self._estimator = self._make()
             return float(self._estimator(sights, seat))
         except TacitError as error:
-            if self._estimator is None:  # a single hand without an estimate says nothing of the others
+            if self._estimator is None:  # with an estimator, only this hand has no estimate
                 self.reason = str(error)
             return None
 
     def _make(self) -> AivatEstimator:
-        """Returns the estimator, by what the opponent is known to play; else the chance of a solved game alone is corrected."""
+        """Returns an estimator that uses the opponent's strategy or, if unknown, corrects only chance in a solved game."""
         person: Any = _Unknown()
         if isinstance(self._game, Holdem):
             policy = policy_of(self._agent)
             if policy is None:
-                raise TacitError("what this opponent plays with every hand is not known")
+                raise TacitError("this opponent's strategy for all hands is not known")
             return hand_estimator(self._game, (None, policy), [check_down, check_down])
         oracle = find_oracle(self._game)
         try:
@@ -72,7 +72,7 @@ class Luck:
 
 
 def chance_estimator(oracle: Oracle) -> AivatEstimator:
-    """Returns an estimator for two players whose strategies are unknown: the deal is corrected by an equilibrium's values."""
+    """Returns an estimator for two players with unknown strategies: it corrects the deal by an equilibrium's values."""
     tree = oracle.tree
     navigator, values = Navigator(tree), pair_values(tree, oracle.strategy)
 

@@ -1,4 +1,4 @@
-"""What an agent thinks (`View`), as data for the browser. A view does not depend on the agent's own hand."""
+"""An agent's thoughts (`View`) as data for the browser. A view does not depend on the agent's own hand."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tacit.games.chips import Chips
 from tacit.tree.base import Floats
 
 MOST_ROWS = 130
-"""Private states that are listed one by one; larger sets of hold'em hands are shown on the 13 x 13 grid."""
+"""The most private states listed one by one; hold'em hands are shown on the 13 x 13 grid instead."""
 NUM_CELLS = 169
 
 
 def mind_data(view: View | None, seat: int, held: str = "", chips: Chips | None = None) -> dict[str, Any] | None:
-    """Returns a view ready for JSON, from the point of view of the person in a seat.
+    """Returns a view, ready for JSON, from the point of view of the person in a seat.
 
     Args:
       view: What the agent thinks at a public state.
-      seat: Where the person sits.
-      held: The person's own private state in words; its row is told by itself.
-      chips: In poker those on the table, for the words that people at the table use.
+      seat: The person's seat.
+      held: The name of the person's own private state; its row is sent separately.
+      chips: The chips on the table in poker, to name actions as players do.
     """
     if view is None:
         return None
@@ -56,14 +56,14 @@ def mind_data(view: View | None, seat: int, held: str = "", chips: Chips | None 
 
 
 def spoken(names: Sequence[str], chips: Chips | None) -> list[str]:
-    """Returns the names of a tree's actions as people at the table say them: by what is put in on the street."""
+    """Returns the names of a tree's actions as players say them: by the chips put in on the street."""
     if chips is None:
         return list(names)
     return [name if (action := _action(name, chips)) is None else chips.name(action) for name in names]
 
 
 def _action(name: str, chips: Chips) -> int | None:
-    """Returns the action that a name means, None where that is not known."""
+    """Returns the action that a name means, or None if it is unknown."""
     verb = name.split(" ", maxsplit=1)[0]
     if verb in ("fold", "check", "call"):
         return FOLD if verb == "fold" else CALL
@@ -71,17 +71,17 @@ def _action(name: str, chips: Chips) -> int | None:
 
 
 def number(value: float) -> float | None:
-    """Returns a number with five digits; None where it is no number."""
+    """Returns a number rounded to five digits, or None for NaN."""
     return None if math.isnan(value) else float(f"{value:.5g}")
 
 
 def numbers(values: Sequence[float] | Floats) -> list[float | None]:
-    """Returns numbers with five digits each."""
+    """Returns numbers rounded to five digits each."""
     return [number(float(value)) for value in values]
 
 
 def _listed(view: View, player: int) -> dict[str, Any]:
-    """Returns a player's private states one by one."""
+    """Returns a player's likeliest private states one by one."""
     chosen = np.argsort(-view.beliefs[player], kind="stable")[:MOST_ROWS]
     chosen.sort()
     names = [" ".join(view.private_states[player][row].split()) for row in chosen]
@@ -93,12 +93,12 @@ def _listed(view: View, player: int) -> dict[str, Any]:
 
 
 def _cells(names: Sequence[str]) -> np.ndarray:
-    """Returns `[H]` the cell of the grid that each hand belongs to."""
+    """Returns `[H]`, the grid cell of each hand."""
     return np.asarray(CELLS).reshape(NUM_HANDS)[[hand_index(*parse_cards(name)) for name in names]]
 
 
 def _on_grid(cells: np.ndarray, view: View, player: int) -> dict[str, Any]:
-    """Returns a player's range summed over the 169 kinds of hands; strategy and values are means weighted by the range."""
+    """Returns a player's range summed over each of the 169 cells; strategy and values are means weighted by the range."""
     weight = np.nan_to_num(view.beliefs[player])
     value = np.nan_to_num(view.values[player])
     total = np.bincount(cells, weight, NUM_CELLS)
@@ -115,12 +115,12 @@ def _on_grid(cells: np.ndarray, view: View, player: int) -> dict[str, Any]:
 
 
 def _frequencies(view: View) -> Floats:
-    """Returns `[A]` how often the actor's whole range takes each action."""
+    """Returns `[A]`, how often the actor's whole range takes each action."""
     frequencies: Floats = np.nan_to_num(view.beliefs[view.actor]) @ np.nan_to_num(view.strategy)
     return frequencies
 
 
 def _mean_value(view: View, seat: int) -> float:
-    """Returns what the public state is worth to a seat, over its whole range."""
+    """Returns the value of the public state to a seat, averaged over its range."""
     known = view.beliefs[seat] > 0
     return float(view.beliefs[seat][known] @ np.nan_to_num(view.values[seat][known])) if known.any() else math.nan

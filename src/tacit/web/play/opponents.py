@@ -20,21 +20,21 @@ from tacit.training.shipped import PRETRAINED, shipped_for
 from tacit.web.desk import Outlet
 
 ITERATIONS = 128
-"""Of a search in a small game: a quarter of what a match takes, so that twenty people can play on two cores."""
+"""The iterations of a search in a small game: a quarter of those in a match, so that twenty people can play on two cores."""
 MOST_RUNS = 200
-"""Folders that are looked at for runs of a game."""
+"""The most folders searched for runs of a game."""
 KEPT = 8
-"""Opened opponents that a worker keeps for the next tab."""
+"""The number of opened opponents that a worker keeps for later tabs."""
 
 _opened: OrderedDict[tuple[str, str], Artifact] = OrderedDict()
 
 
 class Opponent(NamedTuple):
-    """Somebody to play against.
+    """An opponent that a person can choose.
 
     Attributes:
-      name: What `tacit.open` opens.
-      title: What the app calls it.
+      name: The name that `tacit.open` takes.
+      title: The title shown in the app.
     """
 
     name: str
@@ -42,25 +42,25 @@ class Opponent(NamedTuple):
 
 
 def opponents_for(game: AnyGame, runs: str = "") -> list[dict[str, str]]:
-    """Returns who plays a game without training first, the strongest first, ready for JSON.
+    """Returns the opponents that can play a game at once, the strongest first, ready for JSON.
 
     Args:
       game: The rules.
-      runs: A folder whose runs are opponents as well, where they were trained on the game.
+      runs: A folder of runs. Those trained on the game are added as opponents.
     """
     pretrained, is_holdem = shipped_for(str(game)), game.tree_layout == "hands"
     best = "a network with search" if pretrained else "search" if is_holdem else "an equilibrium"
     if not pretrained and is_small_board(game):
         best = "perfect play"
-    found = [Opponent("default", best)]
+    opponents = [Opponent("default", best)]
     if is_holdem:
-        found += [Opponent(SEARCHING, "search without a network"), Opponent(POT_ODDS, "pot odds")]
+        opponents += [Opponent(SEARCHING, "search without a network"), Opponent(POT_ODDS, "pot odds")]
     if is_holdem or isinstance(game, SmallPoker):
-        found += [Opponent("always-call", "always calls"), Opponent("always-fold", "always folds")]
-    found.append(Opponent("random", "random moves"))
+        opponents += [Opponent("always-call", "always calls"), Opponent("always-fold", "always folds")]
+    opponents.append(Opponent("random", "random moves"))
     if runs:
-        found += [Opponent(str(run), f"run {run.name}") for run in _runs_of(game, Path(runs))]
-    return [one._asdict() for one in found]
+        opponents += [Opponent(str(run), f"run {run.name}") for run in _runs_of(game, Path(runs))]
+    return [opponent._asdict() for opponent in opponents]
 
 
 def _runs_of(game: AnyGame, folder: Path) -> list[Path]:
@@ -71,25 +71,25 @@ def _runs_of(game: AnyGame, folder: Path) -> list[Path]:
             if parse_json(config.read_text()).get("game") == str(game):
                 found.append(config.parent)
         except (OSError, ValueError, AttributeError):
-            continue  # somebody else's file, or one that is being written
+            continue  # not a run, or a file that is being written
     return found
 
 
 def refuse_paths(context: Mapping[str, Any], opponent: str) -> None:
-    """Refuses opponents that are files or folders of the server, unless it is for this machine alone.
+    """Raises for opponents that are files or folders of the server, unless only this machine has access.
 
     Raises:
-      TacitError: the opponent is no bot, nothing that is shipped, and no run in the folder of runs.
+      TacitError: the opponent is neither a bot, nor shipped with the package, nor a run in the folder of runs.
     """
     if context.get("files", True) or opponent in (*BOTS, "default") or opponent.startswith(PRETRAINED):
         return
     runs = [run for run in Path(context.get("runs", "")).glob("*") if (run / "config.json").is_file() and not run.is_symlink()]
     if not {opponent, opponent.rpartition(":")[0]} & {str(run) for run in runs}:
-        raise TacitError(f"no opponent {opponent!r} here: choose one that is on offer")
+        raise TacitError(f"there is no opponent {opponent!r} here: choose one from the list")
 
 
 def open_artifact(game: AnyGame, opponent: str, out: Outlet) -> Artifact:
-    """Returns an opponent, opened before in this worker or now; the browser hears how far it is.
+    """Returns an opponent, opening it unless this worker already has; the browser sees the progress.
 
     Raises:
       TacitError: nothing has that name, or it does not play the game.
@@ -105,14 +105,14 @@ def open_artifact(game: AnyGame, opponent: str, out: Outlet) -> Artifact:
 
 
 def play_options(artifact: Artifact, seconds: float) -> SearchOptions:
-    """Returns how an opponent searches against a person: by the clock where it can, else by few iterations."""
+    """Returns an opponent's search options against a person: by the clock if it can, else with few iterations."""
     if "time_per_decision" in artifact.search_options:
         return SearchOptions(time_per_decision=seconds)
     return SearchOptions(iterations=ITERATIONS if "iterations" in artifact.search_options else None)
 
 
 class _OpeningMonitor(Monitor):
-    """Tells the browser how far the opponent is."""
+    """Reports to the browser how far the opening of an opponent is."""
 
     def __init__(self, out: Outlet) -> None:
         self._out = out

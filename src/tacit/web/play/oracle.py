@@ -1,8 +1,8 @@
-"""What the equilibrium does at each decision of a hand, and what the person's moves cost, for games small enough to solve.
+"""The equilibrium's strategy at each decision of a hand and the cost of the person's moves, for games small enough to solve.
 
-The game is solved once in a worker. An action's value is what it wins on average if the person then plays on by the solution
-against it; a move costs the difference to the best action. The opponent comes to places that its solution never goes to with a
-small probability (`TREMBLE`), so that values exist there as well.
+The game is solved once in a worker. An action's value is its average payoff if the person then follows the solution, against
+the solution; the cost of a move is the difference to the best action. With a small probability (`TREMBLE`) the opponent
+deviates, so that values also exist where its solution never goes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from tacit.tree.public_tree import PublicTree
 from tacit.web.play.mind import number
 
 ITERATIONS, SECONDS = 1_000, 12.0
-"""How long a game is solved at most."""
+"""The most iterations and seconds that a game is solved for."""
 MOST_HISTORIES = {True: 2_000_000, False: 60_000}
-"""Larger games are not solved for this, by whether a direct builder makes their trees: nobody waits that long."""
+"""The largest games to solve, by whether a direct builder makes their trees: larger ones take too long to wait for."""
 KEPT = 4
-"""Solutions that a worker keeps."""
+"""The number of solutions that a worker keeps."""
 TREMBLE = 1e-4
-"""How often the opponent does something else than its solution, when values are computed."""
+"""How often the opponent deviates from its solution when values are computed."""
 
 _solved: OrderedDict[str, Oracle] = OrderedDict()
 
@@ -43,9 +43,9 @@ class Oracle:
     """An equilibrium of a game with the value of every action.
 
     Attributes:
-      tree: The game.
-      strategy: `[E]` the solution.
-      exploitability: How far it is from equilibrium, exactly.
+      tree: The game's tree.
+      strategy: `[E]`, the solution.
+      exploitability: The exact exploitability of the solution.
     """
 
     def __init__(self, tree: PublicTree, strategy: Floats, exploitability: float) -> None:
@@ -55,11 +55,11 @@ class Oracle:
         self._action_values = _action_values(tree, strategy, trembling)
 
     def judge(self, seat: int, sights: Sequence[Sight]) -> list[dict[str, Any]]:
-        """Returns how each of a person's decisions compares with the equilibrium, in order.
+        """Returns judgements of a person's decisions by the equilibrium, in order.
 
         Args:
-          seat: Where the person sat.
-          sights: What the person saw in a finished hand.
+          seat: The person's seat.
+          sights: The person's sights in a finished hand.
         """
         spot, judgements = START, []
         for sight, after in pairwise(sights):
@@ -85,13 +85,13 @@ class Oracle:
 
 
 def judgement(title: str, source: str, moves: list[dict[str, Any]], small: float) -> dict[str, Any]:
-    """Returns a decision's judgement ready for JSON.
+    """Returns the judgement of a decision, ready for JSON.
 
     Args:
-      title: What stands above the moves.
-      source: What costs are measured by, in the words that follow them.
-      moves: Each with `name`, `share`, `value` and whether it was `taken`.
-      small: Costs up to this say nothing.
+      title: The title above the moves.
+      source: What costs are measured against, as the words that follow a cost.
+      moves: The moves, each with `name`, `share`, `value` and whether it was `taken`.
+      small: Costs up to this are not significant.
     """
     values = [move["value"] for move in moves if move["value"] is not None]
     taken = next((move["value"] for move in moves if move["taken"]), None)
@@ -101,7 +101,7 @@ def judgement(title: str, source: str, moves: list[dict[str, Any]], small: float
 
 
 def find_oracle(game: AnyGame, progress: Callable[[str], None] = lambda _: None) -> Oracle:
-    """Returns the oracle of a game, solved before or now.
+    """Returns the oracle of a game, solving it unless it is already solved.
 
     Raises:
       TacitError: the game is too large, or it has no public tree.
@@ -120,7 +120,7 @@ def find_oracle(game: AnyGame, progress: Callable[[str], None] = lambda _: None)
             raise TacitError(f"{name} has no public states")
         probabilities = np.asarray(result.strategy.probabilities, np.float64)
         if len(probabilities) != tree.num_entries:
-            raise TacitError(f"{name} is solved in another layout than its tree")
+            raise TacitError(f"{name} is solved in a different layout from its tree's")
         _solved[name] = Oracle(tree, probabilities, result.exploitability)
         while len(_solved) > KEPT:
             _solved.popitem(last=False)
@@ -129,16 +129,16 @@ def find_oracle(game: AnyGame, progress: Callable[[str], None] = lambda _: None)
 
 
 def has_oracle(game: AnyGame) -> bool:
-    """Returns whether a game is solved already."""
+    """Returns whether a game is already solved."""
     return str(game) in _solved
 
 
 def _action_values(tree: PublicTree, strategy: Floats, trembling: Floats) -> Floats:
-    """Returns `[E]` what each action is worth to the player who takes it, given its private state.
+    """Returns `[E]`, the value of each action to the player who takes it, given its private state.
 
-    Values below the action are those of the strategy; the opponent's reach is that of the trembling one.
+    Values below the action are those of `strategy`; the opponent's reach is that of `trembling`.
     """
-    passes, ones = RowPasses(tree), RowPasses(replace(tree, payoff=tree.payoff_chance))  # pays 1: values are likelihoods
+    passes, ones = RowPasses(tree), RowPasses(replace(tree, payoff=tree.payoff_chance))  # payoffs of 1: values are reaches
     worth, likely = np.zeros(tree.num_entries), np.zeros(tree.num_entries)
     entries, reached = passes.entries(strategy), passes.entries(trembling)
     for player, sign in enumerate((1.0, -1.0)):

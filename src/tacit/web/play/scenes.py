@@ -1,4 +1,4 @@
-"""Scenes: what one seat sees of a game, as data to draw. They are made from that seat's sights and nothing else."""
+"""Scenes: what one seat sees of a game, as data to draw. They are made only from that seat's sights."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ class Stage(Protocol):
     """Turns the sights of a seat into a scene.
 
     Attributes:
-      kind: Which drawing the browser uses.
+      kind: The kind of drawing that the browser uses.
     """
 
     kind: str
 
     def scene(self, seat: int, seen: Seen) -> Scene:
-        """Returns what a seat sees now; everything but `kind` is up to the drawing."""
+        """Returns what a seat sees now; the drawing in the browser decides the keys."""
         ...
 
     def held(self, seat: int, seen: Seen) -> Any:
-        """Returns what a seat held in secret, from its own sights; None for nothing."""
+        """Returns what a seat held in secret, from its own sights, or None for nothing."""
         ...
 
 
 def cards_of(words: Sequence[str]) -> list[str]:
-    """Returns the cards that words name, like `Kh`; `K` alone where a deck has no suits."""
+    """Returns the cards named in words, like `Kh`, or just `K` if the deck has no suits."""
     return ["".join(found) for word in words for found in _CARD.findall(word)]
 
 
 def moves_of(seen: Seen) -> list[tuple[int, int]]:
-    """Returns the own moves of a seat, each with the number of the sight that it answered."""
+    """Returns a seat's own moves, each with the index of the sight that it answered."""
     return [(number, sight.action) for number, sight in enumerate(seen[1:]) if sight.action is not None]
 
 
 class PokerStage:
-    """Cards and chips: everything that gives `Game.chips`."""
+    """Cards and chips, for every game that gives `Game.chips`."""
 
     kind = "poker"
 
@@ -82,7 +82,7 @@ class PokerStage:
         return cards_of([word for sight in seen for word in sight.private])
 
     def _chips(self, seen: Seen) -> tuple[Chips, tuple[int, int]]:
-        """Returns the chips at the last decision, and what each has put in by now."""
+        """Returns the chips at the last decision, and what each player has put in by now."""
         chips = next(sight.chips for sight in reversed(seen) if sight.chips is not None)
         spent = list(chips.spent)
         if seen[-1].actor == TERMINAL and seen[-1].told[0].startswith("call"):
@@ -129,7 +129,7 @@ class DiceStage:
 
 
 class BidStage:
-    """Goofspiel: own cards, prizes, and who won which."""
+    """Goofspiel: a player's own cards, the prizes, and who won each prize."""
 
     kind = "bids"
 
@@ -189,7 +189,7 @@ class BoardStage:
         return next(c for c in range(len(cells) - self._columns + action, -1, -self._columns) if cells[c] is None)
 
     def _line(self, cells: list[str | None]) -> list[int]:
-        """Returns the cells of a line that won."""
+        """Returns the cells of a winning line, or none."""
         length = 4 if self._drops else 3
         for cell, owner in enumerate(cells):
             row, column = divmod(cell, self._columns)
@@ -203,7 +203,7 @@ class BoardStage:
 
 
 class TextStage:
-    """Any other game: what it says of itself in words."""
+    """Any other game, by its observations and drawing in words."""
 
     kind = "text"
 
@@ -234,7 +234,7 @@ def make_stage(game: AnyGame) -> Stage:
 
 
 def narrate(seat: int, seen: Seen) -> list[dict[str, str]]:
-    """Returns what happened so far in words, from a seat's point of view: `who` is you, it or deal."""
+    """Returns the events so far in words, from a seat's point of view: `who` is you, it or deal."""
     lines: list[dict[str, str]] = []
     if seen and any(seen[0].told):
         lines.append({"who": "deal", "text": " ".join(seen[0].told)})

@@ -2,13 +2,13 @@
 // @ts-check
 
 /** @typedef {Node | string | number | null | undefined | false | Children} Child */
-/** @typedef {{length: number, [place: number]: Child}} Children A list; named apart, because an alias may not hold a list of itself. */
+/** @typedef {{length: number, [place: number]: Child}} Children A list; it has its own name because an alias may not contain itself. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
  * Returns an HTML element.
- * @param {string} what Its tag, with classes after dots: "div.panel.wide".
+ * @param {string} what The tag, with classes after dots: "div.panel.wide".
  * @param {Record<string, any>} [attributes] Functions become listeners; null and false are left out.
  * @param {...Child} children
  * @returns {HTMLElement}

@@ -1,4 +1,4 @@
-// The app's shell: navigation, routes and the theme. A route is #/PAGE/rest; every page is a module of js/pages.
+// The app's shell: navigation, routes and the theme. A route is #/PAGE/rest; every page is a module in js/pages.
 // @ts-check
 
 import { h, show } from "./dom.js";
@@ -6,16 +6,16 @@ import { Connection } from "./socket.js";
 import { icon } from "./ui/icons.js";
 
 /**
- * What a page is given. It draws into `root` and returns what is called when the reader leaves it.
+ * The arguments of a page. It draws into `root` and returns a function that is called when the reader leaves it.
  * @typedef {object} PageContext
  * @property {HTMLElement} root
  * @property {string[]} path The parts of the address after the page's name, decoded.
  * @property {URLSearchParams} query
  * @property {Connection} connection
- * @property {any} catalog What /api/catalog says.
+ * @property {any} catalog The answer of /api/catalog.
  */
 /**
- * What a page is when it is left; `stay` shows another address of the same page in place and says whether it could.
+ * Called when the reader leaves a page; `stay` shows another address of the same page in place and returns whether it could.
  * @typedef {(() => void) & {stay?: (path: string[], query: URLSearchParams) => boolean}} Leave
  */
 /** @typedef {(context: PageContext) => Leave | void} Page */

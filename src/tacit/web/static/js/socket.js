@@ -1,10 +1,10 @@
-// The connection to the server: one websocket per tab, opened again when it breaks. docs/web.md has the messages.
+// The connection to the server: one websocket per tab, reopened when it breaks. docs/web.md describes the messages.
 // @ts-check
 
 /** @typedef {{type: string, desk?: string, [key: string]: any}} Frame */
 /** @typedef {(frame: Frame) => void} Listener */
 
-/** Returns the name under which this browser's scores are kept. */
+/** Returns the name that this browser's scores are kept under. */
 function playerName() {
   let name = localStorage.getItem("tacit.player");
   if (!name) {
@@ -58,7 +58,7 @@ export class Connection {
   }
 
   /**
-   * Sends a message, as soon as there is a connection; returns its id, which an error frame repeats.
+   * Sends a message as soon as there is a connection. Returns its id, which an error frame repeats.
    * @param {string} desk
    * @param {string} what
    * @param {Record<string, any>} [fields]
@@ -72,7 +72,7 @@ export class Connection {
   }
 
   /**
-   * Calls a listener with every frame of a desk, and with those of no desk; returns what stops it.
+   * Calls a listener with every frame of a desk, and with those of no desk. Returns a function that removes the listener.
    * @param {string} desk
    * @param {Listener} listener
    */

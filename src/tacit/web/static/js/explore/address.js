@@ -4,7 +4,7 @@
 /** @typedef {{game: string, file: string, solver: string, stop: string, line: string}} Place */
 
 /**
- * Returns what an address asks for.
+ * Returns the place that an address names.
  * @param {string[]} path @param {URLSearchParams} query
  * @returns {Place}
  */

@@ -1,4 +1,4 @@
-// The cards on the table, chosen by clicking them or typed.
+// The board cards, chosen by clicking or typing.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -14,8 +14,8 @@ export function readCards(text) {
 }
 
 /**
- * Returns all 52 cards as buttons, a row for each suit; arrow keys move between them.
- * @param {{label: string, chosen: string[], free?: string[], onpick: (card: string) => void}} options free: those that can be picked, all where missing.
+ * Returns all 52 cards as buttons, one row per suit; arrow keys move between them.
+ * @param {{label: string, chosen: string[], free?: string[], onpick: (card: string) => void}} options free: the cards that can be picked; all if it is missing.
  */
 export function deck({ label, chosen, free, onpick }) {
   const buttons = Object.keys(SUITS).map((suit) => [...RANKS].map((rank) => {

@@ -1,4 +1,4 @@
-// The 13 x 13 grid with a cell that has the focus: arrow keys move it, pointers and keys tell which cell is meant.
+// The 13 x 13 grid with a focused cell: arrow keys move the focus; pointers and keys select a cell.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -23,7 +23,7 @@ export class CellGrid {
     this.element.addEventListener("pointerleave", () => onleave?.());
   }
 
-  /** Returns the cell that an element belongs to. @param {EventTarget | null} target */
+  /** Returns the cell that an element belongs to, or null. @param {EventTarget | null} target */
   cellAt(target) {
     const cell = target instanceof Element ? target.closest("[data-cell]") : null;
     return cell && this.element.contains(cell) ? Number(cell.getAttribute("data-cell")) : null;
@@ -55,7 +55,7 @@ export class CellGrid {
     this.cells[cell].setAttribute("tabindex", "0");
   }
 
-  /** Moves the focus; returns the cell it has then, or null where the key means nothing. @param {KeyboardEvent} event */
+  /** Moves the focus. Returns the newly focused cell, or null if the key means nothing. @param {KeyboardEvent} event */
   key(event) {
     const [row, column] = [Math.floor(this.focused / 13), this.focused % 13];
     const to = {

@@ -1,4 +1,4 @@
-// Hold'em on the 13 x 13 grid: strategy, range, value or equity of every kind of hand, and each hand of the cell pointed at.
+// Hold'em on the 13 x 13 grid: strategy, range, value or equity of every kind of hand, and the single hands of the chosen cell.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -9,8 +9,8 @@ import { mixBar, privateName, worth } from "./looks.js";
 
 const MODES = { strategy: "Strategy", weight: "Range", values: "Value", equity: "Equity" };
 const HELP = /** @type {Record<string, string>} */ ({
-  strategy: "How often each action is taken", weight: "How likely each hand is here", equity: "How often the hand wins if all is checked down",
-  values: "Chips won on average, counted from the start of the hand: what is in the pot already is lost unless the pot is won",
+  strategy: "How often each action is taken", weight: "How likely each hand is here", equity: "How often the hand wins if nobody bets any more",
+  values: "Average chips won, counted from the start of the hand: chips already in the pot are lost unless the pot is won",
 });
 
 export class HandsView {
@@ -95,7 +95,7 @@ export class HandsView {
   }
 }
 
-/** Returns for each cell its rows, and their weight and means. @param {any} side */
+/** Returns each cell's rows, with their weight and means. @param {any} side */
 function byCell(side) {
   const cells = Array.from({ length: 169 }, () => ({ rows: /** @type {number[]} */ ([]), shares: /** @type {number[]} */ ([]), weight: 0, each: 0, values: /** @type {number | null} */ (null), equity: /** @type {number | null} */ (null) }));
   side.names.forEach((/** @type {string} */ name, /** @type {number} */ row) => cells[cellOf(name.slice(0, 2), name.slice(2, 4))].rows.push(row));
@@ -113,14 +113,14 @@ function byCell(side) {
   return cells;
 }
 
-/** Returns the mean of lists over a cell's hands. @param {any} cell @param {(row: number) => number[]} of @param {number} length */
+/** Returns the mean of each hand's list over a cell's hands. @param {any} cell @param {(row: number) => number[]} of @param {number} length */
 function mean(cell, of, length) {
   const sums = new Array(length).fill(0);
   cell.rows.forEach((/** @type {number} */ row, /** @type {number} */ place) => of(row).forEach((share, action) => { sums[action] += (share ?? 0) * cell.shares[place]; }));
   return sums;
 }
 
-/** Returns a colour for a number between two others: warm below zero (or the middle), green above. @param {number | null} value @param {number} low @param {number} high */
+/** Returns a colour for a number between two bounds: warm below zero (or the middle), green above. @param {number | null} value @param {number} low @param {number} high */
 function heat(value, low, high) {
   if (value === null) return "transparent";
   const middle = low < 0 && high > 0 ? 0 : (low + high) / 2;

@@ -1,4 +1,4 @@
-// What parts of the explorer look like: colours of actions, names of cards and hands, mixed bars.
+// The look of parts of the explorer: colours of actions, names of cards and hands, strategy bars.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -10,7 +10,7 @@ const SPREAD = /** @type {Record<number, number[]>} */ ({ 1: [2], 2: [1, 3], 3: 
 const OTHERS = ["var(--act-1)", "var(--act-2)", "var(--act-3)", "var(--act-4)", "var(--act-5)", "var(--act-6)", "var(--act-7)", "var(--act-8)"];
 
 /**
- * Returns a colour for each action: in poker folds are blue, calls green, bets the redder the larger.
+ * Returns a colour for each action: in poker folds are blue, calls green, and larger bets redder.
  * @param {string[]} labels
  */
 export function actionColours(labels) {
@@ -26,7 +26,7 @@ export function actionColours(labels) {
 }
 
 /**
- * Returns a private state as people write it: cards with coloured suits, anything else as it is.
+ * Returns a private state in the usual notation: cards with coloured suits, anything else unchanged.
  * @param {string} name
  */
 export function privateName(name) {
@@ -45,7 +45,7 @@ export function stepName(step) {
 }
 
 /**
- * Returns a bar of shares, with numbers where there is room.
+ * Returns a bar of shares, with numbers if there is room.
  * @param {(number | null)[]} shares @param {string[]} labels @param {string[]} colours @param {boolean} [numbers]
  */
 export function mixBar(shares, labels, colours, numbers = true) {
@@ -54,7 +54,7 @@ export function mixBar(shares, labels, colours, numbers = true) {
 }
 
 /**
- * Returns a value of a game in few letters, with its sign.
+ * Returns a short text of a game's value, with its sign.
  * @param {number | null | undefined} value
  */
 export function worth(value) {

@@ -1,4 +1,4 @@
-// One public state: how it was reached, what can happen, and what is played with every private state.
+// One public state: how it was reached, what can happen, and the strategy of every private state.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -26,7 +26,7 @@ export class NodeView {
     this.opened = null;
   }
 
-  /** @param {any} node @param {string} board The cards that lie from the start. */
+  /** @param {any} node @param {string} board The board cards known from the start. */
   show(node, board) {
     if (node.line !== this.node?.line) this.opened = null;
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
@@ -132,12 +132,12 @@ export class NodeView {
   }
 
   drawInfostates() {
-    show(this.head, h("div", {}, h("h2", {}, "Infostates"), h("p.soft.small", {}, "Who is to act is not public in this game, so it has no public states to walk; here are its first infostates.")));
+    show(this.head, h("div", {}, h("h2", {}, "Infostates"), h("p.soft.small", {}, "In this game the player to act is not public, so there are no public states to walk. These are its first infostates.")));
     show(this.actions);
     show(this.body, h("div.tablewrap", { tabindex: "0", role: "region", "aria-label": "Infostates" }, h("table.states", {}, h("thead", {}, h("tr", {}, ["Player", "Infostate", "Plays", "Reach"].map((one) => h("th", { scope: "col" }, one)))), h("tbody", {}, this.node.infostates.map((/** @type {any} */ one) => h("tr", {}, h("td", {}, one.player), h("th", { scope: "row" }, one.name), h("td.mixcell", {}, mixBar(one.played, one.actions, actionColours(one.actions))), h("td.num", {}, percent(one.reach))))))));
   }
 
-  /** Takes the action of a digit, or goes back; returns whether the key meant something. @param {KeyboardEvent} event */
+  /** Takes the action of a digit key, or goes back. Returns whether the key meant something. @param {KeyboardEvent} event */
   key(event) {
     if (!this.node) return false;
     if (event.key === "Backspace" && this.node.path.length) {
@@ -152,7 +152,7 @@ export class NodeView {
 
 const HELP = /** @type {Record<string, string>} */ ({
   Range: "How likely this private state is here", Reach: "How often the player's own actions lead here with it",
-  Value: "What it wins on average from here, counted from the start of the game", Equity: "How often it wins if all is checked down",
+  Value: "What it wins on average from here, counted from the start of the game", Equity: "How often it wins if nobody bets any more",
 });
 
 /** @param {number} share */

@@ -9,7 +9,7 @@ import { CellGrid } from "./cellgrid.js";
 const HANDS = 1326;
 const COMBOS = Array.from({ length: 169 }, (_, cell) => (cell % 14 === 0 ? 6 : Math.floor(cell / 13) < cell % 13 ? 4 : 12));
 
-/** Returns weights as items that the notation has, one for each cell. @param {number[]} cells */
+/** Returns weights in the range notation, one item for each cell. @param {number[]} cells */
 export function plainText(cells) {
   if (cells.every((weight) => weight === 1)) return "random";
   return cells.map((weight, cell) => (weight > 0 ? cellName(cell) + (weight < 1 ? `:${Number(weight.toFixed(4))}` : "") : "")).filter(Boolean).join(",");
@@ -19,7 +19,7 @@ export class RangePainter {
   /**
    * @param {string} title Whose range it is.
    * @param {string} text The range at the start; empty for all hands.
-   * @param {(fields: {text?: string, cells?: number[]}) => void} ask Has the server turn one form of the range into the other.
+   * @param {(fields: {text?: string, cells?: number[]}) => void} ask Asks the server to turn one form of the range into the other.
    * @param {() => void} onchange
    */
   constructor(title, text, ask, onchange) {
@@ -30,7 +30,7 @@ export class RangePainter {
     /** @type {number[]} */
     this.mixed = [];
     this.brush = 1;
-    /** @type {number | null} What a stroke in progress paints. */
+    /** @type {number | null} The weight that a stroke in progress paints. */
     this.stroke = null;
     this.grid = new CellGrid(`${title}: range. Space paints a cell, Shift with arrows paints along.`, { multi: true });
     this.field = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, spellcheck: "false", autocomplete: "off", placeholder: "AA, AKs, TT-77, A9s+, top 20%" }));
@@ -44,7 +44,7 @@ export class RangePainter {
     this.element = h("section.painter.panel", { "aria-label": title },
       h("div.head", {}, h("h2", {}, title), this.count),
       this.grid.element,
-      h("div.brushes", { role: "group", "aria-label": "Weight that is painted" }, h("span.small.soft", {}, "Paint"), brushes, h("span.grow"),
+      h("div.brushes", { role: "group", "aria-label": "Weight to paint" }, h("span.small.soft", {}, "Paint"), brushes, h("span.grow"),
         h("button.btn.quiet", { type: "button", onclick: () => this.fill(1) }, "All"), h("button.btn.quiet", { type: "button", onclick: () => this.fill(0) }, "Clear")),
       h("label.topslide", {}, h("span.small.soft", {}, "Best"), this.top, this.topText),
       h("label.field", {}, h("span", {}, "Range as text"), this.field), this.problem);
@@ -125,7 +125,7 @@ export class RangePainter {
     this.timer = setTimeout(what, wait);
   }
 
-  /** Takes over what the server says of the range. @param {any} frame */
+  /** Takes over the server's answer about the range. @param {any} frame */
   hear(frame) {
     this.problem.textContent = frame.problem ?? "";
     this.field.setAttribute("aria-invalid", String(Boolean(frame.problem)));
@@ -150,7 +150,7 @@ export class RangePainter {
     this.count.textContent = `${Number(hands.toFixed(1)).toLocaleString("en")} hands · ${percent(hands / HANDS)}`;
   }
 
-  /** The range in the notation of games: items with | between, empty for all hands. */
+  /** The range as a game parameter: items separated by |, empty for all hands. */
   get parameter() {
     const text = this.text.trim().replace(/\s*[,\n]\s*/g, "|").replace(/\|+$/, "");
     return /^(random|any)$/i.test(text) ? "" : text;

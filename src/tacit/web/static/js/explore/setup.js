@@ -13,7 +13,7 @@ export class EndgameSetup {
   /**
    * @param {import("../socket.js").Connection} connection
    * @param {any} offers
-   * @param {import("./address.js").Place} place The game to start from, where there is one.
+   * @param {import("./address.js").Place} place The game to start from, if there is one.
    */
   constructor(connection, offers, place) {
     this.connection = connection;
@@ -31,7 +31,7 @@ export class EndgameSetup {
     this.behind = number(Number(given.stack || 20000) - pot / 2, { min: 1, max: 1_000_000, step: 1 });
     this.blind = number(Number(given.big_blind || 100), { min: 1, max: 100_000, step: 1 });
     const menu = given.menu || (given.bets || given.raises ? CUSTOM : "standard");
-    this.menu = /** @type {HTMLSelectElement} */ (h("select", {}, offers.menus.map((/** @type {any} */ one) => h("option", { value: one.name, selected: one.name === menu }, one.name)), h("option", { value: CUSTOM, selected: menu === CUSTOM }, "own sizes")));
+    this.menu = /** @type {HTMLSelectElement} */ (h("select", {}, offers.menus.map((/** @type {any} */ one) => h("option", { value: one.name, selected: one.name === menu }, one.name)), h("option", { value: CUSTOM, selected: menu === CUSTOM }, "custom sizes")));
     this.meaning = h("p.small.soft.meaning");
     this.bets = text(given.bets || "0.5|1|allin");
     this.raises = text(given.raises || "1|allin");
@@ -53,7 +53,7 @@ export class EndgameSetup {
     this.changed();
   }
 
-  /** The name of the game that is set up. */
+  /** The name of the game, with its parameters. */
   get game() {
     const own = this.menu.value === CUSTOM;
     return writeGame("no_limit_holdem", {
@@ -66,7 +66,7 @@ export class EndgameSetup {
 
   changed() {
     const preset = this.offers.menus.find((/** @type {any} */ one) => one.name === this.menu.value);
-    this.meaning.textContent = preset ? `${preset.meaning[0].toUpperCase()}${preset.meaning.slice(1)}.` : "Half the pot is 0.5, 3x is three times the bet, allin everything; | between them.";
+    this.meaning.textContent = preset ? `${preset.meaning[0].toUpperCase()}${preset.meaning.slice(1)}.` : "0.5 is half the pot, 3x is three times the bet, allin is everything; separate sizes with |.";
     this.own.classList.toggle("hidden", Boolean(preset));
     this.go.disabled = !this.board.ready;
     clearTimeout(this.timer);
@@ -85,10 +85,10 @@ export class EndgameSetup {
     else if (frame.type === "welcome") this.questions.forEach((one) => one.repeat());
     else {
       const asked = this.questions.find((one) => one.id && one.id === frame.id);
-      if (!asked?.answered()) return; // a later question is on its way
+      if (!asked?.answered()) return; // a later question is already waiting for its answer
       if (frame.type === "error") this.tell(frame.message, false);
       else if (frame.type === "range") this.sides[frame.side].hear(frame);
-      else if (frame.type === "size") this.tell(frame.fits ? frame.text : `Too large: ${frame.text}, and a solve may take ${frame.limit}. Choose fewer bets or a later street.`, frame.fits);
+      else if (frame.type === "size") this.tell(frame.fits ? frame.text : `Too large: ${frame.text}, but a solve may take at most ${frame.limit}. Choose fewer bets or a later street.`, frame.fits);
     }
   }
 
@@ -104,7 +104,7 @@ export class EndgameSetup {
   }
 }
 
-/** One question at a time: while an answer is awaited only the latest of the others is kept, so a slow server is not flooded. */
+/** Asks one question at a time. While it waits for an answer, it keeps only the latest other question, so a slow server is not flooded. */
 class Question {
   /** @param {(fields: Record<string, any>) => number} send Returns the message's id. */
   constructor(send) {
@@ -122,7 +122,7 @@ class Question {
     else { this.fields = fields; this.id = this.send(fields); }
   }
 
-  /** Hears that the question was answered; returns whether it was the latest one. */
+  /** Takes note of an answer. Returns whether it answers the latest question. */
   answered() {
     const { next } = this;
     this.id = 0;

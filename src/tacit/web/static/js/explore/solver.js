@@ -1,4 +1,4 @@
-// The solver's side: what is solved and how, its convergence curve as it runs, and its figures.
+// The solver panel: what is solved and how, its convergence curve as it runs, and its figures.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -25,7 +25,7 @@ export class SolverPanel {
     this.solver = solverSelect(offers, place.solver || "dcfr");
     this.stop = text(place.stop);
     this.tools = h("div.tools2");
-    const form = h("form.how", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); actions.again(this.solver.value, this.stop.value.trim()); } }, field("Solver", this.solver), field("Stop at", this.stop), h("button.btn", { type: "submit" }, "Solve anew"));
+    const form = h("form.how", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); actions.again(this.solver.value, this.stop.value.trim()); } }, field("Solver", this.solver), field("Stop at", this.stop), h("button.btn", { type: "submit" }, "Solve again"));
     this.form = h("details.hownow", {}, h("summary", {}, "Solver and when it stops"), form, h("p.small.soft", {}, "A number of iterations such as 1000, or an exploitability such as 0.001; in hold'em 0.2%pot."));
     this.element = h("section.panel.solver", { "aria-label": "Solver" }, h("div.head", {}, h("h2", {}, "Convergence"), this.toggle), this.state, this.plot.element, this.figures, this.form, this.tools);
     this.draw();
@@ -83,12 +83,12 @@ export class SolverPanel {
   setState(state) {
     this.element.classList.toggle("running", state === "running");
     this.toggle.disabled = state === "done" || state === "broken";
-    show(this.toggle, state === "running" ? "Pause" : state === "done" ? "Solved" : "Go on");
+    show(this.toggle, state === "running" ? "Pause" : state === "done" ? "Solved" : "Continue");
     this.toggle.classList.toggle("primary", state !== "done");
   }
 
   draw() {
-    this.plot.draw({ series: [{ name: "exploitability", colour: "var(--curve-1)", points: this.points }], x: { label: "iterations", log: true }, y: { label: "exploitability", log: true }, label: "Exploitability by iterations", empty: "The curve begins with the first iteration." });
+    this.plot.draw({ series: [{ name: "exploitability", colour: "var(--curve-1)", points: this.points }], x: { label: "iterations", log: true }, y: { label: "exploitability", log: true }, label: "Exploitability by iterations", empty: "The curve starts with the first iteration." });
   }
 }
 
@@ -97,7 +97,7 @@ function figure(name, value, note) {
   return h("div", {}, h("dt.small.soft", {}, name), h("dd", {}, value, note ? h("span.small.soft", {}, note) : null));
 }
 
-/** Returns a word as a shell reads it. @param {string} word */
+/** Returns a word quoted for a shell. @param {string} word */
 function quoted(word) {
   return /^[\w./:@-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }

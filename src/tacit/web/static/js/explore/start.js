@@ -1,4 +1,4 @@
-// The explorer's front: games to solve, hold'em endgames, saved solves.
+// The explorer's start page: games to solve, hold'em endgames, saved solves.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -12,7 +12,7 @@ export function startView(catalog, offers) {
   const link = (/** @type {Partial<import("./address.js").Place>} */ place) => addressOf({ game: "", file: "", solver: "", stop: "", line: "", ...place });
   const games = catalog.games.filter((/** @type {any} */ one) => !TOO_LARGE.includes(one.game));
   return h("div.explorestart", {},
-    h("div.pagehead", {}, h("div", {}, h("h1", {}, "Explore"), h("p.soft", {}, "Solve a game and watch it converge, then walk its tree: what is played at every point, how often it is reached, and what it is worth."))),
+    h("div.pagehead", {}, h("div", {}, h("h1", {}, "Explore"), h("p.soft", {}, "Solve a game and watch it converge, then walk its tree: see the strategy at every point, how often it is reached, and its value."))),
     h("div.startgrid", {},
       h("a.panel.bigtile", { href: "#/explore/holdem" }, pictogram(), h("div", {}, h("h2", {}, "Hold'em endgame"), h("p.soft", {}, "Paint both ranges, pick the board, choose bets: a flop, turn or river, solved."))),
       h("section.panel", { "aria-label": "Games" }, h("h2", {}, "Games"), h("div.tiles", {}, games.map((/** @type {any} */ one) => h("a.tile", { href: link({ game: one.game }) }, h("b", {}, one.title), h("span.small.soft", {}, one.about)))),
@@ -20,7 +20,7 @@ export function startView(catalog, offers) {
           h("label.field", {}, h("span", {}, "Any other game, by name"), other), h("button.btn", { type: "submit" }, "Open"))),
       h("section.panel", { "aria-label": "Saved solves" }, h("h2", {}, "Saved solves"), offers.saved.length
         ? h("div.tiles", {}, offers.saved.map((/** @type {any} */ one) => h("a.tile", { href: link({ file: one.file }) }, h("b", {}, one.file), h("span.small.soft", {}, one.game))))
-        : h("p.soft.small", {}, "Start ", h("code", {}, "tacit serve FILE…"), " with files of ", h("code", {}, "tacit solve --save"), " or a folder of them, and they are listed here."))));
+        : h("p.soft.small", {}, "Start ", h("code", {}, "tacit serve FILE…"), " with files from ", h("code", {}, "tacit solve --save"), ", or a folder of them, to list them here."))));
 }
 
 /** Returns a small painted grid. */

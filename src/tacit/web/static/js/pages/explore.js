@@ -84,7 +84,7 @@ class ExplorePage {
     }
     switch (frame.type) {
       case "opened": this.opened(frame); break;
-      case "queued": if (!this.solver.points.length) this.solver.say("Waiting for others' work…"); break;
+      case "queued": if (!this.solver.points.length) this.solver.say("Waiting for other visitors…"); break;
       case "compiling": this.solver.say(`Compiling the game: ${frame.histories.toLocaleString("en")} histories`); break;
       case "point": if (!this.solver.points.length && !this.file) this.solver.say("Solving"); this.solver.add(frame); break;
       case "solved": this.over = true; this.running = false; this.solver.solved(frame); this.solver.setState("done"); this.view(); break;
@@ -115,7 +115,7 @@ class ExplorePage {
     this.patience = setTimeout(() => { if (this.running && !this.solver?.points.length) this.solver?.say("Preparing the solver. The first time takes a minute or two: it is compiled for this machine."); }, 4000);
   }
 
-  /** Starts, pauses or goes on. */
+  /** Starts, pauses or continues the solve. */
   toggle() {
     if (this.over) return;
     this.running = !this.running;
@@ -159,7 +159,7 @@ class ExplorePage {
     this.view();
   }
 
-  /** Shows another line of the same solve; returns whether it is one. @param {string[]} path @param {URLSearchParams} query */
+  /** Shows another line of the same solve. Returns false if the address names a different solve. @param {string[]} path @param {URLSearchParams} query */
   stay(path, query) {
     const place = readPlace(path, query);
     if (!this.solver || ["game", "file", "solver", "stop"].some((key) => /** @type {any} */ (place)[key] !== /** @type {any} */ (this.place)[key])) return false;

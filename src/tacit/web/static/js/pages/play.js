@@ -10,7 +10,7 @@ import { Sounds } from "../play/sounds.js";
 import { icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 
-const CALM = 420; // milliseconds for which a frame is shown before the next one, so that moves can be followed
+const CALM = 420; // the least time in milliseconds between two frames, so that moves can be followed
 
 /** @type {import("../main.js").Page} */
 export default function play(context) {
@@ -114,7 +114,7 @@ class PlayPage {
     } else this.take(frame);
   }
 
-  /** Shows the frames that wait, each for a moment. */
+  /** Shows the waiting frames, each for a moment. */
   drain() {
     clearTimeout(this.timer);
     while (this.frames.length) {

@@ -1,4 +1,4 @@
-// The Runs page: training curves of a folder of runs, live, several compared.
+// The Runs page: live training curves of the runs in a folder, with several to compare.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -62,7 +62,7 @@ class RunsPage {
     this.changed();
   }
 
-  /** Puts what is shown into the address, and draws it. */
+  /** Puts the current choices into the address and draws them. */
   changed() {
     const query = new URLSearchParams({ metric: this.metric, by: this.across });
     for (const name of this.chosen) query.append("run", name);

@@ -1,4 +1,4 @@
-// Beliefs, strategy and values at one public state, drawn.
+// Draws beliefs, strategy and values at one public state.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -9,13 +9,13 @@ export const ACTION_COLOURS = ["#8a94a0", "#3f8f6b", "#c8742f", "#b3473a", "#8a3
 
 /**
  * Draws what the opponent thinks at a public state.
- * @param {any} mind What the server says of it, or null.
- * @param {any} judged What the equilibrium does there, or null.
+ * @param {any} mind The server's data about it, or null.
+ * @param {any} judged The judgement of the decision, or null.
  * @param {any} [step] The step of the replay.
  */
 export function drawMind(mind, judged, step = null) {
-  if (!mind) return h("p.soft", {}, step?.actor === "over" ? "The hand is over: step back through it." : "It keeps no beliefs here.");
-  const who = mind.actor === "you" ? "You are to move" : "It is to move";
+  if (!mind) return h("p.soft", {}, step?.actor === "over" ? "The hand is over: step back through it." : "It has no beliefs here.");
+  const who = mind.actor === "you" ? "Your move" : "The opponent's move";
   return h("div.thoughts", {},
     h("p.small.soft", {}, who, mind.value === null ? "" : [". It thinks this is worth ", h("b.num", {}, signed(mind.value)), " to you."]),
     h("h3", {}, "It believes you hold"), mind.grid ? rangeGrid(mind, "yours") : beliefBars(mind),
@@ -24,7 +24,7 @@ export function drawMind(mind, judged, step = null) {
 }
 
 /**
- * Returns a private state as people write it: cards with their suits.
+ * Returns a private state in the usual notation: cards with their suits.
  * @param {string} name
  */
 function pretty(name) {
@@ -86,6 +86,6 @@ function mark(mind) {
 /** @param {any} judged */
 function drawJudgement(judged) {
   return h("div.judgement", {}, h("h3", {}, judged.title),
-    bars(judged.actions.map((/** @type {any} */ one) => ({ name: one.name, share: one.share, mark: one.taken, colour: one.taken ? "var(--warm)" : undefined, note: `${percent(one.share)}  ${signed(one.value)}` })), "how often the equilibrium plays each move, and what it is worth"),
+    bars(judged.actions.map((/** @type {any} */ one) => ({ name: one.name, share: one.share, mark: one.taken, colour: one.taken ? "var(--warm)" : undefined, note: `${percent(one.share)}  ${signed(one.value)}` })), "how often each move is played, and its value"),
     judged.cost === null ? null : h("p.cost", { class: judged.cost > judged.small ? "bad" : "good" }, judged.cost > judged.small ? ["Your move cost ", h("b.num", {}, signed(judged.cost).slice(1)), judged.unit ? ` ${judged.unit}` : ""] : "Your move cost nothing"));
 }

@@ -1,4 +1,4 @@
-// Goofspiel: prizes, who won them, and own cards to bid.
+// Goofspiel: prizes, their winners, and the reader's cards to bid.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -23,7 +23,7 @@ export function drawBids({ scene, over, fresh, names }) {
 }
 
 /**
- * Draws the own cards.
+ * Draws the reader's cards.
  * @param {SceneContext} context
  */
 export function bidChoices({ choices, act }) {

@@ -1,4 +1,4 @@
-// Tic-tac-toe and connect four: a board whose cells are the buttons.
+// Tic-tac-toe and connect four: a board whose cells are buttons.
 // @ts-check
 
 import { h, s } from "../dom.js";
@@ -6,7 +6,7 @@ import { h, s } from "../dom.js";
 /** @typedef {import("./scene.js").SceneContext} SceneContext */
 
 /**
- * Draws the board; where the reader may move, cells or columns are buttons.
+ * Draws the board; cells or columns where the reader may move are buttons.
  * @param {SceneContext} context
  */
 export function drawBoard({ scene, choices, act, fresh, names }) {

@@ -1,4 +1,4 @@
-// The dialog that chooses game, opponent and seat.
+// The dialog to choose game, opponent and seat.
 // @ts-check
 
 import { h } from "../dom.js";

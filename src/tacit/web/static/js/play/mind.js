@@ -23,7 +23,7 @@ export class MindPanel {
     this.list = h("div.past");
     this.history = h("details.history", { ontoggle: () => this.kept() }, h("summary", {}, "Earlier hands"), this.list);
     this.isPast = false;
-    /** @type {any[]} The steps of the hand that is replayed; empty while one is played. */
+    /** @type {any[]} The steps of the replayed hand; empty while a hand is being played. */
     this.steps = [];
     /** @type {any[] | null} */
     this.judgements = null;
@@ -45,7 +45,7 @@ export class MindPanel {
     this.place = 0;
     this.judgements = null;
     this.note = "";
-    show(this.body, h("p.soft", {}, "What it believes about your hand is shown when the hand ends. Training shows it as you play."));
+    show(this.body, h("p.soft", {}, "Its beliefs about your hand are shown when the hand ends. Training shows them as you play."));
   }
 
   /** @param {boolean} on */
@@ -84,7 +84,7 @@ export class MindPanel {
     this.draw();
   }
 
-  /** Asks for the list of earlier hands, where it is shown. */
+  /** Asks for the list of earlier hands, if the list is open. */
   kept() {
     if (/** @type {HTMLDetailsElement} */ (this.history).open) this.options.onHistory();
   }
@@ -115,7 +115,7 @@ export class MindPanel {
     this.go(frame.steps.length - 1);
   }
 
-  /** Goes back to the table as it is now. */
+  /** Goes back to the current table. */
   leavePast() {
     this.clear();
     this.options.onStep(null, false);
@@ -139,7 +139,7 @@ export class MindPanel {
   }
 
   /**
-   * Returns what a step is, in words.
+   * Returns a step in words.
    * @param {number} place
    */
   words(place) {
@@ -149,7 +149,7 @@ export class MindPanel {
     return `Step ${place + 1} of ${this.steps.length}: ${who} ${step.taken === null ? "moved" : `chose ${step.taken}`}.`;
   }
 
-  /** Returns what the hand says as a whole: the person's moves by what they cost. */
+  /** Returns a summary of the hand: the cost of each of the reader's moves. */
   summary() {
     const judged = (this.judgements ?? []).map((one, place) => ({ one, place })).filter(({ one }) => one && one.cost !== null);
     if (!judged.length) return h("p.soft", {}, "Step back through the hand to see what it believed.");
@@ -169,7 +169,7 @@ export class MindPanel {
     const hadFocus = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
     show(this.body,
       h("div.stepper", {}, h("button.btn.quiet", { type: "button", "aria-label": "step back", disabled: place === 0, onclick: () => this.go(place - 1) }, "‹"), slider,
-        h("button.btn.quiet", { type: "button", "aria-label": "step on", disabled: place === steps.length - 1, onclick: () => this.go(place + 1) }, "›")),
+        h("button.btn.quiet", { type: "button", "aria-label": "step forward", disabled: place === steps.length - 1, onclick: () => this.go(place + 1) }, "›")),
       h("p.small.soft", {}, this.words(place)),
       place === steps.length - 1 ? this.summary() : drawMind(step.mind, this.judgements?.[place] ?? null, step),
       this.note ? h("p.small.soft", {}, this.note) : null);

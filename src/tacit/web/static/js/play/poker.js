@@ -1,4 +1,4 @@
-// The poker table: cards, board, bets, pot; and the buttons to bet.
+// The poker table: cards, board, bets, pot, and the buttons to act.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -46,7 +46,7 @@ function bet(amount, unit, label, fresh) {
 }
 
 /**
- * Draws the buttons of a poker game: fold, call, and bets of the menu or of any size.
+ * Draws the buttons of a poker game: fold, call, and bets from the menu or of any size.
  * @param {SceneContext} context
  */
 export function pokerChoices({ choices, sizes, scene, act, say }) {

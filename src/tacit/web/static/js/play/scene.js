@@ -1,4 +1,4 @@
-// Which drawing suits a scene.
+// Chooses the drawing that suits a scene.
 // @ts-check
 
 import { bidChoices, drawBids } from "./bids.js";
@@ -9,14 +9,14 @@ import { drawText, textChoices } from "./text.js";
 
 /** @typedef {{action: number, label: string}} Choice */
 /**
- * What a drawing is given.
+ * The arguments of a drawing.
  * @typedef {object} SceneContext
  * @property {any} scene What the seat sees (docs/web.md).
- * @property {Choice[]} choices What the reader may do; empty where there is nothing to do.
- * @property {any} sizes Bets that may be made freely, or null.
+ * @property {Choice[]} choices The reader's legal moves; empty if there are none.
+ * @property {any} sizes The range of free bet sizes, or null.
  * @property {{payoff: number, held: any} | null} over How the hand ended.
- * @property {{it: string}} names What the opponent is called.
- * @property {(key: string) => boolean} fresh Returns whether a thing was not there before.
+ * @property {{it: string}} names The opponent's name.
+ * @property {(key: string) => boolean} fresh Returns whether a thing is new in this frame.
  * @property {(action: number) => void} act
  * @property {(words: string) => void} say
  */

@@ -1,4 +1,4 @@
-// The running score, with the luck-adjusted one beside it.
+// The running score, beside the luck-adjusted one.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -12,7 +12,7 @@ export class ScoreBox {
     this.hands = h("span.small.soft", {}, "no hands yet");
     this.element = h("section.panel.score", { "aria-label": "Score" },
       h("div.figures", {}, h("div", {}, h("span.small.soft", {}, "You are"), this.total, this.hands),
-        h("div", {}, h("span.small.soft", { title: "what the same decisions win on average: AIVAT takes the luck of the deal out" }, "Luck removed"), this.adjusted, h("span.small.soft", {}, "AIVAT"))),
+        h("div", {}, h("span.small.soft", { title: "what the same decisions win on average: AIVAT removes the luck of the deal" }, "Luck removed"), this.adjusted, h("span.small.soft", {}, "AIVAT"))),
       this.note);
   }
 

@@ -1,4 +1,4 @@
-// The table: the scene, the choices below it, how a hand ended, and the opponent's thinking.
+// The table: the scene, the choices below it, the result of a hand, and the opponent's thinking.
 // @ts-check
 
 import { h, show } from "../dom.js";
@@ -26,7 +26,7 @@ export class TableView {
   /**
    * Shows that something is being prepared.
    * @param {string} text
-   * @param {number | null} [done] How much of it is done, 0 to 1.
+   * @param {number | null} [done] How much is done, 0 to 1.
    */
   wait(text, done = null) {
     this.frame = null;
@@ -73,7 +73,7 @@ export class TableView {
   }
 
   /**
-   * Returns the words of a line of the log as the reader says them.
+   * Returns the text of a line of the log from the reader's point of view.
    * @param {any} frame
    * @param {string} text
    */
@@ -108,15 +108,15 @@ export class TableView {
     for (const button of this.element.querySelectorAll("button.choice, .nextbtn, .bar-actions input")) /** @type {HTMLButtonElement} */ (button).disabled = true;
   }
 
-  /** Enables them again, after a mistake. */
+  /** Enables the choices again, after an error. */
   thaw() {
     if (this.frame) this.draw(this.frame);
   }
 
   /**
-   * Shows a step of a finished hand; null goes back to the table as it is now.
+   * Shows a step of a finished hand; null goes back to the current table.
    * @param {any} step
-   * @param {boolean} [past] Whether it is of an earlier hand.
+   * @param {boolean} [past] Whether the step belongs to an earlier hand.
    */
   replay(step, past = false) {
     this.isPast = Boolean(step && past);
@@ -126,7 +126,7 @@ export class TableView {
   }
 
   /**
-   * Follows a key; returns whether it meant something.
+   * Acts on a key. Returns whether the key meant something.
    * @param {KeyboardEvent} event
    */
   key(event) {
@@ -143,7 +143,7 @@ export class TableView {
 }
 
 /**
- * Moves the focus between buttons by arrow keys, by where they are on the screen.
+ * Moves the focus between buttons with arrow keys, by their position on the screen. Returns whether the key meant something.
  * @param {HTMLButtonElement[]} buttons
  * @param {string} key
  */

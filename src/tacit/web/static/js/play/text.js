@@ -1,4 +1,4 @@
-// Any other game: what it says of itself, and a button for each action.
+// Any other game: its observations or drawing as text, and a button for each action.
 // @ts-check
 
 import { h } from "../dom.js";
@@ -6,7 +6,7 @@ import { h } from "../dom.js";
 /** @typedef {import("./scene.js").SceneContext} SceneContext */
 
 /**
- * Draws what is known.
+ * Draws what the reader knows.
  * @param {SceneContext} context
  */
 export function drawText({ scene, over, names }) {

@@ -1,12 +1,12 @@
-// Reads the folder of runs again and again: the list, and the new epochs of the runs that are shown.
+// Reads the folder of runs regularly: the list, and the new epochs of the runs that are shown.
 // @ts-check
 
 /** @typedef {{folder: string, runs: any[], epochs: Map<string, Record<string, any>[]>}} RunsState */
 
-const PAUSE = 2000; // milliseconds between two looks
+const PAUSE = 2000; // milliseconds between two reads
 
 export class RunReader {
-  /** @param {(state: RunsState) => void} tell Called after every look that found something new. */
+  /** @param {(state: RunsState) => void} tell Called after every read that found something new. */
   constructor(tell) {
     this.tell = tell;
     /** @type {Map<string, {next: number, epochs: Record<string, any>[]}>} */
@@ -37,7 +37,7 @@ export class RunReader {
     try {
       if (!document.hidden) await this.lookOnce();
     } catch {
-      // The server is away; the next look may find it.
+      // The server cannot be reached; the next read may succeed.
     }
     this.looking = false;
     if (this.stopped) return;

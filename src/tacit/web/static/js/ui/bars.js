@@ -1,10 +1,10 @@
-// Horizontal bars: shares of names, such as beliefs over hands or how often actions are played.
+// Horizontal bars of named shares, such as beliefs over hands or action frequencies.
 // @ts-check
 
 import { h } from "../dom.js";
 
 /**
- * Returns a share as people write it.
+ * Returns a share in percent.
  * @param {number | null} share
  */
 export function percent(share) {
@@ -29,7 +29,7 @@ export function signed(value) {
  * Returns bars.
  * @param {{name: string | Node, share: number | null, mark?: boolean, colour?: string, note?: string}[]} rows
  * @param {string} label What the bars show, for screen readers.
- * @param {{relative?: boolean}} [options] relative: the longest bar is as long as the track.
+ * @param {{relative?: boolean}} [options] relative: the longest bar fills the track.
  */
 export function bars(rows, label, { relative = false } = {}) {
   const most = relative ? Math.max(1e-9, ...rows.map((row) => row.share ?? 0)) : 1;

@@ -1,4 +1,4 @@
-// Playing cards, drawn.
+// Drawings of playing cards.
 // @ts-check
 
 import { h, s } from "../dom.js";
@@ -13,7 +13,7 @@ const RANKS = { A: "ace", K: "king", Q: "queen", J: "jack", T: "ten" };
 
 /**
  * Returns a card's name in words: "king of hearts".
- * @param {string} card "Kh", or "K" where there are no suits.
+ * @param {string} card "Kh", or "K" if the deck has no suits.
  */
 export function cardName(card) {
   const rank = /** @type {Record<string, string>} */ (RANKS)[card[0]] ?? card[0];
@@ -24,7 +24,7 @@ export function cardName(card) {
 /**
  * Returns a card, face up.
  * @param {string} card "Kh", "K" or a number.
- * @param {{fresh?: boolean, dim?: boolean, win?: boolean}} [options] fresh: it was dealt just now.
+ * @param {{fresh?: boolean, dim?: boolean, win?: boolean}} [options] fresh: the card has just been dealt.
  */
 export function faceCard(card, { fresh = false, dim = false, win = false } = {}) {
   const suit = /** @type {Record<string, {path: string}>} */ (SUITS)[card[1]];
@@ -51,7 +51,7 @@ export function backCard({ fresh = false } = {}) {
     s("svg", { x: 5, y: 5, width: 50, height: 74, viewBox: "5 5 50 74" }, s("rect", { x: 5, y: 5, width: 50, height: 74, rx: 4, class: "ground" }), s("g", { class: "lines" }, lines)));
 }
 
-/** Returns the place of a card that has not come yet. */
+/** Returns an empty place for a card that is still to come. */
 export function noCard() {
   return h("div.card.none", { "aria-hidden": "true" });
 }

@@ -1,10 +1,10 @@
-// Chips: stacks for amounts.
+// Stacks of chips that show amounts.
 // @ts-check
 
 import { h, s } from "../dom.js";
 
 /**
- * Returns an amount as people write it.
+ * Returns an amount with commas between thousands.
  * @param {number} amount
  */
 export function count(amount) {
@@ -14,7 +14,7 @@ export function count(amount) {
 /**
  * Returns a stack of chips with its amount.
  * @param {number} amount
- * @param {number} unit The ante or big blind: how high a stack is depends on it.
+ * @param {number} unit The ante or big blind, which scales the height of the stack.
  * @param {string} label What the stack is, for screen readers.
  * @param {{fresh?: boolean}} [options]
  */

@@ -12,7 +12,7 @@ const PIPS = {
  * Returns a die.
  * @param {number} face
  * @param {{fresh?: boolean, wild?: boolean, win?: boolean, label?: string}} [options] wild: it counts for every face; an empty
- *   label hides it from screen readers, where the control around it has a name.
+ *   label hides it from screen readers, for use inside a control with its own name.
  */
 export function die(face, { fresh = false, wild = false, win = false, label } = {}) {
   const pips = /** @type {Record<number, number[][]>} */ (PIPS)[face];
@@ -22,7 +22,7 @@ export function die(face, { fresh = false, wild = false, win = false, label } = 
       : s("text", { x: 20, y: 27, "text-anchor": "middle", class: "pip" }, face));
 }
 
-/** Returns a die that nobody but its owner sees. */
+/** Returns a die that only its owner can see. */
 export function hiddenDie() {
   return s("svg", { viewBox: "0 0 40 40", class: "die hiddendie", role: "img", "aria-label": "hidden die" },
     s("rect", { x: 1.5, y: 1.5, width: 37, height: 37, rx: 8, class: "paper" }),

@@ -30,8 +30,8 @@ export function cellOf(first, second) {
 /**
  * @typedef {object} Cell
  * @property {number} height How much of the cell is filled, 0 to 1.
- * @property {{share: number, colour: string}[]} [parts] Colours from left to right; the accent where missing.
- * @property {string} [title] What is shown when the reader points at it.
+ * @property {{share: number, colour: string}[]} [parts] Colours from left to right; the accent colour if missing.
+ * @property {string} [title] The text shown when the reader points at the cell.
  */
 
 /**

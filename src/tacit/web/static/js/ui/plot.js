@@ -1,4 +1,4 @@
-// Curves by hand: SVG with linear or logarithmic axes, a cross-hair for pointers and arrow keys.
+// Plots of curves as SVG, with linear or logarithmic axes and a cross-hair for pointers and arrow keys.
 // @ts-check
 
 import { h, s, show } from "../dom.js";
@@ -12,7 +12,7 @@ export const CURVE_COLOURS = ["var(--curve-1)", "var(--curve-2)", "var(--curve-3
 const EDGE = { left: 52, right: 14, top: 10, bottom: 34 };
 
 /**
- * Returns a number in few letters: 0.0012, 1.5k, 3e-7.
+ * Returns a short text of a number: 0.0012, 1.5k, 3e-7.
  * @param {number} value
  */
 export function short(value) {
@@ -25,7 +25,7 @@ export function short(value) {
 }
 
 /**
- * Returns places for ticks between two values.
+ * Returns positions of ticks between two values.
  * @param {number} low @param {number} high @param {boolean} log @param {number} most
  */
 export function ticks(low, high, log, most) {
@@ -136,7 +136,7 @@ export class Plot {
     this.showAt(Math.max(0, Math.min(last, to)));
   }
 
-  /** @param {number} number Of a place on the x axis. */
+  /** @param {number} number The index of a place on the x axis. */
   showAt(number) {
     const { places, data, guide } = this;
     if (!places || !data || !guide) return;
@@ -153,7 +153,7 @@ export class Plot {
   }
 }
 
-/** Returns the point nearest to a place, None where it is far away. @param {[number, number][]} points @param {number} value @param {(where: number) => number} across */
+/** Returns the point nearest to a place, or null if all are far away. @param {[number, number][]} points @param {number} value @param {(where: number) => number} across */
 function closest(points, value, across) {
   let best = null;
   let least = 30;
@@ -179,7 +179,7 @@ function scale(value, low, high, log) {
   return log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }
 
-/** Says in words what a plot shows. @param {PlotData} data @param {Series[]} curves */
+/** Returns a description of a plot in words. @param {PlotData} data @param {Series[]} curves */
 function describe(data, curves) {
   return curves.filter((one) => one.points.length).map((one) => {
     const [first, last] = [one.points[0], one.points[one.points.length - 1]];

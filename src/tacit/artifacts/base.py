@@ -136,7 +136,7 @@ class Artifact(ABC):
 
     def policy(self) -> HandPolicy:
         """Returns its strategy for every hold'em hand; raises a `TacitError` if that is not known."""
-        raise TacitError(f"what {self.name} does with every hand is not known")
+        raise TacitError(f"the strategy of {self.name} for every hand is not known")
 
     def strategy(self) -> Strategy:
         """Returns its strategy as a table of probabilities; raises a `TacitError` if it has none."""

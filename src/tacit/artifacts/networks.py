@@ -192,7 +192,7 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     def _require_compiled(self) -> None:
         if not self._space.compiled:
-            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+            raise TacitError(f"{self.game} is too large for a table of the strategy of {self.name}")
 
     def _way(
         self,
@@ -213,7 +213,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         if playthroughs is not None and safety != SAMPLED:
             raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
         if expansions is not None and device != "cpu":
-            raise TacitError("growing trees where something is hidden are searched on a cpu: leave out --device")
+            raise TacitError("in games with hidden information, growing trees run on the cpu: leave out --device")
         count = (playthroughs or PLAYTHROUGHS) if safety == SAMPLED else None
         defaults = self.judged_search()
         return _Way(solver or defaults[0], iterations or defaults[1], safety, expansions, count, device, seed)

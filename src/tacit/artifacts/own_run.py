@@ -74,7 +74,7 @@ class OwnRunArtifact(Artifact):
         """Returns its search's strategy for the whole game, averaged over playthroughs."""
         search = self._search(None, None)
         if not search.space.compiled:
-            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+            raise TacitError(f"{self.game} is too large for a table of the strategy of {self.name}")
         return search.space.tree.strategy(playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(0)))
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:

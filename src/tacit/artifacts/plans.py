@@ -141,5 +141,7 @@ def known_policy(artifact: Artifact, options: SearchOptions) -> HandPolicy:
     """
     policy = policy_of(artifact.agent(np.random.default_rng(0), options))
     if policy is None:
-        raise TacitError(f"what {artifact.name} does with every hand is not known where it draws: choose --safety unsafe")
+        raise TacitError(
+            f"{artifact.name} draws iterations, so its strategy for every hand is not known: choose --safety unsafe"
+        )
     return policy

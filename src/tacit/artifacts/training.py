@@ -116,7 +116,7 @@ def train(
     passing = TemporaryDirectory(prefix="tacit-run-") if run is None else None
     folder: RunFolder[Any, Any] = RunFolder(Path(passing.name if passing else run or ""), known)
     if folder.holds_run() != resume:
-        wrong = "has no run to go on with" if resume else "holds a run: add resume=True, or choose another"
+        wrong = "has no run to resume" if resume else "holds a run: add resume=True, or choose another"
         raise TacitError(f"{folder.path} {wrong}")
     if time_limit is not None and not time_limit > 0:
         raise TacitError(f"time_limit must be positive, not {time_limit}")

@@ -182,7 +182,7 @@ QUESTIONS = (
     Question("iterations", "iterations", "a solve of dice 1x4f", 1, 0, lambda: (64, 256, 1024, 4096, 16384), _iterations),
     Question("game size", "infostates", "an iteration on dice 1x3f to 1x7f", 1, 1, lambda: (3, 4, 5, 6, 7), _game_size),
     Question(
-        "private states", "cards", "an iteration on Kuhn poker with so many cards", 2, 2,
+        "private states", "cards", "an iteration on Kuhn poker with this many cards", 2, 2,
         lambda: (3, 6, 12, 24, 48, 96, 192), _private_states,
     ),
     Question(

@@ -159,7 +159,7 @@ class ManyRuns:
                     bars.update(task, note=", ".join(working))
             except KeyboardInterrupt:
                 bars.console.print("stopping after these epochs")
-                raise StoppedError(f"all is kept; go on with: {self.again()}") from None
+                raise StoppedError(f"everything is kept; resume with: {self.again()}") from None
             finally:
                 for process in working.values():
                     assert process.stdin is not None
@@ -231,7 +231,7 @@ def show_many(report: dict[str, Any], as_json: bool, again: str, game: str) -> N
     else:
         _print_table(report)
         if not report["finished"]:
-            print_lines(f"go on: {again}")
+            print_lines(f"to continue: {again}")
         print_lines(f"play against one: {program()} play {shlex.quote(game)} --agent {_first(report)}")
         if report["plot"] is not None:
             print_lines(f"learning curves: {report['plot']}")

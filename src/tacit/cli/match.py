@@ -95,7 +95,7 @@ def match(
     report = result.as_dict()
     print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})
     if result.interrupted:
-        raise StoppedError("by Ctrl-C" + (f"; what was played is kept in {save}" if save else ""))
+        raise StoppedError("by Ctrl-C" + (f"; the hands played are kept in {save}" if save else ""))
 
 
 def _entries(deal: Deal) -> Iterator[dict[str, Any]]:

@@ -52,7 +52,7 @@ class OwnLook(Look):
         if report["exploitability"] is not None:
             kind = f" ({report['kind']})" if report["kind"] else ""
             lines.append(f"exploitability {report['exploitability']:.4f}{kind}")
-        return [*lines, f"judge it again: {program()} evaluate {shlex.quote(report['run'])}"]
+        return [*lines, f"evaluate it again: {program()} evaluate {shlex.quote(report['run'])}"]
 
 
 def _loss(now: Metrics) -> float:

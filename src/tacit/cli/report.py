@@ -81,7 +81,7 @@ def report(
         else:
             _print(summary, plays, [path for path in (table, plot) if path is not None])
     if stopped:
-        kept = f"what is done is kept in {table}, and the same command goes on" if table else "use --csv to keep them"
+        kept = f"finished boards are kept in {table}, and the same command continues" if table else "use --csv to keep them"
         raise StoppedError(f"by Ctrl-C after {len(plays)} of {len(opened.boards)} boards; {kept}")
 
 

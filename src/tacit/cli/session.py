@@ -72,19 +72,19 @@ def run_session(
     try:
         last, stopped = train_live(trainer, folder, look, name, limit, on_epoch, engine)
     except KeyboardInterrupt:  # the second Ctrl-C: the epoch is not finished
-        raise StoppedError(f"at once; go on {_where(folder)} with: {again}") from None
+        raise StoppedError(f"at once; resume {_where(folder)} with: {again}") from None
     except OSError as error:
         problem = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
-        raise TacitError(f"{problem}; go on {_where(folder)} with: {again}") from None
+        raise TacitError(f"{problem}; resume {_where(folder)} with: {again}") from None
     except DivergedError as error:
-        again = f", or go on from it with: {again}" if folder.checkpoints() else ""
-        raise DivergedError(f"{error}; begin a new run with that{again}") from None
+        again = f", or resume from it with: {again}" if folder.checkpoints() else ""
+        raise DivergedError(f"{error}; start a new run with that{again}") from None
     except RunLostError:  # there is nothing to resume
         raise
     except TacitError as error:
-        raise TacitError(f"{error}; go on {_where(folder)} with: {again}") from None
+        raise TacitError(f"{error}; resume {_where(folder)} with: {again}") from None
     if stopped:
-        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; resume with: {again}")
     evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
     if evaluated:
         look.draw(evaluated, str(trainer.game), look.published(trainer), folder.curve)

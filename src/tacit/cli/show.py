@@ -168,4 +168,4 @@ def _print(artifact: Artifact, views: StrategyViews, node: NodeView | None) -> N
     longer = (f"{node.line} / {step}" if node.line else step for step in steps)
     further = next((line for line in longer if tree.actor_at(tree.find(line)) >= 0), None)
     example = "" if further is None else f"  ({program()} show {shlex.quote(artifact.name)} --at {shlex.quote(further)})"
-    print_lines("", f"goes on with: {', '.join(steps)}{more}{example}")
+    print_lines("", f"next steps: {', '.join(steps)}{more}{example}")

@@ -76,7 +76,7 @@ def slumbot(
     journal = Journal(out, resume=resume)
     if not journal.path.stat().st_size:
         journal.write({"agent": agent, "game": str(rules), "url": url, "seed": seed})
-    kept = what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}; go on with --resume")
+    kept = what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}; continue with --resume")
     with kept, progress_monitor() as monitor:
         while score.hands < hands:
             monitor.step(f"{player.name} - slumbot", score.hands, hands, "hands", score.brief)

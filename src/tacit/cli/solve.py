@@ -164,7 +164,7 @@ def solve(
     if problems:
         raise TacitError("; ".join(problems))
     if result.interrupted:
-        raise StoppedError("by Ctrl-C" + (f"; what was reached is kept in {save}" if save else ""))
+        raise StoppedError("by Ctrl-C" + (f"; the result so far is kept in {save}" if save else ""))
 
 
 def _refuse_for_search(whole: dict[str, Any], computing: dict[str, Any], shown: dict[str, Any]) -> None:
@@ -265,7 +265,7 @@ def _print(result: SolveResult, show: int, at: str | None, files: list[Path]) ->
     beside = f"  ({source}: {known.value:.10g}, {known.source})" if known else ""
     table.add_row("value", f"{result.value:.10g} for the first player{beside}")
     units = "".join(f"{number:.3g} {name.replace('percent_of_', '% of the ')}, " for name, number in result.in_units.items())
-    bound = "; nobody deviates where play is locked" if result.locks else ""
+    bound = "; best responses obey the locks" if result.locks else ""
     table.add_row("exploitability", f"{result.exploitability:.4g}  ({units}exact; NashConv {result.nash_conv:.4g}{bound})")
     for lock in result.locks:
         table.add_row("locked", str(lock))

@@ -208,7 +208,7 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, pla
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
         elif trainer.epoch:
-            logger().print(f"going on after epoch {trainer.epoch}")
+            logger().print(f"resuming after epoch {trainer.epoch}")
         elif request.resume:
             logger().print("no checkpoint yet: starting again")
         if weights is not None:
@@ -249,7 +249,7 @@ def _prepared(
         check_generates(system)
     folder = RunFolder(run, system)
     if folder.holds_run() != resume:
-        raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
+        raise TacitError(f"{run} {'has no run to resume' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", request.device)
     config = configure(folder, resume, request.preset, request.pairs, request.seed)
     weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
@@ -276,7 +276,7 @@ def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json:
     if (request.run / "config.json").exists():
         raise TacitError(f"{request.run} holds a single run: choose another folder")
     if known is None and request.resume:
-        raise TacitError(f"{request.run} has no runs to go on with")
+        raise TacitError(f"{request.run} has no runs to resume")
     if known is not None and not request.resume:
         raise TacitError(f"{request.run} holds several runs: add --resume, or choose another")
     plan = RunPlan(
@@ -325,7 +325,7 @@ def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
     print_lines(
         *look.lines(report),
         *crew_lines(report),
-        *([] if report["finished"] else [f"go on: {again}"]),
+        *([] if report["finished"] else [f"to continue: {again}"]),
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",
     )

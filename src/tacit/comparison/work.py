@@ -148,6 +148,6 @@ def _require_figure(name: str, game: AnyGame, metrics: Any) -> Any:
     """
     if getattr(metrics, "exploitability", None) is None:
         raise TacitError(
-            f"{name} cannot be judged by exploitability on {game}: train it, then use tacit evaluate or tacit match"
+            f"{name} cannot be evaluated by exploitability on {game}: train it, then use tacit evaluate or tacit match"
         )
     return metrics

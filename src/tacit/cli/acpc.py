@@ -91,7 +91,7 @@ def dealer(
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Deal a match between two programs that connect, this one or others.
+    """Deal a match between any two programs that connect.
 
     A raise that is too small or too large becomes the nearest legal one, any other illegal action a call. If a player leaves
     or takes too long, the match ends with exit code 2; the hands played until then are in the results. The same seed deals

@@ -50,7 +50,9 @@ SearchTimeOption = Annotated[
 ]
 WorkersOption = Annotated[
     int,
-    typer.Option("--workers", min=1, max=1_024, help="Processes that play, with one thread each; results do not depend on it."),
+    typer.Option(
+        "--workers", min=1, max=1_024, help="Processes that play, with one thread each; their number does not change results."
+    ),
 ]
 EngineOption = Annotated[
     str | None, typer.Option("--engine", help="Where --workers run: local (on this machine) or ray. [default: local]")

@@ -32,7 +32,7 @@ def evaluate(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="exploitability or network-error; in hold'em also lbr or aivat; for NFSP in limit hold'em also win-rates. "
+            help="What to measure: exploitability, network-error; in hold'em lbr, aivat; for NFSP in limit hold'em win-rates. "
             "[default: exploitability; for NFSP in limit hold'em win-rates]"
         ),
     ] = None,

@@ -39,7 +39,9 @@ def match(
     ],
     second: Annotated[str, typer.Argument(metavar="B", help="The other agent, likewise.")],
     game: Annotated[str | None, typer.Option(help="The game, as in `tacit games`. [default: that of A or B]")] = None,
-    hands: Annotated[int, typer.Option(min=1, max=MOST_HANDS, help="Games to play, made even with --duplicate.")] = 1_000,
+    hands: Annotated[
+        int, typer.Option(min=1, max=MOST_HANDS, help="Games to play; --duplicate rounds up to an even number.")
+    ] = 1_000,
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
     aivat: Annotated[bool, typer.Option("--aivat", help="Reduce luck by AIVAT; one agent's strategy must be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,

@@ -44,8 +44,8 @@ def play(
     agent: Annotated[
         str,
         typer.Option(
-            help="Your opponent: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, a bot, or default: "
-            "a pretrained agent for the game, else a quick solve of it."
+            help="Your opponent: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, a bot, or default "
+            "(the best one available for the game, if need be a quick solve)."
         ),
     ] = "default",
     seat: Annotated[str, typer.Option(help="Your seat: 0 (first), 1 or random.")] = "random",

@@ -150,7 +150,7 @@ def prune(
     folders: RunsArgument,
     keep: Annotated[int, typer.Option(min=0, help="How many of the latest evaluated networks to keep.")],
     checkpoint: Annotated[
-        bool, typer.Option("--checkpoint", help="Also what only --resume needs: the run can still play, but not train on.")
+        bool, typer.Option("--checkpoint", help="Also what only --resume needs: the run can still play, but not be resumed.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Remove the files; without this, only list them.")] = False,
     as_json: JsonOption = False,

@@ -47,7 +47,7 @@ def solve(
     target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     depth: Annotated[
-        str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`; not the whole game.")
+        str | None, typer.Option(help="Solve by search that looks this many actions ahead, or to the end of the `round`.")
     ] = None,
     leaf: Annotated[
         str | None,

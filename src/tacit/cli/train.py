@@ -55,7 +55,7 @@ def train(
     workers: Annotated[
         int,
         typer.Option(
-            min=1, max=1_024, help="Processes: for --engine those that generate, for --seeds and sweeps runs at once."
+            min=1, max=1_024, help="Processes: with --engine those that generate, with --seeds or a sweep the runs at once."
         ),
     ] = 1,
     engine: Annotated[

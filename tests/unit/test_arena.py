@@ -350,4 +350,4 @@ def test_a_match_that_is_stopped_keeps_what_was_played(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert report["interrupted"] is True
     assert report["hands"] == len(path.read_text().splitlines()) > 20
-    assert "by Ctrl-C; what was played is kept in" in err.splitlines()[-1]  # kernels may have been compiled before
+    assert "by Ctrl-C; the hands played are kept in" in err.splitlines()[-1]  # kernels may have been compiled before

@@ -248,8 +248,8 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (lambda _: tacit.SearchOptions(iterations=0), "at least one iteration, not 0"),
     (lambda _: tacit.open("pot-odds", RIVER).evaluate("aivat"), "aivat needs the hands: --results FILE"),
     (lambda _: tacit.open("pot-odds", RIVER).evaluate("lbr", workers=2), r"tacit.evaluate\(NAME, workers=N\) shares the work"),
-    (lambda named: tacit.open(named["kuhn"]).policy(), "is no solve of hold'em over hands"),
-    (lambda named: tacit.open(named["rebel"]).policy(), "what .* does with every hand is not known"),
+    (lambda named: tacit.open(named["kuhn"]).policy(), "is not a solve of hold'em over hands"),
+    (lambda named: tacit.open(named["rebel"]).policy(), "the strategy of .* for every hand is not known"),
     (lambda named: tacit.open("always-call", "kuhn_poker").strategy(), "does not play by a table"),
     (lambda named: tacit.open(named["nfsp"]).leaf(None), "has no value network"),  # type: ignore[arg-type]
     (

@@ -145,7 +145,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert report["win_rates"]["pot-odds"]["interval"][0] < report["win_rates"]["pot-odds"]["mbb_per_hand"]
     more = tacit("train", "blueprint", GAME, "--run", run, "--resume", "--set", "epochs=4")
     assert more.returncode == 0, more.stderr
-    assert "going on after epoch 3" in more.stderr
+    assert "resuming after epoch 3" in more.stderr
     judged = json.loads(tacit("evaluate", run, "--json").stdout)
     assert (judged["metric"], judged["kind"], judged["game"]) == ("exploitability", "exact", str(load_game(GAME)))
     match = json.loads(tacit("match", run, "pot-odds", "--game", GAME, "--hands", "20", "--aivat", "--json").stdout)

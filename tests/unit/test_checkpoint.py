@@ -266,5 +266,5 @@ def test_a_network_that_names_no_system_is_refused(tmp_path: Path) -> None:
     """Found by fuzzing."""
     file = tmp_path / "network.safetensors"
     save_tensors(file, {"b": torch.zeros(2)}, {"system": "mine", "own_system": "nobody", "game": "kuhn_poker"})
-    with pytest.raises(TacitError, match=r"says that 'nobody' trained it, which is no FILE\.py:SYSTEM"):
+    with pytest.raises(TacitError, match=r"says that 'nobody' trained it, which is not a FILE\.py:SYSTEM"):
         artifacts.open(str(file))

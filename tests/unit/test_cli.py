@@ -70,7 +70,7 @@ ROOT = Path(__file__).parents[2]
         (("train", "rebel", "kuhn_poker", "--run", "r", "--time-limit", "0s"), "must be positive and finite"),
         (("train", "rebel", "kuhn_poker", "--run", "r", "--set", "hidden=99999999999"), "does not fit into memory"),
         (("evaluate", "pretrained:liars_dice_1x4f", "--playthroughs", "9" * 30), "--playthroughs"),
-        (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to go on with"),
+        (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to resume"),
         (("train", "rebel", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("train", "sog", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("train", "sog", "pot_limit_leduc", "--run", "r", "--set", "solver=fp"), "re-solving matches regrets"),
@@ -192,7 +192,7 @@ def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert json.loads(out)["interrupted"] is True
-    assert f"what was reached is kept in {save}" in err.decode()
+    assert f"the result so far is kept in {save}" in err.decode()
 
 
 def test_stopping_while_a_game_is_compiled_says_so() -> None:

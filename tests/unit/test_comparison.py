@@ -118,7 +118,8 @@ def test_a_system_that_cannot_be_judged_or_diverges_says_so(monkeypatch: pytest.
     run = run_system("slow", load_game(KUHN), 5.0, seed=7, clock=ticking)
     assert run.marks == ()
     assert (
-        run.refused == "slow cannot be judged by exploitability on kuhn_poker: train it, then use tacit evaluate or tacit match"
+        run.refused
+        == "slow cannot be evaluated by exploitability on kuhn_poker: train it, then use tacit evaluate or tacit match"
     )
 
     def diverges(_: int) -> float:

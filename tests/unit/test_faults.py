@@ -62,7 +62,7 @@ def assert_goes_on(folder: RunFolder[Any, Any]) -> None:
     assert all(map(is_whole, folder.checkpoints().values()))
     ran = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume", "--set", f"epochs={kept + 3}", "--json")
     assert ran.returncode == 0, ran.stderr
-    assert f"going on after epoch {kept}" in ran.stderr
+    assert f"resuming after epoch {kept}" in ran.stderr
     assert json.loads(ran.stdout)["epoch"] == kept + 3
     assert [line.epoch for line in folder.history()] == list(range(1, kept + 4))
     assert not list(folder.path.rglob("*.tmp"))
@@ -74,7 +74,7 @@ def test_a_full_disk_stops_a_run_in_one_line_and_it_goes_on_once_there_is_room(d
     disk.fill()
     last = ended_with(process)
     assert last.startswith("tacit: cannot write ")
-    assert ": No space left on device; go on from the last checkpoint with: " in last
+    assert ": No space left on device; resume from the last checkpoint with: " in last
     assert last.endswith(f"train rebel kuhn_poker --run {folder.path} --resume")
     kept = folder.checkpoint_epoch()
     ran = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume")
@@ -114,7 +114,7 @@ def test_a_limit_on_the_size_of_files_stops_a_run_in_one_line(tmp_path: Path) ->
     )
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
     assert ran.returncode == 2, ran.stderr
-    assert ": File too large; go on from the last checkpoint with: " in ran.stderr.splitlines()[-1]
+    assert ": File too large; resume from the last checkpoint with: " in ran.stderr.splitlines()[-1]
     assert_goes_on(folder)
 
 
@@ -246,5 +246,5 @@ def test_a_run_that_diverges_says_what_is_kept_and_how_to_go_on(tmp_path: Path) 
     process = start_training(folder.path, "kuhn_poker", *LONG, "--set", "learning_rate=1e30")
     last = ended_with(process)
     assert "no longer numbers: lower" in last or "the loss became nan: lower" in last
-    assert last.endswith("; there is no checkpoint yet; begin a new run with that")
+    assert last.endswith("; there is no checkpoint yet; start a new run with that")
     assert not folder.network.exists()

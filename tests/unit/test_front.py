@@ -100,10 +100,10 @@ def test_a_run_is_trained_opened_and_continued(tmp_path: Path) -> None:
     assert [now.epoch for now in more.history] == [1, 2]
     for wrong, message in (
         ({}, "holds a run: add resume=True"),
-        ({"run": tmp_path / "none", "resume": True}, "has no run to go on with"),
+        ({"run": tmp_path / "none", "resume": True}, "has no run to resume"),
         ({"run": tmp_path / "new", "preset": "huge"}, "unknown preset 'huge'"),
         ({"run": tmp_path / "new", "colour": 3}, "unknown setting 'colour'"),
-        ({"run": tmp_path / "new", "time_limit": 0.0}, "0.0 seconds are none"),
+        ({"run": tmp_path / "new", "time_limit": 0.0}, "time_limit must be positive, not 0.0"),
         ({"run": tmp_path / "new", "device": "abacus"}, "abacus"),
     ):
         with pytest.raises(tacit.TacitError, match=message):

@@ -51,7 +51,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_and_says_so(tmp_
     file = folder.network.with_name("checkpoint-000004.safetensors")
     told = f"{file} is damaged: it was cut short or changed: going on from the checkpoint before it, of epoch 2"
     assert told in ran.stderr.splitlines()
-    assert "going on after epoch 2" in ran.stderr.splitlines()
+    assert "resuming after epoch 2" in ran.stderr.splitlines()
     assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
     assert list(folder.checkpoints()) == [2, 6]
     for one, other in zip(folder.history(), straight.history(), strict=True):

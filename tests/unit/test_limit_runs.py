@@ -256,7 +256,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert rate["interval"][0] < rate["mbb_per_hand"] < rate["interval"][1]
     more = tacit("train", "nfsp", GAME, "--run", run, "--resume", "--set", "epochs=3")
     assert more.returncode == 0, more.stderr
-    assert "going on after epoch 2" in more.stderr
+    assert "resuming after epoch 2" in more.stderr
     assert "average strategy against pot-odds" in more.stdout
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
     match = tacit("match", run, f"{run}:best-response", "--game", GAME, "--hands", "20", "--json")

@@ -297,7 +297,7 @@ def test_locks_on_the_command_line_are_those_of_python(tmp_path: Path) -> None:
     assert report["locks"][1] == {"at": "check", "play": {"J": {"raise": 0.5, "call": 0.5}}}
     told = command("solve", "kuhn_poker", "--iterations", "10", "--lock", ": raise=0.5,call=0.5")
     assert "raise=0.5,call=0.5" in told.stdout
-    assert "nobody deviates where play is locked" in " ".join(told.stdout.split())
+    assert "best responses obey the locks" in " ".join(told.stdout.split())
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"at": "check"}', '{"at": 1, "play": {}}'])

@@ -100,7 +100,7 @@ def test_processes_train_the_same_runs_and_stop_with_their_parent(tmp_path: Path
     parent.communicate()
     logs = [file.with_name("log.txt") for file in metrics]
     until = time.monotonic() + 60
-    while time.monotonic() < until and not all("all kept; go on with:" in log.read_text() for log in logs):
+    while time.monotonic() < until and not all("all kept; resume with:" in log.read_text() for log in logs):
         time.sleep(0.05)
     reached = [len(file.read_text().splitlines()) for file in metrics]
     assert all("stopping after this epoch" in log.read_text() for log in logs)
@@ -129,7 +129,7 @@ def test_processes_train_the_same_runs_and_stop_with_their_parent(tmp_path: Path
         (("--set", "width=1,2"), "unknown setting 'width'"),
         (("--workers", "2"), "--workers needs --engine local, or several runs"),
         (("--seeds", "2", "--start-from", "pretrained:no_limit_holdem"), "--start-from is for a single run"),
-        (("--seeds", "2", "--resume"), "has no runs to go on with"),
+        (("--seeds", "2", "--resume"), "has no runs to resume"),
         (("--seeds", "2", "--preset", "laptop"), "unknown preset 'laptop'"),
     ],
 )

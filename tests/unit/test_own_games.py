@@ -223,7 +223,7 @@ def test_own_games_are_trained_continued_and_evaluated(
     out, _ = run_command([*start, "--preset", "smoke", "--set", "epochs=1", *settings], capsys)
     assert f"play {BLUFF} --agent {run}" in out  # what is printed can be copied
     out, err = run_command([*start, "--resume", "--set", "epochs=2", "--json"], capsys)
-    assert "going on after epoch 1" in err
+    assert "resuming after epoch 1" in err
     assert (json.loads(out)["epoch"], json.loads(out)["game"]) == (2, name)
     measures = {"exploitability": ("--playthroughs", "4"), "network-error": ("--samples", "4")}
     for metric, options in measures.items() if system == "rebel" else [("exploitability", ())]:

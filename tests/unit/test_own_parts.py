@@ -265,7 +265,9 @@ def test_the_network_of_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_class_of_no_file_is_no_setting() -> None:
     net = type("Net", (), {"__module__": "builtins"})
-    with pytest.raises(tacit.TacitError, match="Net is in no Python file of your own: a run could not find it again"):
+    with pytest.raises(
+        tacit.TacitError, match="Net is not defined in a Python file of yours: a resumed run could not find it again"
+    ):
         tacit.train("rebel", "kuhn_poker", preset="smoke", network=net)
 
 
@@ -347,10 +349,10 @@ def test_a_system_of_ones_own_by_name(tmp_path: Path) -> None:
         ("mine.py", "unknown system 'mine.py': choose one of rebel"),
         ("absent.py:S", "no Python file at absent.py"),
         ("mine.py:BELIEFS", "mine.py defines no system called BELIEFS"),
-        ("mine.py:NUMBER", "mine.py: NUMBER is no tacit.training.System"),
-        ("mine.py:Crash", "Crash is no tacit.training.System: write SYSTEM = System(Settings, Crash) and name that"),
-        ("mine.py:wrong", "mine.py: wrong is no tacit.training.System"),
-        ("mine.py:CRASH(width=3)", "CRASH takes no arguments: settings are changed by --set NAME=VALUE"),
+        ("mine.py:NUMBER", "mine.py: NUMBER is not a tacit.training.System"),
+        ("mine.py:Crash", "Crash is not a tacit.training.System: write SYSTEM = System(Settings, Crash) and name that"),
+        ("mine.py:wrong", "mine.py: wrong is not a tacit.training.System"),
+        ("mine.py:CRASH(width=3)", "CRASH takes no arguments: change settings with --set NAME=VALUE"),
         ("mine.py:make(nothing=3)", "make has no parameter 'nothing' (it takes: trainer)"),
         ("mine.py:TAKEN", "Taken.system is 'rebel', which is one of ours: choose another name"),
         ("mine.py:NAMELESS", "Nameless does not say what its system is called"),

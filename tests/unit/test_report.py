@@ -168,7 +168,7 @@ def test_a_report_goes_on_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(tacit.solvers, "solve", stopping)
     stopped = report("--csv", str(table))
     assert stopped.returncode == 130
-    assert "by Ctrl-C after 1 of 3 boards; what is done is kept in" in stopped.stderr
+    assert "by Ctrl-C after 1 of 3 boards; finished boards are kept in" in stopped.stderr
     assert "player 0 at the start" in stopped.stdout
     assert len(list(csv.DictReader(table.open()))) == 1
     done = json.loads(report("--csv", str(table), "--plot", str(picture), "--json").stdout)

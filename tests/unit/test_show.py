@@ -36,7 +36,7 @@ def test_small_games_are_shown_whole(folder: Path) -> None:
 def test_larger_games_start_at_the_start_and_say_how_to_go_on(folder: Path) -> None:
     shown = command("show", "leduc.tacit", cwd=folder)
     assert shown.stdout.count("probability") == 1
-    assert "goes on with: check, bet  (" in shown.stdout
+    assert "next steps: check, bet  (" in shown.stdout
     assert "show leduc.tacit --at check)" in shown.stdout
     deeper = command("show", "leduc.tacit", "--at", "check / bet", cwd=folder)
     assert "player 0 after check / bet" in deeper.stdout

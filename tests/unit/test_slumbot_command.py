@@ -55,7 +55,7 @@ def test_the_command_plays_saves_and_resumes(tmp_path: Path, tacit: Command) -> 
         stand.out_of_service = True
         code, _, notes = tacit("random", "--hands", "60", *options, "--retries", "2", "--resume")
         assert code == 2
-        assert "40 of 60 hands are in slumbot.jsonl; go on with --resume" in notes.splitlines()[-1]
+        assert "40 of 60 hands are in slumbot.jsonl; continue with --resume" in notes.splitlines()[-1]
         stand.out_of_service = False
         code, printed, notes = tacit("random", "--hands", "60", *options, "--resume")
     assert code == 0, notes

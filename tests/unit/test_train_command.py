@@ -77,7 +77,7 @@ def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> N
     assert process.returncode == 0, err
     report = json.loads(out)
     assert (report["epoch"], report["finished"]) == (epochs, True)
-    assert "going on after epoch" in err
+    assert "resuming after epoch" in err
     assert [progress.epoch for progress in folder.history()] == list(range(1, epochs + 1))
     assert list(folder.kept_networks()) == [epochs - 10, epochs - 5, epochs]
     assert [check for check in verify_run(folder.path) if check.problem is not None] == []
@@ -101,7 +101,7 @@ def test_ctrl_c_keeps_everything_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert "stopping after this epoch" in err
     last = err.strip().splitlines()[-1]
     reached = folder.history()[-1].epoch
-    assert last.startswith(f"tacit: stopped after epoch {reached} of 100000, all kept; go on with:")
+    assert last.startswith(f"tacit: stopped after epoch {reached} of 100000, all kept; resume with:")
     assert last.endswith(f"train rebel kuhn_poker --run {folder.path} --resume")
     assert folder.checkpoint_epoch() == reached
 
@@ -164,5 +164,5 @@ def test_what_cannot_be_written_gets_one_line_that_says_how_to_go_on(tmp_path: P
     done = tacit("train", "rebel", "kuhn_poker", "--run", str(run), "--preset", "smoke")
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("tacit: cannot write metrics.jsonl: No space left on device; go on from the start")
+    assert last.startswith("tacit: cannot write metrics.jsonl: No space left on device; resume from the start")
     assert last.endswith(f"train rebel kuhn_poker --run {run} --resume")

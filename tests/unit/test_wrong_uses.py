@@ -236,7 +236,7 @@ WRONG: dict[str, list[tuple[str, str]]] = {
         ("--run r --seeds 5000", "Invalid value for '--seeds'"),
         ("--seeds 2", "name a folder for the run: --run DIR (or add --settings to see"),
         ("--run r --seeds 2 --set seed=1", "--seeds counts from --seed on: leave out --set seed"),
-        ("--run r --seeds 2 --resume", "r has no runs to go on with"),
+        ("--run r --seeds 2 --resume", "r has no runs to resume"),
         ("--run r --seeds 2 --start-from x", "--start-from is for a single run: leave out --seeds and lists"),
         ("--run r --workers 2", "--workers needs --engine local, or several runs: --seeds N or a list"),
         ("--run r --seeds 2 --workers 0", "Invalid value for '--workers'"),

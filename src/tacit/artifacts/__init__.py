@@ -1,6 +1,6 @@
-"""What a user can name, opened: `tacit.open("pretrained:liars_dice_1x4f")`.
+"""Opens everything that a user can name: `tacit.open("pretrained:liars_dice_1x4f")`.
 
-Each kind of thing has a file here whose `find` says whether it knows a name. Nothing else asks what kind a name is.
+Each kind of artifact has a file here whose `find` recognises its names. No other code asks what kind a name is.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ KINDS = (
     "bot", "own", "default", "table", "blueprint", "continuations", "nfsp", "learnt_table", "sog", "boards", "rebel_holdem",
     "own_run", "rebel",
 )  # fmt: skip
-"""The files of the kinds, in the order they are asked: those that need no torch come first."""
+"""The modules of the kinds, in the order in which they are asked: those that need no torch come first."""
 
 Openable = str | PathLike[str] | Artifact | SolveResult | Strategy | Agent | SpielPolicy | SpielBot | tuple[SpielBot, SpielBot]
 """What can be opened: a name, or an object that plays."""
 
 
 def open(name: Openable, game: AnyGame | str | None = None, monitor: Monitor | None = None) -> Artifact:
-    """Returns what a name stands for, or an object that plays as what a name would stand for.
+    """Returns the artifact that a name stands for, or that wraps an object which plays.
 
     Args:
-      name: a bot, `default` (the best at hand for a game), `continuations(...)`, a file of `tacit solve --save`, a run folder,
-        a network file or `pretrained:NAME`; of NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`;
-        `FILE.py:CLASS(key=value,...)` for an agent of one's own. Or what `tacit.solve` or `tacit.train` returned, a strategy,
-        an agent, or a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
-      game: the game, or its name; needed where the name alone does not tell it: for bots and agents.
-      monitor: hears how far slow work is.
+      name: a bot, `default` (the best available agent for a game), `continuations(...)`, a file of `tacit solve --save`, a run
+        folder, a network file or `pretrained:NAME`; for NFSP and DQN also `RUN:best-response` and `RUN:greedy-average`;
+        `FILE.py:CLASS(key=value,...)` for the user's own agent. Or an object: the result of `tacit.solve` or `tacit.train`, a
+        strategy, an agent, a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
+      game: the game, or its name; needed for bots and agents, which do not know their game.
+      monitor: receives the progress of slow work.
 
     Raises:
-      TacitError: nothing has that name, it is of another game, or its file is damaged.
+      TacitError: nothing has that name, it belongs to another game, or its file is damaged.
     """
     rules = load_game(game) if isinstance(game, str) else game
     if isinstance(name, Artifact):
@@ -68,19 +68,19 @@ def open(name: Openable, game: AnyGame | str | None = None, monitor: Monitor | N
 def load_agent(
     name: Openable, game: AnyGame | str, generator: np.random.Generator, options: SearchOptions = DEFAULT_OPTIONS
 ) -> Agent:
-    """Returns the agent of a name for a game: `open(name, game).agent(generator, options)`."""
+    """Returns a named agent for a game: `open(name, game).agent(generator, options)`."""
     return open(name, game).agent(generator, options)
 
 
 def show(name: Openable, at: str = "", game: AnyGame | str | None = None) -> NodeView:
-    """Returns what is played at a public state, and what it is worth: `open(name, game).views().at(at)`.
+    """Returns the strategy and values at a public state: `open(name, game).views().at(at)`.
 
     Args:
-      name: whatever `open` knows and that plays by a table.
-      at: the steps that lead there, like `check / bet`; empty for the start.
-      game: the game, or its name, where the name alone does not tell it.
+      name: anything that `open` takes and that plays by a table.
+      at: the steps that lead to the public state, like `check / bet`; empty for the start.
+      game: the game, or its name; needed if `name` does not determine it.
 
     Raises:
-      TacitError: nothing has that name, it has no table, or no such steps lead anywhere.
+      TacitError: nothing has that name, it has no table, or the game has no such steps.
     """
     return open(name, game).views().at(at)

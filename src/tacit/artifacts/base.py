@@ -1,4 +1,4 @@
-"""The contract of what a user can name: its game, what plays it, what it plays, and how good that is."""
+"""The contract of everything a user can name: its game, its agent, its strategy, and its metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.tree.search_space import SearchSpace
 
 ANYWHERE = ("seed",)
-"""Options of `evaluate` that every metric takes: where nothing is random, any seed gives the same."""
+"""Options of `evaluate` that every metric accepts: if nothing is random, the seed has no effect."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +40,8 @@ class Evaluation:
       kind: `exact`, `sampled`, `upper bound` or `lower bound`.
       details: Further figures, ready for JSON.
       interval: The 95 % interval of a sampled figure.
-      playthroughs: How many policies of search were averaged, None where there is no search.
-      seconds: How long it took.
+      playthroughs: How many policies of search were averaged, None without search.
+      seconds: How long the evaluation took.
     """
 
     game: str
@@ -68,7 +68,7 @@ class Evaluation:
         return card(f"{self.metric} of {self.agent}", facts(figures))
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the result ready for JSON, the figure under the metric's name."""
+        """Returns the result ready for JSON, with the figure under the metric's name."""
         return {
             "game": self.game, "agent": self.agent, "metric": self.metric, self.metric.replace("-", "_"): self.figure,
             "kind": self.kind, "interval": self.interval, "playthroughs": self.playthroughs, **self.details,
@@ -77,22 +77,22 @@ class Evaluation:
 
 
 class Monitor:
-    """Hears how far slow work is; this one does not listen."""
+    """Receives the progress of slow work; this base class ignores it."""
 
     def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
-        """Hears that `done` of `total` units of some work are done."""
+        """Receives that `done` of `total` units of the work `what` are done."""
 
     def say(self, line: str) -> None:
-        """Hears something that the user should read."""
+        """Receives a line that the user should read."""
 
 
 class Artifact(ABC):
-    """What a name stands for.
+    """The thing that a name stands for, such as a bot, a trained network or a saved solve.
 
     Attributes:
-      name: What the user called it.
-      given: The game it was trained on or the user named; None where neither is known yet.
-      monitor: Hears how far slow work is.
+      name: The name the user gave.
+      given: The game it was trained on, or that the user named; None if neither is known yet.
+      monitor: Receives the progress of slow work.
       search_options: The names of the `SearchOptions` that its agents use.
     """
 
@@ -106,26 +106,26 @@ class Artifact(ABC):
 
     @property
     def game(self) -> AnyGame:
-        """What it plays."""
+        """The game it plays."""
         if self.given is None:
             raise TacitError(f"{self.name} plays more than one game: name one, like --game no_limit_holdem")
         return self.given
 
     @abstractmethod
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
-        """Returns a player; all options that are given are among `search_options`."""
+        """Returns its agent. The caller has checked that the given options are among `search_options`."""
 
     @abstractmethod
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        """Returns its metrics by name, the default first. The keyword arguments of a metric are its options."""
+        """Returns its metrics by name, the default first. A metric's keyword arguments are its options."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """What can be measured of it, the default first."""
+        """The names of its metrics, the default first."""
         return tuple(self.measures())
 
     def agent(self, generator: np.random.Generator, options: SearchOptions = DEFAULT_OPTIONS) -> Agent:
-        """Returns a player whose moves the generator draws.
+        """Returns its agent, whose moves are drawn from the generator.
 
         Raises:
           TacitError: it cannot play its game, or an option has no effect on it.
@@ -135,30 +135,30 @@ class Artifact(ABC):
         return self.make_agent(generator, options)
 
     def policy(self) -> HandPolicy:
-        """Returns what it plays with every hand of hold'em; raises a `TacitError` where that is not known."""
-        raise TacitError(f"what {self.name} does with every hand is not known")
+        """Returns its strategy for every hold'em hand; raises a `TacitError` if that is not known."""
+        raise TacitError(f"the strategy of {self.name} for every hand is not known")
 
     def strategy(self) -> Strategy:
-        """Returns the table of probabilities it plays by; raises a `TacitError` where there is none."""
+        """Returns its strategy as a table of probabilities; raises a `TacitError` if it has none."""
         raise TacitError(
             f"{self.name} does not play by a table: give a file of tacit solve --save, or a run that learns tables"
         )
 
     def views(self) -> StrategyViews:
-        """Returns the points of its game as its table plays them; raises a `TacitError` where there is no table."""
+        """Returns views of its table at the points of its game; raises a `TacitError` if it has no table."""
         from tacit.evaluation import StrategyViews
 
         return StrategyViews(self.strategy())
 
     def figures(self) -> dict[str, Any]:
-        """Returns what is known about it without measuring, ready for JSON."""
+        """Returns the facts known about it without measuring, ready for JSON."""
         return {"game": str(self.game), "agent": self.name}
 
     def openspiel_policy(self) -> Any:
-        """Returns what it plays as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators and agents.
+        """Returns its strategy as a `pyspiel.TabularPolicy`, for OpenSpiel's own evaluators and agents.
 
         Raises:
-          TacitError: it does not play by a table, or OpenSpiel does not have its game.
+          TacitError: it has no table, or OpenSpiel does not have its game.
         """
         from tacit.solvers.openspiel import openspiel_policy
         from tacit.tree.strategy import RowStrategy
@@ -169,25 +169,25 @@ class Artifact(ABC):
         return openspiel_policy(strategy)
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> LeafEvaluator:
-        """Returns its value network, to value leaves of searches in a game; raises a `TacitError` where there is none."""
+        """Returns its value network as an evaluator of leaves in `space`; raises a `TacitError` if it has none."""
         raise TacitError(f"{self.name} has no value network: give a run of rebel or sog, its network or pretrained:NAME")
 
     def on(self, game: AnyGame) -> Artifact:
-        """Returns what the same name stands for in a game."""
+        """Returns the artifact of the same name for another game."""
         return type(self)(self.name, game, self.monitor)
 
     def evaluate(
         self, metric: str | None = None, *, clock: Callable[[], float] = time.perf_counter, **options: Any
     ) -> Evaluation:
-        """Returns what a metric says of it.
+        """Returns its evaluation by a metric.
 
         Args:
           metric: one of `metrics`; None takes the first.
-          clock: the time in seconds.
-          **options: the metric's, like `playthroughs=256`.
+          clock: returns the time in seconds.
+          **options: the metric's options, like `playthroughs=256`.
 
         Raises:
-          TacitError: it has no such metric, or the metric no such option.
+          TacitError: it has no such metric, or the metric has no such option.
         """
         began = clock()
         if isinstance(options.get("workers"), int):
@@ -207,12 +207,12 @@ class Artifact(ABC):
     def evaluation(
         self, metric: str, figure: Any, kind: str, interval: Any = None, playthroughs: int | None = None, **details: Any
     ) -> Evaluation:
-        """Returns a result about it."""
+        """Returns an `Evaluation` of this artifact."""
         return Evaluation(str(self.game), self.name, metric, figure, kind, details, interval, playthroughs)
 
 
 def quality_figures(game: AnyGame, quality: Quality) -> dict[str, Any]:
-    """Returns what is told beside an exploitability, ready for JSON."""
+    """Returns the figures reported beside an exploitability, ready for JSON."""
     known, figure = game.known_value(), quality.exploitability
     return {
         **{f"exploitability_{unit}": part for unit, part in game.in_units(figure).items()}, "nash_conv": quality.nash_conv,
@@ -222,23 +222,23 @@ def quality_figures(game: AnyGame, quality: Quality) -> dict[str, Any]:
 
 def refuse_unused(options: SearchOptions, *artifacts: Artifact) -> None:
     """Raises a `TacitError` if an option is given that none of the artifacts uses."""
-    unused = [option_name(name) for name in options.given() if not any(name in one.search_options for one in artifacts)]
+    unused = [option_name(name) for name in options.given() if not any(name in part.search_options for part in artifacts)]
     if unused:
-        names = " and ".join(dict.fromkeys(one.name for one in artifacts))
+        names = " and ".join(dict.fromkeys(artifact.name for artifact in artifacts))
         raise TacitError(f"{', '.join(unused)} cannot be used with {names}: it would have no effect")
 
 
 def trained_game(name: str, trained_on: str, given: AnyGame | None, source: str | None = None) -> AnyGame:
-    """Returns the game something was trained on.
+    """Returns the game that an artifact was trained on.
 
     Args:
-      name: what the user called it.
-      trained_on: its game.
-      given: the game that the user named.
-      source: where the game is found, if it is in a file of one's own (`game_source`).
+      name: the artifact's name, as the user gave it.
+      trained_on: the name of the game it was trained on.
+      given: the game that the user named, if any.
+      source: the game's `FILE.py:CLASS` if the user wrote it (`game_source`).
 
     Raises:
-      TacitError: the user named another game, or it is not found.
+      TacitError: the user named another game, or the game cannot be found.
     """
     if given is not None and str(given) != trained_on:
         raise TacitError(f"{name} was trained on {trained_on}, not on {given}")

@@ -1,4 +1,4 @@
-"""Blueprints: run folders, files, and what is shipped."""
+"""Blueprints: run folders, files, and those that are shipped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tacit.training.folder import system_of
 
 
 class BlueprintArtifact(Artifact):
-    """A strategy over buckets, which says what it does with every hand."""
+    """A strategy over buckets, from which the strategy for every hand is known."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_blueprint(name)
@@ -42,5 +42,5 @@ class BlueprintArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BlueprintArtifact | None:
-    """Returns what was trained in a folder or file, if it is a blueprint."""
+    """Returns the artifact of a folder or file, or None unless it is a blueprint."""
     return BlueprintArtifact(name, game, monitor) if system_of(name) == BLUEPRINT.name else None

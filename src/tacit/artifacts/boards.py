@@ -1,4 +1,4 @@
-"""What Student of Games trained on boards: run folders, network files, and networks that are shipped."""
+"""Student of Games' networks for board games: run folders, network files, and networks that are shipped."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tacit.sog.boards.trained import load_board
 from tacit.training.folder import system_of
 
 PLAY_EXPANSIONS = 400
-"""Positions that an agent opens at each move, unless the user says otherwise."""
+"""Default number of positions that an agent opens at each move."""
 
 
 class BoardArtifact(Artifact):
-    """A network that growing trees play with."""
+    """A network that plays by search with growing trees."""
 
     search_options = ("expansions",)
 
@@ -32,7 +32,7 @@ class BoardArtifact(Artifact):
         super().__init__(name, trained_game(name, self._trained.game, game, self._trained.source), monitor)
 
     def search(self, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
-        """Returns the search of its network, by default as it was trained."""
+        """Returns the search that uses its network, by default with the settings of its training."""
         return self._trained.search(self.game, growth, device)
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
@@ -48,10 +48,10 @@ class BoardArtifact(Artifact):
         """Returns the mean payoff against the same search without a network, in both seats, with its 95 % interval.
 
         Args:
-          expansions: positions that both open at each move.
-          playthroughs: games.
+          expansions: positions that both searches open at each move.
+          playthroughs: number of games.
           device: `cpu` or `cuda`.
-          seed: of the openings and the searches.
+          seed: seed of the openings and the searches.
         """
         growth = self._growth(expansions)
         search = self.search(growth, device)
@@ -72,5 +72,5 @@ class BoardArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns what was trained in a folder or file, if it was on a board."""
+    """Returns the artifact of a folder or file, or None unless it was trained on a board game."""
     return BoardArtifact(name, game, monitor) if system_of(name) == BoardConfig.system else None

@@ -1,4 +1,4 @@
-"""Bots, by their names."""
+"""Bots by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING, MINIMAX)
 
 
 class BotArtifact(Artifact):
-    """A bot. In hold'em it says what it does with every hand, and how exploitable that is in an endgame."""
+    """A bot. In hold'em its strategy for every hand is known, and in an endgame its exploitability."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
@@ -71,5 +71,5 @@ class BotArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BotArtifact | None:
-    """Returns the bot of that name, if there is one."""
+    """Returns the bot of that name, or None."""
     return BotArtifact(name, game, monitor) if name in BOTS else None

@@ -1,6 +1,6 @@
-"""Continuations by name: `continuations(by=bias,count=4,...)` values leaves, and plays by searches with such leaves.
+"""Continuations by name: `continuations(by=bias,count=4,...)` values leaves, and plays by searching with such leaves.
 
-The parameters are those of `ContinuationConfig`. An agent looks `AGENT_DEPTH` actions ahead, and re-solves.
+The parameters are those of `ContinuationConfig`. Its agent looks `AGENT_DEPTH` actions ahead and re-solves.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ from tacit.tree.strategy import RowStrategy
 CONTINUATIONS = "continuations"
 AGENT_DEPTH = 2
 SOLVER, ITERATIONS = "dcfr", 200
-"""How its agents search, unless the user says otherwise."""
+"""Default solver and iterations of its agents."""
 
 
 class ContinuationArtifact(Artifact):
-    """Leaves at which players choose among continuations, and who searches with them."""
+    """Leaves at which players choose among continuations, and the agent that searches with them."""
 
     search_options = ("solver", "iterations", "safety")
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
-        given = re.fullmatch(r"\s*\w+\s*(?:\((.*)\))?\s*", name)
-        if given is None:
+        parsed = re.fullmatch(r"\s*\w+\s*(?:\((.*)\))?\s*", name)
+        if parsed is None:
             raise TacitError(f"cannot read {name!r}: write {CONTINUATIONS}, or {CONTINUATIONS}(by=search,count=8)")
-        self.config = ContinuationConfig(**parse_arguments(ContinuationConfig, given[1] or "", CONTINUATIONS))
+        self.config = ContinuationConfig(**parse_arguments(ContinuationConfig, parsed[1] or "", CONTINUATIONS))
 
     def leaf(self, space: SearchSpace, device: str = "cpu") -> ContinuationLeaves:
         show = partial(self.monitor.step, "finding continuations", unit="searches")
         return ContinuationLeaves(space, continuation_play(space, self.config, self._blueprint(space), show), device)
 
     def _blueprint(self, space: SearchSpace) -> Floats | None:
-        """Returns `[E]` the strategy that was named as the blueprint."""
+        """Returns `[E]` the probabilities of the blueprint that the user named, None without one."""
         if self.config.blueprint is None:
             return None
         from tacit.artifacts import open
 
         strategy = open(self.config.blueprint, space.game).strategy()
         if not isinstance(strategy, RowStrategy) or strategy.tree.num_entries != space.tree.num_entries:
-            raise TacitError(f"{self.config.blueprint} is no table of {space.game}: it cannot be a blueprint")
+            raise TacitError(f"{self.config.blueprint} is not a table for {space.game}: it cannot be a blueprint")
         return strategy.probabilities
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
@@ -92,14 +92,14 @@ class ContinuationArtifact(Artifact):
         playthroughs: int | None = None,
         seed: int = 0,
     ) -> Evaluation:
-        """Returns the exploitability of its search: exact, and for sampled search an upper bound.
+        """Returns the exploitability of its search: exact, or for sampled search an upper bound.
 
         Args:
           solver: the search algorithm.
           iterations: search iterations; each updates both players.
-          safety: how it searches again below a search, one of `SAFETY`.
+          safety: how it searches again below an earlier search, one of `SAFETY`.
           playthroughs: policies of sampled search that are averaged.
-          seed: of the sampled iterations.
+          seed: seed of the sampled iterations.
         """
         safety, sampled = safety or RE_SOLVING, safety == SAMPLED
         if playthroughs is not None and not sampled:
@@ -113,7 +113,7 @@ class ContinuationArtifact(Artifact):
         )  # fmt: skip
 
     def strategy(self) -> Strategy:
-        """Returns the table that it is judged by: what its search plays everywhere."""
+        """Returns its search's strategy for the whole game, by which it is evaluated."""
         return self._tabulated(None, None, RE_SOLVING, None, 0)
 
     def _tabulated(
@@ -125,5 +125,5 @@ class ContinuationArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> ContinuationArtifact | None:
-    """Returns the continuations that a name describes, if it is of that kind."""
+    """Returns the continuations that a name describes, or None if it names something else."""
     return ContinuationArtifact(name, game, monitor) if re.match(rf"\s*{CONTINUATIONS}\s*(\(|$)", name) else None

@@ -1,4 +1,4 @@
-"""`default`: whoever plays a game best without further work."""
+"""`default`: the best agent for a game that is available without training."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tacit.tree.estimate import memory_budget
 
 QUICK_ITERATIONS = 500
 QUICK_SECONDS = 30.0
-"""How long a game is solved when nobody named an agent."""
+"""Limits of the solve that plays a game when nobody named an agent."""
 SMALL_BOARD = 10_000_000
-"""Histories of a board game that is solved by backward induction at once; its positions are far fewer."""
+"""Most histories of a board game that is solved by backward induction at once; its positions are far fewer."""
 
 
 class QuickSolve(TableArtifact):
-    """Solves a game when that is first needed; its name is then that of the solver."""
+    """A solve that runs when its strategy is first needed; from then on it is named after the solver."""
 
     def __init__(self, name: str, game: AnyGame, monitor: Monitor | None = None) -> None:
-        memory_budget(game, has_direct_builder(game))  # refuses what is too large before anything is announced
+        memory_budget(game, has_direct_builder(game))  # refuses a game that is too large before anything is announced
         super().__init__(name, game, monitor)
 
     def strategy(self) -> Strategy:
@@ -53,11 +53,11 @@ class QuickSolve(TableArtifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns for `default` the pretrained network of a game; else search in hold'em, minimax on small boards, or a solve."""
+    """Returns for `default` a game's pretrained network, else search in hold'em, minimax on small boards, or a solve."""
     if name != "default":
         return None
     if game is None:
-        raise TacitError("default is the best agent at hand for a game: name the game, too")
+        raise TacitError("default is the best agent available for a game: name the game, too")
     from tacit.artifacts import open as open_artifact
     from tacit.training.shipped import shipped_for
 
@@ -70,7 +70,7 @@ def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact |
 
 
 def is_small_board(game: AnyGame) -> bool:
-    """Returns whether `minimax` plays a game at once."""
+    """Returns whether `minimax` can play a game without a long computation."""
     size = game.size() if is_board(game) else None
     known = size is not None and size.histories <= SMALL_BOARD
     return known and game.public_key(game.initial_state()) is not None
@@ -80,4 +80,4 @@ _UNTRAINED: dict[str, Callable[[AnyGame, Monitor | None], Artifact]] = {
     "rows": partial(QuickSolve, "default"),
     "hands": partial(BotArtifact, SEARCHING),
 }
-"""Who plays what nothing is pretrained for, by the layout of a game's trees."""
+"""The agents for games without a pretrained network, by the layout of the game's trees."""

@@ -1,4 +1,4 @@
-"""Metrics of whatever says what it does with every hand of hold'em.
+"""Metrics of agents whose strategy for every hold'em hand is known.
 
 They are exploitability in an endgame, local best response, and AIVAT of hands that were played.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.artifacts.base import Artifact, Evaluation
 
 PLAYTHROUGHS = 16
-"""Policies of an agent that draws what it plays that are averaged, unless the user says otherwise."""
+"""Default number of policies that are averaged for an agent that draws iterations of its searches."""
 
 
 def hand_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:
@@ -31,10 +31,10 @@ def hand_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:
 
 
 def endgame_measures(artifact: Artifact) -> dict[str, Callable[..., Evaluation]]:
-    """Returns the metrics of an artifact that plays any hold'em, that of endgames first where the game is one."""
+    """Returns the metrics of an artifact that plays any hold'em; that of endgames comes first if its game is one."""
     exact = {"exploitability": partial(endgame_exploitability, artifact)}
-    whole = artifact.given is not None and not getattr(artifact.given, "known_board", ())
-    return {**hand_measures(artifact), **exact} if whole else {**exact, **hand_measures(artifact)}
+    is_full_game = artifact.given is not None and not getattr(artifact.given, "known_board", ())
+    return {**hand_measures(artifact), **exact} if is_full_game else {**exact, **hand_measures(artifact)}
 
 
 def endgame_exploitability(
@@ -48,20 +48,20 @@ def endgame_exploitability(
     playthroughs: int | None = None,
     seed: int = 0,
 ) -> Evaluation:
-    """Returns the exploitability of what an artifact's agent plays in an endgame.
+    """Returns the exploitability of an artifact's agent in an endgame.
 
-    It is exact for an agent whose play is a function of the public state. Of one that draws iterations of its searches, it is
-    exact for the average of some playthroughs, each of which draws once at every search: an upper bound on the agent's own.
+    It is exact for an agent whose play is a function of the public state. For one that draws iterations of its searches, it
+    is that of the average of several playthroughs, each of which draws once at every search: an upper bound on the agent's.
 
     Args:
-      artifact: who plays.
-      solver: the search algorithm; None takes the agent's own. So do the next four.
+      artifact: the artifact whose agent plays.
+      solver: the search algorithm. Here and in the next four, None takes the agent's own.
       iterations: search iterations.
-      safety: what a search does about those below it.
+      safety: how it searches again below an earlier search.
       device: where it searches.
       time_per_decision: seconds after which the searches of a decision stop.
       playthroughs: policies averaged, for an agent that draws; None takes `PLAYTHROUGHS`.
-      seed: of what is drawn.
+      seed: seed of the draws.
     """
     from tacit.agents.hand_planner import drawn_policy
     from tacit.agents.hand_policy import policy_of
@@ -73,7 +73,7 @@ def endgame_exploitability(
     agents = [artifact.agent(np.random.default_rng([seed, 0]), options)]
     draws = policy_of(agents[0]) is None
     if playthroughs is not None and not draws:
-        raise TacitError(f"--playthroughs has no effect on {artifact.name} here: it draws nothing, so one tells all")
+        raise TacitError(f"--playthroughs has no effect on {artifact.name} here: it draws nothing, so one is enough")
     for number in range(1, playthroughs or PLAYTHROUGHS if draws else 1):
         agents.append(artifact.agent(np.random.default_rng([seed, number]), options))
     policies = [policy for policy in map(drawn_policy, agents) if policy is not None]
@@ -84,7 +84,7 @@ def endgame_exploitability(
         nonlocal told
         if total > 1 and not told:
             again = f", in each of {len(agents)} playthroughs" if draws else ""
-            artifact.monitor.say(f"the endgame has {total:,} parts: an agent that searches does so in each of them{again}")
+            artifact.monitor.say(f"the endgame has {total:,} parts: a searching agent searches in each of them{again}")
             told = True
         artifact.monitor.step(f"exploitability of {artifact.name}", done, total, "parts")
 
@@ -109,19 +109,21 @@ def local_best_response(
     workers: Workers = HERE,
     seed: int = 0,
 ) -> Evaluation:
-    """Returns what a local best response wins in some hands, a lower bound on exploitability; Ctrl-C keeps what was played.
+    """Returns what a local best response wins from an agent, a lower bound on exploitability.
+
+    Ctrl-C ends it early with the figure of the hands played so far.
 
     Args:
-      artifact: who is answered.
-      hands: how many; every deal is played in both seats.
-      lbr: what the answer may do (see `arena/lbr.py`).
-      aivat: whether luck is taken out of the results. The answer's own moves stay as lucky as they are.
-      solver: of searches, where the agent searches; so are the next three.
-      iterations: at most.
-      device: where.
-      time_per_decision: seconds.
-      workers: who plays; results are the same.
-      seed: of everything random.
+      artifact: the artifact whose agent is answered.
+      hands: number of hands; every deal is played in both seats.
+      lbr: the actions that the response may take (see `arena/lbr.py`).
+      aivat: whether to reduce luck by AIVAT. The luck of the response's own moves remains.
+      solver: the search algorithm of an agent that searches. Here and in the next three, None takes the agent's own.
+      iterations: search iterations.
+      device: where it searches.
+      time_per_decision: seconds after which the searches of a decision stop.
+      workers: the processes that play; results do not depend on them.
+      seed: seed for everything random.
     """
     from tacit.agents.options import SearchOptions
     from tacit.arena.lbr import parse_setting
@@ -160,15 +162,15 @@ def aivat(
     iterations: int | None = None,
     device: str | None = None,
 ) -> Evaluation:
-    """Returns what it won per hand in matches that were played, with most of the luck taken out by AIVAT.
+    """Returns what an agent won per hand in recorded matches, with most of the luck removed by AIVAT.
 
     Args:
-      artifact: who played.
+      artifact: the artifact whose agent played.
       results: the file of `tacit slumbot` or `tacit acpc dealer`.
-      player: what the dealer called it, if not by its name.
-      solver: how it searched, where it does; so are the next two.
-      iterations: at most.
-      device: where.
+      player: its name in the results, if not its own.
+      solver: the search algorithm of an agent that searches. Here and in the next two, None takes the agent's own.
+      iterations: search iterations.
+      device: where it searches.
     """
     from tacit.agents.options import SearchOptions
     from tacit.arena.match import figures
@@ -181,17 +183,19 @@ def aivat(
     rules = played.game
     if artifact.given is not None and str(artifact.given) != str(rules):
         raise TacitError(f"{results} has hands of {rules}, not of {artifact.given}")
-    artifact = artifact.on(rules)  # bots play many games: this is the one they are judged in
+    artifact = artifact.on(rules)  # bots play many games: they are evaluated in this one
     policy = known_policy(artifact, SearchOptions(solver, iterations, device=device))
-    raw, less = Tally(), Tally()
+    raw, adjusted = Tally(), Tally()
     for hand, estimate in zip(played.hands, estimates(played, policy), strict=True):
-        less.add(estimate)
+        adjusted.add(estimate)
         raw.add(hand.winnings)
-        artifact.monitor.step(f"aivat of {played.player}", less.count, len(played.hands), "hands", f"mean {less.mean:+.4g}")
-    if less.count < 2:
-        raise TacitError(f"{results} has {less.count} finished hands: it takes two at least")
-    won = figures(rules, less)
+        artifact.monitor.step(
+            f"aivat of {played.player}", adjusted.count, len(played.hands), "hands", f"mean {adjusted.mean:+.4g}"
+        )
+    if adjusted.count < 2:
+        raise TacitError(f"{results} has {adjusted.count} finished hands: at least two are needed")
+    won = figures(rules, adjusted)
     return artifact.evaluation(
         "aivat", won["mbb_per_hand"], "sampled", interval=won["interval"], unit="mbb", player=played.player,
-        hands=less.count, deviation=won["deviation"], verdict=less.verdict(1), without_aivat=figures(rules, raw),
+        hands=adjusted.count, deviation=won["deviation"], verdict=adjusted.verdict(1), without_aivat=figures(rules, raw),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What Deep CFR, Single Deep CFR or a policy gradient trained: run folders and network files that amount to a table."""
+"""Runs and network files of Deep CFR, Single Deep CFR and policy gradients, opened as the tables they play."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SYSTEMS: dict[str, System[Any, Any]] = {system.name: system for system in (DEEP_
 
 
 class LearntTableArtifact(TableArtifact):
-    """Networks as the table that they play."""
+    """Trained networks as the table of probabilities they play."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._weights, header = load_tensors(network_file(name))
@@ -46,5 +46,5 @@ class LearntTableArtifact(TableArtifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> LearntTableArtifact | None:
-    """Returns what was trained in a folder or file, if one of `SYSTEMS` trained it."""
+    """Returns the artifact of a folder or file, or None unless one of `SYSTEMS` trained it."""
     return LearntTableArtifact(name, game, monitor) if system_of(name) in SYSTEMS else None

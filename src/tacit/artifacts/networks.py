@@ -1,4 +1,4 @@
-"""Value networks that search plays with, whatever system trained them: their agents, and how exploitable their search is."""
+"""Value networks that are used by search, whichever system trained them: their agents, and their search's exploitability."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.search_space import SearchSpace
 
 GROWING_SHARE = 0.1
-"""The share of a search's updates, at its start, in which its tree grows."""
+"""The share of a search's updates, at its start, during which its tree grows."""
 PLAYTHROUGHS = 64
-"""Policies of sampled search that an evaluation averages, unless the user says otherwise."""
+"""Default number of policies of sampled search that an evaluation averages."""
 
 
 class _Way(NamedTuple):
@@ -56,11 +56,11 @@ class _Way(NamedTuple):
 
 
 class NetworkArtifact(Artifact, Generic[S]):
-    """Networks that search plays with.
+    """Networks that are used by search.
 
     Attributes:
-      safety: How it searches again below a search, unless the user says otherwise (`options.SAFETY`).
-      at_decisions: Whether it re-solves at all of its decisions, and not at leaves alone.
+      safety: How it searches again below an earlier search by default (one of `options.SAFETY`).
+      at_decisions: Whether it re-solves at all of its decisions, and not only at leaves.
     """
 
     search_options = ("solver", "iterations", "safety", "expansions")
@@ -73,7 +73,7 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     @abstractmethod
     def load(self, name: str) -> Trained[S]:
-        """Returns what was trained there."""
+        """Returns the trained networks of a run folder or a network file."""
 
     @abstractmethod
     def system(self) -> System[S, Any]:
@@ -81,15 +81,15 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     @abstractmethod
     def judged_search(self) -> tuple[str, int]:
-        """Returns the solver and the iterations that it is judged with, unless the user says otherwise."""
+        """Returns the default solver and iterations for evaluations."""
 
     @abstractmethod
     def play_search(self) -> tuple[str, int]:
-        """Returns the solver and the iterations that it plays with, unless the user says otherwise."""
+        """Returns the default solver and iterations for play."""
 
     @abstractmethod
     def learnt_classes(self) -> NDArray[np.int64]:
-        """Returns the classes of public states whose values its network has learnt: where growing trees may have leaves."""
+        """Returns the classes of public states whose values its network has learnt, at which growing trees may have leaves."""
 
     @cached_property
     def _space(self) -> SearchSpace:
@@ -97,7 +97,7 @@ class NetworkArtifact(Artifact, Generic[S]):
 
     @cached_property
     def _steps(self) -> SearchSpace:
-        """The game as searches of one action, by which trees grow."""
+        """The search space with searches of one action, by which trees grow."""
         return self._space.at_depth(1)
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
@@ -112,7 +112,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         return SearchAgent(planner, generator, self.name)
 
     def growing_search(self, trained: Trained[S], solver: str, iterations: int, expansions: int) -> GrowingSearch:
-        """Returns the search of its networks by trees that open so many public states over so many regret updates."""
+        """Returns the search with growing trees, which open `expansions` public states over `iterations` regret updates."""
         config = replace(trained.config, solver=solver, iterations=iterations).search_in(self.game)
         growing = max(1, round(GROWING_SHARE * iterations))
         growth = GrowingConfig(
@@ -151,47 +151,48 @@ class NetworkArtifact(Artifact, Generic[S]):
     ) -> Evaluation:
         """Returns the exploitability of search.
 
-        Sampled search is judged by the average policy of some playthroughs, so by an upper bound; unsafe search and re-solving
-        draw nothing, and their figures are exact.
+        For sampled search it is that of the average policy of several playthroughs, an upper bound. Unsafe search and
+        re-solving draw nothing, so their figures are exact.
 
         Args:
           solver: the search algorithm; None takes that of `judged_search`.
-          iterations: search iterations, likewise; each updates both players, so the 1,024 of ReBeL's paper are 512.
-          safety: how it searches again below a search, one of `SAFETY`.
-          expansions: has it search by growing trees that open so many public states each, and re-solve at all decisions.
-          playthroughs: policies of sampled search that are averaged, 64 unless told; more give a tighter bound.
-          last: takes the mean over so many networks that the run was last evaluated with, instead of its latest.
+          iterations: search iterations; None takes those of `judged_search`. Each updates both players, so the 1,024 of
+            ReBeL's paper are 512.
+          safety: how it searches again below an earlier search, one of `SAFETY`.
+          expansions: if given, search by growing trees that each open this many public states, and re-solve at all decisions.
+          playthroughs: policies of sampled search that are averaged, by default 64; more give a tighter bound.
+          last: average over this many of the run's last evaluated networks, instead of using its latest.
           device: `cpu` or `cuda`.
-          workers: who searches in playthroughs; figures are the same.
-          seed: of the sampled iterations, and of growing trees.
+          workers: the processes that search in playthroughs; figures do not depend on them.
+          seed: seed of the sampled iterations, and of growing trees.
         """
         way = self._way(solver, iterations, safety, expansions, playthroughs, device, seed)
         if workers is not HERE and way.safety == RE_SOLVING:
             raise TacitError(f"workers share playthroughs, and {RE_SOLVING} has none: leave out --workers")
         networks = [self._trained] if last is None else self._last_networks(last)
-        tree, quality = self._space.tree, []
+        tree, qualities = self._space.tree, []
         for number, trained in enumerate(networks, 1):
             strategy = self._tabulated(trained, way, f"evaluating network {number} of {len(networks)}", workers)
-            quality.append(evaluate(make_passes(tree), strategy))
+            qualities.append(evaluate(make_passes(tree), strategy))
         safety, sampled, playthroughs = way.safety, way.safety == SAMPLED, way.playthroughs
-        known, bounds = self.game.known_value(), [one.exploitability for one in quality]
+        known, bounds = self.game.known_value(), [quality.exploitability for quality in qualities]
         units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(float(np.mean(bounds))).items()}
         return self.evaluation(
             "exploitability", float(np.mean(bounds)), "upper bound" if sampled else "exact", playthroughs=playthroughs,
             solver=way.solver, iterations=way.iterations, expansions=expansions, safety=safety, **units,
-            value=float(np.mean([one.value for one in quality])), known_value=known and known.value,
-            checkpoints=[{"epoch": one.epoch, "exploitability": bound} for one, bound in zip(networks, bounds, strict=True)],
+            value=float(np.mean([quality.value for quality in qualities])), known_value=known and known.value,
+            checkpoints=[{"epoch": net.epoch, "exploitability": bound} for net, bound in zip(networks, bounds, strict=True)],
         )  # fmt: skip
 
     def strategy(self) -> Strategy:
-        """Returns the table that it is judged by: what its search plays everywhere, for sampled search on average."""
+        """Returns its search's strategy for the whole game, by which it is evaluated; for sampled search the average."""
         self._require_compiled()
         way = self._way(None, None, None, None, None, "cpu", 0)
         return self._space.tree.strategy(self._tabulated(self._trained, way, "writing down the strategy"))
 
     def _require_compiled(self) -> None:
         if not self._space.compiled:
-            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+            raise TacitError(f"{self.game} is too large for a table of the strategy of {self.name}")
 
     def _way(
         self,
@@ -203,26 +204,26 @@ class NetworkArtifact(Artifact, Generic[S]):
         device: str,
         seed: int,
     ) -> _Way:
-        """Returns how the whole game is searched, by what the user says (see `exploitability`).
+        """Returns how the whole game is searched, by the user's options (see `exploitability`).
 
         Raises:
-          TacitError: that does not fit together.
+          TacitError: the options do not fit together.
         """
         safety = self._safety(SearchOptions(safety=safety, expansions=expansions))
         if playthroughs is not None and safety != SAMPLED:
             raise TacitError(f"{safety} search draws nothing: leave out playthroughs, or choose --safety {SAMPLED}")
         if expansions is not None and device != "cpu":
-            raise TacitError("growing trees where something is hidden are searched on a cpu: leave out --device")
+            raise TacitError("in games with hidden information, growing trees run on the cpu: leave out --device")
         count = (playthroughs or PLAYTHROUGHS) if safety == SAMPLED else None
-        usual = self.judged_search()
-        return _Way(solver or usual[0], iterations or usual[1], safety, expansions, count, device, seed)
+        defaults = self.judged_search()
+        return _Way(solver or defaults[0], iterations or defaults[1], safety, expansions, count, device, seed)
 
     def search_of(self, trained: Trained[S], solver: str, iterations: int, device: str = "cpu") -> BatchSearch:
-        """Returns the search of one of its networks."""
+        """Returns the search that uses one of its networks."""
         return trained.search(self._space, solver, iterations, device)
 
     def _tabulated(self, trained: Trained[S], way: _Way, what: str, workers: Workers = HERE) -> Floats:
-        """Returns `[E]` what networks play by search in the whole game; the monitor hears `what` is going on."""
+        """Returns `[E]` the strategy of search with a network in the whole game; `what` names the work to the monitor."""
         solver, iterations, space = way.solver, way.iterations, self._space
         most = space.tree.num_nodes if way.safety == RE_SOLVING else max_searches(space) * (way.playthroughs or 1)
         show = partial(self._show_searches, what, most)
@@ -250,14 +251,14 @@ class NetworkArtifact(Artifact, Generic[S]):
         device: str = "cpu",
         seed: int = 0,
     ) -> Evaluation:
-        """Returns what an approximate best response wins from sampled search: a lower bound, for large games as well.
+        """Returns what an approximate best response wins from sampled search: a lower bound, also in large games.
 
         Args:
           solver: the search algorithm; None takes that of `judged_search`.
-          iterations: search iterations, likewise; each updates both players.
+          iterations: search iterations, each of which updates both players; None takes those of `judged_search`.
           playthroughs: games in each seat; four times as many halve the interval.
           device: `cpu` or `cuda`.
-          seed: of everything random.
+          seed: seed for everything random.
         """
         solver, iterations = solver or self.judged_search()[0], iterations or self.judged_search()[1]
         search = self._trained.search(self._space, solver, iterations, device)
@@ -273,7 +274,7 @@ class NetworkArtifact(Artifact, Generic[S]):
         self.monitor.step(what, done, most, "searches", "at most: games that end early need fewer")
 
     def _last_networks(self, count: int) -> list[Trained[S]]:
-        """Returns the networks of the last evaluations of a run, oldest first."""
+        """Returns the networks of the run's last `count` evaluations, oldest first."""
         kept = list(RunFolder(self.name, self.system()).kept_networks().values())
         if len(kept) < count:
             raise TacitError(f"{self.name} keeps the networks of {len(kept)} evaluations, not of {count}")

@@ -1,6 +1,6 @@
-"""What NFSP or DQN trained, on a tree or on limit hold'em: run folders and network files.
+"""Networks of NFSP and DQN, for a tree or for limit hold'em: run folders and network files.
 
-A name may end with the strategy that is meant: `RUN:best-response`, `RUN:greedy-average`.
+A name may end with one of its strategies: `RUN:best-response`, `RUN:greedy-average`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tacit.tree.strategy import RowStrategy
 
 
 class NfspArtifact(TableArtifact):
-    """Networks as the table that they play."""
+    """Trained networks as the table of probabilities they play."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._trained = load_nfsp(name)
@@ -47,15 +47,15 @@ class NfspArtifact(TableArtifact):
         return self._strategies[self._trained.strategy]
 
     def exploitability(self) -> Evaluation:
-        """Returns the exact exploitability of its strategy, and beside it those of all three."""
-        passes, trained, found = make_passes(self.strategy().tree), self._trained, super().exploitability()
+        """Returns the exact exploitability of its strategy, with those of all three strategies as details."""
+        passes, trained, evaluation = make_passes(self.strategy().tree), self._trained, super().exploitability()
         figures = {kind: evaluate(passes, table.probabilities).exploitability for kind, table in self._strategies.items()}
         details = {"strategy": trained.strategy, "epoch": trained.epoch, "strategies": figures}
-        return replace(found, details=found.details | details)
+        return replace(evaluation, details=evaluation.details | details)
 
 
 class LimitArtifact(Artifact):
-    """Networks of limit hold'em, which say what they do with every hand."""
+    """Networks for limit hold'em, whose strategy for every hand is known."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         self._policy = load_nfsp(name).policy()
@@ -71,7 +71,7 @@ class LimitArtifact(Artifact):
         return {"win-rates": self.win_rates, **hand_measures(self)}
 
     def win_rates(self, *, hands: int = 20_000, device: str = "cpu", seed: int = 0) -> Evaluation:
-        """Returns what all three strategies win from bots, every deal played in both seats."""
+        """Returns what each of the three strategies wins from bots, with every deal played in both seats."""
         policy, deals, game = self._policy, -(-hands // 2), cast("LimitHoldem", self.game)  # what it was trained on
         layers = [Layer(*(part.to(device) for part in layer)) for layer in policy.layers]
         judge = LimitJudge(LimitRules.of(game, device), deals, seed)
@@ -85,7 +85,7 @@ class LimitArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns what was trained in a folder or file, if NFSP or DQN trained it."""
+    """Returns the artifact of a folder or file, or None unless NFSP or DQN trained it."""
     kind = _KINDS.get(system_of(split_strategy(name)[0]) or "")
     return None if kind is None else kind(name, game, monitor)
 

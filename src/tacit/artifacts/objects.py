@@ -1,4 +1,4 @@
-"""Objects that play, as what a name would stand for: solves, strategies, agents, and OpenSpiel's policies and bots."""
+"""Objects that play, wrapped as artifacts: solves, strategies, agents, and OpenSpiel's policies and bots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tacit.tree.base import Strategy
 
 
 class StrategyArtifact(TableArtifact):
-    """A strategy in memory, or what makes one for a game."""
+    """A strategy in memory; `make` returns it for a game."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class StrategyArtifact(TableArtifact):
 
 
 class AgentArtifact(Artifact):
-    """A player in memory, or what makes one for a game and a generator. Nothing is known of it but its moves."""
+    """An agent in memory; `make` returns it for a game and a generator. Only its moves are known."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class AgentArtifact(Artifact):
 
 
 class NamedAgent:
-    """A player that somebody else wrote, who need have neither a name nor a view."""
+    """Gives a user's agent a name and a view, which it need not have itself."""
 
     def __init__(self, inner: Any, name: str) -> None:
         self.inner, self.name = inner, name
@@ -92,16 +92,16 @@ class NamedAgent:
 
 
 def artifact_of(made: Any, game: AnyGame | None, monitor: Monitor | None = None, name: str | None = None) -> Artifact:
-    """Returns an object that plays as an artifact.
+    """Returns the artifact that wraps an object which plays.
 
     Args:
-      made: a `SolveResult`, a `Strategy`, an `Agent`, or a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
-      game: what it plays; solves and strategies know it.
-      monitor: hears how far slow work is.
-      name: how results call it; None takes what the object calls itself.
+      made: a `SolveResult`, a `Strategy`, an `Agent`, a policy or bot of OpenSpiel, or a pair of bots, one for each seat.
+      game: the game it plays; solves and strategies know theirs.
+      monitor: receives the progress of slow work.
+      name: its name in results; None takes the object's own.
 
     Raises:
-      TacitError: it is none of these, or it is of another game.
+      TacitError: it is none of these, or it belongs to another game.
     """
     if isinstance(made, SolveResult):
         called = name or f"{made.solver}, {made.iterations} iterations"
@@ -124,7 +124,7 @@ def artifact_of(made: Any, game: AnyGame | None, monitor: Monitor | None = None,
 
 
 def _only_of(strategy: Strategy, name: str) -> Callable[[AnyGame], Strategy]:
-    """Returns what gives the strategy for its own game, and refuses others."""
+    """Returns a function that returns the strategy for its own game and refuses other games."""
 
     def make(game: AnyGame) -> Strategy:
         if str(game) != str(strategy.tree.game):

@@ -1,7 +1,7 @@
-"""Agents and leaf evaluators of one's own: `FILE.py:CLASS(key=value,...)`.
+"""The user's own agents and leaf evaluators: `FILE.py:CLASS(key=value,...)`.
 
-A class says by the names of its parameters what it wants to be given: an agent `game` and `generator`, a leaf evaluator
-`space`, `game` and `device`. All its other parameters are the user's.
+A class asks for arguments by the names of its parameters: an agent for `game` and `generator`, a leaf evaluator for `space`,
+`game` and `device`. The user gives all other parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class OwnArtifact(Artifact):
-    """A class in a file of one's own, made anew whenever an agent or an evaluator is asked for."""
+    """A class in the user's file; each agent or evaluator is a new instance."""
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         own = parse_own(name)
@@ -62,5 +62,5 @@ class OwnArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> OwnArtifact | None:
-    """Returns what a file of one's own defines, if the name is of that kind."""
+    """Returns the artifact of a `FILE.py:CLASS`, or None if the name is of another kind."""
     return None if parse_own(name) is None else OwnArtifact(name, game, monitor)

@@ -1,4 +1,4 @@
-"""Runs of systems of one's own, found by name: run folders and network files that say which file defines their system."""
+"""Runs of the user's own systems: run folders and network files that name the file which defines their system."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tacit.tree.base import Strategy
 
 
 class OwnRunArtifact(Artifact):
-    """What a system of one's own trained. Where its trainer has a `search`, that is what plays and what is judged."""
+    """A run of the user's own system. If its trainer has a `search`, that search plays and is evaluated."""
 
     search_options = ("solver", "iterations", "safety")
 
@@ -39,7 +39,7 @@ class OwnRunArtifact(Artifact):
         called = own_system_of(name) or ""
         system = own_system(called, file)
         if system is None:
-            raise TacitError(f"{name} says that {called!r} trained it, which is no FILE.py:SYSTEM")
+            raise TacitError(f"{name} says that {called!r} trained it, which is not a FILE.py:SYSTEM")
         self._weights, header = load_tensors(file)
         try:
             facts = run_facts(header, system.config, name)
@@ -50,7 +50,7 @@ class OwnRunArtifact(Artifact):
 
     @cached_property
     def _trainer(self) -> Trainer[Any, Any]:
-        """The run as it was after its latest epoch, as far as playing needs it."""
+        """The trainer with the weights of the run's latest epoch, which is all that playing needs."""
         trainer: Trainer[Any, Any] = self._system.trainer(self.game, self._config, "cpu")
         try:
             trainer.load_weights(self._weights)
@@ -71,10 +71,10 @@ class OwnRunArtifact(Artifact):
         return SearchAgent(ClassPlanner(search, generator, options.safety or SAMPLED), generator, self.name)
 
     def strategy(self) -> Strategy:
-        """Returns what its search plays everywhere, on average over some playthroughs."""
+        """Returns its search's strategy for the whole game, averaged over playthroughs."""
         search = self._search(None, None)
         if not search.space.compiled:
-            raise TacitError(f"{self.game} is too large for a table of what {self.name} plays")
+            raise TacitError(f"{self.game} is too large for a table of the strategy of {self.name}")
         return search.space.tree.strategy(playthrough_strategy(search, PLAYTHROUGHS, np.random.default_rng(0)))
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
@@ -87,24 +87,24 @@ class OwnRunArtifact(Artifact):
 
         Args:
           solver: the search algorithm; None takes that of the trainer's search.
-          iterations: search iterations, likewise.
+          iterations: search iterations; None takes those of the trainer's search.
           playthroughs: policies that are averaged; more give a tighter bound.
-          seed: of everything random.
+          seed: seed for everything random.
         """
         search = self._search(solver, iterations)
-        most = max_judge_searches(search, playthroughs)
-        found = judge_search(
-            search, playthroughs, seed, lambda done: self.monitor.step("evaluating", done, most, "searches", "at most")
+        most_searches = max_judge_searches(search, playthroughs)
+        bound = judge_search(
+            search, playthroughs, seed, lambda done: self.monitor.step("evaluating", done, most_searches, "searches", "at most")
         )
-        around = None if found.margin is None else (found.exploitability - found.margin, found.exploitability + found.margin)
-        units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(found.exploitability).items()}
+        interval = None if bound.margin is None else (bound.exploitability - bound.margin, bound.exploitability + bound.margin)
+        units = {f"exploitability_{unit}": part for unit, part in self.game.in_units(bound.exploitability).items()}
         return self.evaluation(
-            "exploitability", found.exploitability, found.kind, interval=around, playthroughs=found.playthroughs,
+            "exploitability", bound.exploitability, bound.kind, interval=interval, playthroughs=bound.playthroughs,
             solver=search.config.solver, iterations=search.config.iterations, **units,
         )  # fmt: skip
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> OwnRunArtifact | None:
-    """Returns what was trained there, if the folder or the file names a system of one's own."""
+    """Returns the artifact of a folder or file, or None unless it names the user's own system."""
     known = os.path.exists(name) and own_system_of(name) is not None
     return OwnRunArtifact(name, game, monitor) if known else None

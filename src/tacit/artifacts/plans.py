@@ -1,4 +1,4 @@
-"""Matches and evaluations that any process can do a part of: agents by name, deals by number (`arena/workers.py`)."""
+"""Matches and evaluations that processes can share: agents are given by name, deals by number (`arena/workers.py`)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tacit.search.playthroughs import PlayedSearches
 
 @dataclass(frozen=True)
 class MatchPlan(DealPlan):
-    """Two agents against each other.
+    """A match of two agents.
 
     Attributes:
       game: The game, or its name; processes are sent names.
-      agents: The two who play, likewise.
-      options: How agents search that do.
+      agents: The two agents, or their names; processes are sent names.
+      options: How the agents search, if they do.
       duplicate: Whether every deal is played in both seats.
       aivat: Whether results are estimates by AIVAT.
-      seed: Of everything random.
+      seed: The seed for everything random.
     """
 
     game: AnyGame | str
@@ -44,7 +44,7 @@ class MatchPlan(DealPlan):
     seed: int = 0
 
     def table(self, monitor: Monitor | None = None) -> Table:
-        """Returns what plays deals; a monitor hears how agents are loaded."""
+        """Returns the function that plays deals; the monitor receives the progress of loading the agents."""
         game = load_game(self.game) if isinstance(self.game, str) else self.game
         agents, generators = [], [np.random.default_rng() for _ in range(3)]
         for name, generator in zip(self.agents, generators[1:], strict=True):
@@ -62,15 +62,15 @@ class MatchPlan(DealPlan):
 
 @dataclass(frozen=True)
 class LbrPlan(DealPlan):
-    """A local best response against what plays hold'em, every deal in both seats.
+    """A local best response against a hold'em agent, with every deal in both seats.
 
     Attributes:
-      game: As a user names it.
-      agent: Likewise: who is answered.
-      options: How it searches.
-      setting: What the answer may do (`arena/lbr.py`).
-      aivat: Whether results are estimates by AIVAT, which knows what the agent does with every hand.
-      seed: Of everything random.
+      game: The game's name, as the user gives it.
+      agent: The name of the agent that is answered.
+      options: How the agent searches.
+      setting: The actions that the response may take (`arena/lbr.py`).
+      aivat: Whether results are estimates by AIVAT, which knows the agent's strategy for every hand.
+      seed: The seed for everything random.
     """
 
     game: str
@@ -87,24 +87,24 @@ class LbrPlan(DealPlan):
             [np.random.default_rng() for _ in "cd"],
         )
         agents = LocalBestResponse(game, policy, self.setting), HandAgent(game, policy, generators[1], self.agent)
-        # The simple value function: others may take minutes to make, in every worker.
+        # The simple value function: others may take every worker minutes to build.
         estimator = hand_estimator(game, (None, policy), [check_down] * 2) if self.aivat else None
         return partial(play_numbered, game, agents, generators, self.seed, estimator=estimator)
 
 
 @dataclass(frozen=True)
 class PlaythroughPlan:
-    """The searches of playthroughs by a network, as work for processes.
+    """The searches of a network's playthroughs, as work for processes.
 
     Attributes:
-      agent: The name of what plays.
-      game: As a user names it.
-      network: The name of its network: its own, or one that a run kept.
-      epoch: The epoch of that.
+      agent: The name of the artifact that plays.
+      game: The game's name, as the user gives it.
+      network: The name of the network: the artifact's own, or one that its run kept.
+      epoch: The epoch of that network.
       solver: The search algorithm.
       iterations: The search iterations.
       device: Where it searches.
-      safe: Whether it follows sampled iterations, not averages.
+      safe: Whether it follows sampled iterations instead of averages.
     """
 
     agent: str
@@ -120,24 +120,28 @@ class PlaythroughPlan:
         """Returns the searches.
 
         Raises:
-          TacitError: the run has another network now.
+          TacitError: the run has replaced the network since.
         """
         del number, life  # searches draw nothing
         artifact = artifacts.open(self.agent, self.game)
         assert isinstance(artifact, NetworkArtifact)
         trained = artifact.load(self.network)
         if trained.epoch != self.epoch:
-            raise TacitError(f"{self.network} was trained on meanwhile: evaluate one of its kept networks, or wait for its end")
+            raise TacitError(
+                f"{self.network} has been trained further: evaluate a network that its run kept, or wait for its end"
+            )
         return PlayedSearches(artifact.search_of(trained, self.solver, self.iterations, self.device), self.safe)
 
 
 def known_policy(artifact: Artifact, options: SearchOptions) -> HandPolicy:
-    """Returns what an artifact's agent does with every hand.
+    """Returns the strategy of an artifact's agent for every hand.
 
     Raises:
-      TacitError: that is not known, or an option has no effect on it.
+      TacitError: the strategy is not known, or an option has no effect on the agent.
     """
     policy = policy_of(artifact.agent(np.random.default_rng(0), options))
     if policy is None:
-        raise TacitError(f"what {artifact.name} does with every hand is not known where it draws: choose --safety unsafe")
+        raise TacitError(
+            f"{artifact.name} draws iterations, so its strategy for every hand is not known: choose --safety unsafe"
+        )
     return policy

@@ -1,4 +1,4 @@
-"""What ReBeL trained: run folders, network files, and the networks that are shipped as `pretrained:NAME`."""
+"""ReBeL's networks: run folders, network files, and the networks that are shipped as `pretrained:NAME`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tacit.training.shipped import PRETRAINED
 from tacit.training.system import System
 
 PLAY_ITERATIONS = 512
-"""Search iterations of an agent, unless the user says otherwise."""
+"""Default search iterations of an agent."""
 
 
 class RebelArtifact(NetworkArtifact[RebelConfig]):
-    """Networks of ReBeL, which plays random iterations of its searches."""
+    """Networks of ReBeL, whose agents play random iterations of their searches."""
 
     safety, at_decisions = SAMPLED, False
 
@@ -65,5 +65,5 @@ class RebelArtifact(NetworkArtifact[RebelConfig]):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> RebelArtifact | None:
-    """Returns what was trained there. This kind is asked last: of anything else at a path, loading says what is wrong."""
+    """Returns the artifact of a path or `pretrained:NAME`. This kind is asked last: loading says what is wrong with a path."""
     return RebelArtifact(name, game, monitor) if name.startswith(PRETRAINED) or os.path.exists(name) else None

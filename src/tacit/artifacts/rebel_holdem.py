@@ -1,4 +1,4 @@
-"""What ReBeL trained at hold'em: run folders, network files, and networks that are shipped."""
+"""ReBeL's networks for hold'em: run folders, network files, and networks that are shipped."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tacit.rebel.holdem.trained import load_holdem
 from tacit.training.folder import system_of
 
 PLAY_ITERATIONS = 250
-"""Of a search, unless the user says otherwise."""
+"""Default search iterations."""
 
 
 class HoldemArtifact(Artifact):
-    """Networks of round ends that searches play hold'em with, on any board that they know the rounds of."""
+    """Networks that value round ends, and the search that plays hold'em with them, on boards of the rounds they know."""
 
     search_options = ALL_OPTIONS
 
@@ -42,7 +42,7 @@ class HoldemArtifact(Artifact):
         super().__init__(name, load_game(self._trained.game) if game is None else game, monitor)
 
     def search(self, generator: np.random.Generator | None = None, options: SearchOptions | None = None) -> HandSearch:
-        """Returns the search of its networks."""
+        """Returns the search that uses its networks."""
         rules, trained = require_holdem(self.game, self.name), self._trained
         device = (options and options.device) or "cpu"
         leaves, policies = trained.leaves(rules, device), trained.policies(device)
@@ -61,7 +61,7 @@ class HoldemArtifact(Artifact):
         return {**endgame_measures(self), "network-error": self.network_error}
 
     def network_error(self, *, samples: int = 32, iterations: int = 200, device: str = "cpu", seed: int = 0) -> Evaluation:
-        """Returns the mean absolute error of the turn's network against rivers that are solved by so many iterations."""
+        """Returns the mean absolute error of the turn's network against rivers solved with this many iterations."""
         rules = require_holdem(load_game(self._trained.game), self.name)
         error = round_end_error(
             self._trained.leaves(rules, device), trainable_rules(rules), samples, iterations, seed, device,
@@ -74,5 +74,5 @@ class HoldemArtifact(Artifact):
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> Artifact | None:
-    """Returns what was trained in a folder or file, if it was ReBeL at hold'em."""
+    """Returns the artifact of a folder or file, or None unless ReBeL trained it at hold'em."""
     return HoldemArtifact(name, game, monitor) if system_of(name) == HoldemConfig.system else None

@@ -40,18 +40,18 @@ def solve_by_search(
     Args:
       game: the game, or its name.
       depth: actions to look ahead, or `round` for the rest of the betting round.
-      leaf: what leaves are worth: `oracle`, `solved`, `zero`, `random`, `continuations`, a trained network, `FILE.py:CLASS`, or
-        what makes an evaluator for a game, such as its class.
+      leaf: how leaves are valued: `oracle`, `solved`, `zero`, `random`, `continuations`, a trained network, `FILE.py:CLASS`, or
+        a function that makes an evaluator for a search space, such as its class.
       solver: the search algorithm.
       iterations: search iterations at every public state; each updates both players.
-      decomposition: where leaves are valued: `cfr-d`, `cfr-ave` or `modified-cfr-ave`.
-      recycle: iterations that use the same leaf values.
-      safety: what a search does about the searches below it: `sampled`, `re-solving` or `unsafe`; None takes `sampled`, and
-        `re-solving` where players decide at leaves (`continuations`).
-      simultaneous: whether both players are updated at once instead of in turn.
+      decomposition: the beliefs at which leaves are valued: `cfr-d`, `cfr-ave` or `modified-cfr-ave`.
+      recycle: iterations that reuse the same leaf values.
+      safety: how to search again below an earlier search: `sampled`, `re-solving` or `unsafe`; None takes `sampled`, or
+        `re-solving` if players decide at leaves (`continuations`).
+      simultaneous: whether both players are updated at once instead of alternately.
       device: `cpu` or `cuda`.
-      seed: of the sampled iterations.
-      monitor: hears how far it is.
+      seed: seed of the sampled iterations.
+      monitor: receives the progress.
 
     Raises:
       TacitError: the game has no public states or does not fit into memory, or there is no such solver or leaf.
@@ -72,8 +72,8 @@ def solve_by_search(
     def made(name: str, space: SearchSpace) -> LeafEvaluator:
         return open(name, rules).leaf(space, device) if isinstance(leaf, str) else CheckedLeaves(leaf(space), name)
 
-    what = f"{solver} on {rules}"
-    monitor.step(what, 0, note="compiling the game")
+    task = f"{solver} on {rules}"
+    monitor.step(task, 0, note="compiling the game")
     return average_policy(
         rules,
         config,
@@ -82,5 +82,5 @@ def solve_by_search(
         safety=safety,
         device=device,
         seed=seed,
-        progress=lambda done: monitor.step(what, done, unit="searches"),
+        progress=lambda done: monitor.step(task, done, unit="searches"),
     )

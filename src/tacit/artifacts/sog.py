@@ -1,4 +1,4 @@
-"""What Student of Games or DeepStack trained: run folders and network files."""
+"""Networks of Student of Games and DeepStack: run folders and network files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SYSTEMS: dict[str, System[Any, Any]] = {SOG.name: SOG, DEEPSTACK.name: DEEPSTAC
 
 
 class SogArtifact(NetworkArtifact[QueryConfig]):
-    """Networks of agents who re-solve at each of their decisions."""
+    """Networks whose agents re-solve at each of their decisions."""
 
     safety, at_decisions = RE_SOLVING, True
 
@@ -40,10 +40,10 @@ class SogArtifact(NetworkArtifact[QueryConfig]):
 
     def learnt_classes(self) -> NDArray[np.int64]:
         config, space = self._trained.config, self._space
-        inside = isinstance(config, SogConfig) and config.inner_queries > 0
-        return np.arange(space.num_classes, dtype=np.int64) if inside else np.unique(space.tables.leaf_class).astype(np.int64)
+        inner = isinstance(config, SogConfig) and config.inner_queries > 0
+        return np.arange(space.num_classes, dtype=np.int64) if inner else np.unique(space.tables.leaf_class).astype(np.int64)
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SogArtifact | None:
-    """Returns what was trained in a folder or file, if Student of Games or DeepStack trained it."""
+    """Returns the artifact of a folder or file, or None unless Student of Games or DeepStack trained it."""
     return SogArtifact(name, game, monitor) if system_of(name) in _SYSTEMS else None

@@ -1,4 +1,4 @@
-"""The systems that train, by name: ours, and those in files of one's own."""
+"""The systems that train, by name: ours, and those in the user's files."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from tacit.training.names import SYSTEMS, check_system
 from tacit.training.system import System, Trainer
 
 _TAKEN = (*SYSTEMS, "rebel-holdem", "sog-boards", "nfsp-limit")
-"""What run folders call ours."""
+"""The names of our systems in run folders."""
 
 
 def own_system(name: str, near: str | Path | None = None) -> System[Any, Any] | None:
-    """Returns the system that a file of one's own defines, `FILE.py:SYSTEM`; None where the name is of another kind.
+    """Returns the system that a `FILE.py:SYSTEM` names, or None if the name is of another kind.
 
     Args:
-      name: a `System`, or a class or function that makes one: then with its arguments, `FILE.py:SYSTEM(key=value,...)`.
-      near: where to look for a file that is no longer where it was: it may have moved along with this.
+      name: names a `System`, or a class or function that makes one: `FILE.py:SYSTEM(key=value,...)` with its arguments.
+      near: a path that may have been moved together with the file; the file is searched for near it if it is gone.
 
     Raises:
-      TacitError: there is no such file or name, it is no system, or one that is called like ours.
+      TacitError: there is no such file or name, it is not a system, or it has the name of one of ours.
     """
     own = parse_own(name)
     if own is None:
         return None
     own = own if near is None else own.found_near(near)
-    found = load_own(own.path, own.class_name, "system")
-    if not isinstance(found, System) and callable(found) and not _is_trainer(found):
-        found = make_own(found, own, {}, own.class_name)
+    system = load_own(own.path, own.class_name, "system")
+    if not isinstance(system, System) and callable(system) and not _is_trainer(system):
+        system = make_own(system, own, {}, own.class_name)
     elif own.arguments:
-        raise TacitError(f"{own.path}: {own.class_name} takes no arguments: settings are changed by --set NAME=VALUE")
-    if not isinstance(found, System):
-        hint = f": write SYSTEM = System(Settings, {own.class_name}) and name that" if _is_trainer(found) else ""
-        raise TacitError(f"{own.path}: {own.class_name} is no tacit.training.System{hint}")
-    return checked_system(replace(found, source=str(own.absolute())))
+        raise TacitError(f"{own.path}: {own.class_name} takes no arguments: change settings with --set NAME=VALUE")
+    if not isinstance(system, System):
+        hint = f": write SYSTEM = System(Settings, {own.class_name}) and name that" if _is_trainer(system) else ""
+        raise TacitError(f"{own.path}: {own.class_name} is not a tacit.training.System{hint}")
+    return checked_system(replace(system, source=str(own.absolute())))
 
 
 def checked_system(system: System[Any, Any]) -> System[Any, Any]:
-    """Returns a system of one's own.
+    """Returns a user's system after checking its name.
 
     Raises:
-      TacitError: it is called like one of ours, or its settings have no name for it.
+      TacitError: it has the name of one of our systems, or its settings do not name it.
     """
     name = getattr(system.config, "system", None)
     if not isinstance(name, str) or not name:
@@ -62,10 +62,10 @@ def _is_trainer(found: Any) -> bool:
 
 
 def find_system(name: str, game: AnyGame) -> System[Any, Any]:
-    """Returns a system by name, as it learns a game: one of `SYSTEMS`, or `FILE.py:SYSTEM`.
+    """Returns the variant of a named system that learns a game; the name is one of `SYSTEMS`, or `FILE.py:SYSTEM`.
 
     Raises:
-      TacitError: there is none of that name, or it cannot learn the game.
+      TacitError: there is no system of that name, or it cannot learn the game.
     """
     check_system(name)
     own = own_system(name)

@@ -1,4 +1,4 @@
-"""Tables of probabilities for a whole game, measured exactly; saved solves are found by the name of their file."""
+"""Tables of probabilities for a whole game, evaluated exactly; saved solves are opened by their file's name."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from tacit.tree.hand_strategy import HandStrategy
 
 
 class TableArtifact(Artifact):
-    """Plays `strategy()`. Where that is over hands of hold'em, it has a policy as well."""
+    """Plays `strategy()`. If the table is over hold'em hands, it also has a policy."""
 
     def locks(self) -> tuple[Lock, ...]:
-        """Returns the play that was fixed when the strategy was solved."""
+        """Returns the locks under which the strategy was solved."""
         return ()
 
     def make_agent(self, generator: np.random.Generator, options: SearchOptions) -> Agent:
@@ -41,7 +41,7 @@ class TableArtifact(Artifact):
     def policy(self) -> HandPolicy:
         make_policy = _POLICIES.get(self.strategy().tree.layout)
         if make_policy is None:
-            raise TacitError(f"{self.name} is no solve of hold'em over hands")
+            raise TacitError(f"{self.name} is not a solve of hold'em over hands")
         return make_policy(self.strategy())
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
@@ -51,7 +51,7 @@ class TableArtifact(Artifact):
     def exploitability(self) -> Evaluation:
         """Returns the exact exploitability of its strategy; with locks, that of the free part.
 
-        Then best responses keep to the locks, as in the solve. `unlocked_exploitability` is the figure without them.
+        With locks, best responses obey them, as in the solve; `unlocked_exploitability` is the figure without them.
         """
         strategy, locks = self.strategy(), self.locks()
         game: AnyGame = strategy.tree.game
@@ -68,7 +68,7 @@ class TableArtifact(Artifact):
 
 
 class SolveArtifact(TableArtifact):
-    """A file of `tacit solve --save`, read when it is first needed, because that compiles its game."""
+    """A file of `tacit solve --save`; it is read when first needed, because reading compiles its game."""
 
     @cached_property
     def _result(self) -> SolveResult:
@@ -90,7 +90,7 @@ class SolveArtifact(TableArtifact):
 
 
 def _quality(strategy: Strategy, tree: Tree) -> Quality:
-    """Returns how good a strategy is in its tree, or in the same with some play fixed."""
+    """Returns how good a strategy is in its tree, or in a copy of it with locks."""
     return evaluate_exactly(make_passes(tree), strategy.probabilities)
 
 
@@ -99,11 +99,11 @@ def _hand_agent(strategy: HandStrategy, generator: np.random.Generator, name: st
 
 
 _AGENTS: dict[str, Callable[[Any, np.random.Generator, str], Agent]] = {"rows": TabularAgent, "hands": _hand_agent}
-"""Who plays a strategy, by the layout of its tree."""
+"""The agent that plays a strategy, by the layout of its tree."""
 _POLICIES: dict[str, Callable[[Any], HandPolicy]] = {"hands": SolvedPolicy}
-"""What a strategy does with every hand, for layouts of hands."""
+"""The policy over hands of a strategy, by the layout of its tree."""
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> SolveArtifact | None:
-    """Returns the saved solve in the file of that name, if it is one."""
+    """Returns the artifact of a file, or None unless it is a saved solve."""
     return SolveArtifact(name, game, monitor) if os.path.isfile(name) and is_saved_solve(name) else None

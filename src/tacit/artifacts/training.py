@@ -1,4 +1,4 @@
-"""`tacit.train`: an agent by self-play, kept in a folder."""
+"""`tacit.train`: trains an agent by self-play and keeps it in a folder."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tacit.training.system import Metrics, System
 
 @dataclass(frozen=True, repr=False)
 class TrainResult(PathLike[str]):
-    """A run that was trained. It stands for its folder: `tacit.open(result)` opens it, `tacit.match` and all others take it.
+    """A trained run. It can be passed wherever its folder can: to `tacit.open`, `tacit.match` and the like.
 
     Attributes:
       system: The system's name.
       game: The game's name with its parameters.
       run: The folder.
       epoch: The epochs finished.
-      epochs: The epochs of the whole run.
+      epochs: The epochs of the complete run.
       seconds: The time spent on training, over all sessions.
       history: The metrics of every epoch.
-      passing: Its folder where none was named; it is removed with the result.
+      passing: The temporary folder if none was named; it is removed with the result.
     """
 
     system: str
@@ -53,7 +53,7 @@ class TrainResult(PathLike[str]):
 
     @property
     def exploitability(self) -> float | None:
-        """The figure of the last epoch that was evaluated, of the kind that the system gives; None where none was."""
+        """The figure of the last evaluated epoch, exact or a bound as the system reports it; None if none was evaluated."""
         known = [epoch.exploitability for epoch in self.history if epoch.exploitability is not None]
         return known[-1] if known else None
 
@@ -73,9 +73,9 @@ class TrainResult(PathLike[str]):
             "epochs": f"{self.epoch} of {self.epochs}", "seconds": self.seconds, "exploitability": self.exploitability,
             "folder": "removed with this result" if self.passing else self.run,
         }  # fmt: skip
-        judged = [(float(one.epoch), one.exploitability) for one in self.history if one.exploitability is not None]
-        drawn = log_curve(judged, "epochs", "exploitability")
-        return card(f"{self.system} on {self.game}", facts(figures), drawn)
+        points = [(float(epoch.epoch), epoch.exploitability) for epoch in self.history if epoch.exploitability is not None]
+        curve = log_curve(points, "epochs", "exploitability")
+        return card(f"{self.system} on {self.game}", facts(figures), curve)
 
 
 def train(
@@ -92,20 +92,20 @@ def train(
     clock: Callable[[], float] = time.perf_counter,
     **settings: str | float | bool | type[Any],
 ) -> TrainResult:
-    """Returns a run after training it by self-play. A run can be killed at any moment and goes on with `resume=True`.
+    """Trains an agent by self-play and returns its run. A run can be killed at any moment and resumed with `resume=True`.
 
     Args:
-      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `deep-cfr`, `sd-cfr`, `rpg`, `blueprint`, a `System` of one's own, or
-        its `FILE.py:SYSTEM`.
+      system: `rebel`, `sog`, `deepstack`, `nfsp`, `dqn`, `deep-cfr`, `sd-cfr`, `rpg`, `blueprint`, your own `System`, or its
+        `FILE.py:SYSTEM`.
       game: the game, or its name.
       run: the folder of the run: configuration, metrics, checkpoints. None takes one that is removed with the result.
       preset: the settings to start from: `cpu` (the default), `gpu`, `paper` or `smoke`.
-      time_limit: stop after this many seconds; the run can go on later.
-      resume: go on with the run in the folder; where nothing is said its own settings are kept.
+      time_limit: stop after this many seconds; the run can be resumed later.
+      resume: resume the run in the folder; settings that are not given stay as they were.
       device: `cpu` or `cuda`.
-      seed: of everything random, 0 unless told; a run that goes on has its own.
+      seed: seed for everything random, by default 0; a resumed run keeps its own.
       on_epoch: called with the metrics of every epoch.
-      clock: the time in seconds.
+      clock: returns the time in seconds.
       **settings: changes to the preset, like `epochs=100` or `network="nets.py:Net(width=64)"`; a class stands for its name.
 
     Raises:
@@ -116,10 +116,10 @@ def train(
     passing = TemporaryDirectory(prefix="tacit-run-") if run is None else None
     folder: RunFolder[Any, Any] = RunFolder(Path(passing.name if passing else run or ""), known)
     if folder.holds_run() != resume:
-        wrong = "has no run to go on with" if resume else "holds a run: add resume=True, or choose another"
+        wrong = "has no run to resume" if resume else "holds a run: add resume=True, or choose another"
         raise TacitError(f"{folder.path} {wrong}")
     if time_limit is not None and not time_limit > 0:
-        raise TacitError(f"a run takes some time: {time_limit} seconds are none")
+        raise TacitError(f"time_limit must be positive, not {time_limit}")
     check_backend("torch", device)
     config = configure(folder, resume, preset, {key: _in_words(value) for key, value in settings.items()}, seed)
     with opened_run(folder, rules, config, device) as trainer:
@@ -129,14 +129,14 @@ def train(
 
 
 def _in_words(value: str | float | bool | type[Any]) -> str:
-    """Returns a setting as the command line has it.
+    """Returns a setting as the command line writes it.
 
     Raises:
-      TacitError: it is a class that no file defines.
+      TacitError: the setting is a class that no file defines.
     """
     if not isinstance(value, type):
         return str(value).lower() if isinstance(value, bool) else str(value)
     own = source_of(value)
     if own is None:
-        raise TacitError(f"{value.__name__} is in no Python file of your own: a run could not find it again")
+        raise TacitError(f"{value.__name__} is not defined in a Python file of yours: a resumed run could not find it again")
     return str(own)

@@ -1,1 +1,1 @@
-"""Speed, as ratios against peers that do the same work in the same run."""
+"""Speed, as ratios to peers that do the same work in the same run."""

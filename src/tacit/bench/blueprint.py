@@ -1,12 +1,12 @@
 """`tacit bench blueprint`: iterations of external-sampling MCCFR on hold'em, beside OpenSpiel's in C++.
 
-An iteration deals cards and updates both players, in both programs. The betting is the same tree, decision for decision: limit
-hold'em, and no-limit hold'em with stacks of 200 big blinds where one may fold, call, bet the pot or everything (OpenSpiel's
+In both programs, an iteration deals cards and updates both players. The betting tree is the same, decision for decision: limit
+hold'em, and no-limit hold'em with stacks of 200 big blinds where a player may fold, call, bet the pot or go all-in (OpenSpiel's
 `fcpa`). What differs: OpenSpiel has no card abstraction, so it keeps a table entry for every hand on every board; ours looks
-up the bucket of a hand. OpenSpiel draws chance anew for each player, ours shares a deal between both traversals.
+up the bucket of a hand. OpenSpiel samples chance separately for each player; ours shares a deal between both traversals.
 
-Programs take turns, and of each the best window counts. By processor time one thread stands beside one thread, and a busy
-machine matters less; by the clock all cores count, too, which OpenSpiel does not use.
+Programs take turns, and the best window of each counts. Processor time compares one thread with one thread, and a busy machine
+matters less. Clock time also shows what all cores do, which OpenSpiel does not use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CASES = {
     "limit": "limit_holdem",
     "no-limit": "no_limit_holdem(bets=1|allin,raises=1|allin)",
 }
-"""Our names of the games by case."""
+"""Our names of the games, by case."""
 _UNIVERSAL = (
     "universal_poker(betting={betting},numPlayers=2,numRounds=4,blind={blinds},firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
     "numHoleCards=2,numBoardCards=0 3 1 1,{more})"
@@ -32,7 +32,7 @@ OPENSPIEL = {
     "limit": _UNIVERSAL.format(betting="limit", blinds="10 5", more="raiseSize=10 10 20 20,maxRaises=3 4 4 4"),
     "no-limit": _UNIVERSAL.format(betting="nolimit", blinds="100 50", more="stack=20000 20000,bettingAbstraction=fcpa"),
 }
-"""OpenSpiel's names of the same games."""
+"""OpenSpiel's names of the same games, by case."""
 SETTINGS = {"bets": "1|allin", "raises": "1|allin", "max_raises": 99}
 CALL_ITERATIONS = 100_000
 ROUNDS = 3
@@ -40,11 +40,11 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Rate:
-    """Iterations a second.
+    """Iterations per second.
 
     Attributes:
-      clock: by the clock.
-      processor: by the time that processors spent on them, all threads together.
+      clock: Iterations per second of clock time.
+      processor: Iterations per second of processor time, summed over all threads.
     """
 
     clock: float
@@ -53,15 +53,15 @@ class Rate:
 
 @dataclass(frozen=True)
 class MccfrSpeed:
-    """What MCCFR does in a second.
+    """The speed of MCCFR in a case.
 
     Attributes:
       case: `limit` or `no-limit`.
-      decisions: nodes of the betting tree where somebody acts.
-      threads: how many `all_threads` are.
-      one_thread: ours on one thread.
-      all_threads: ours on all of them.
-      openspiel: OpenSpiel, which uses one thread; None where it was not measured.
+      decisions: The number of decision nodes of the betting tree.
+      threads: The number of threads of `all_threads`.
+      one_thread: Our rate on one thread.
+      all_threads: Our rate on all threads.
+      openspiel: OpenSpiel's rate on its one thread; None if it was not measured.
     """
 
     case: str
@@ -72,7 +72,7 @@ class MccfrSpeed:
     openspiel: Rate | None
 
     def ratios(self) -> dict[str, float | None]:
-        """Returns how many times as fast ours is: one thread each in processor time and by the clock, and all threads."""
+        """Returns how many times as fast ours is: one thread each by processor and clock time, and on all threads."""
         peer = self.openspiel
         return {
             "processor": None if peer is None else self.one_thread.processor / peer.processor,
@@ -85,9 +85,9 @@ def measure(case: str, window: float, seed: int, peer: bool) -> MccfrSpeed:
     """Returns the speeds of a case.
 
     Args:
-      case: of `CASES`.
-      window: seconds of a measurement, of which each program has three.
-      seed: of everything random.
+      case: a key of `CASES`.
+      window: seconds of each measurement; every program gets three.
+      seed: seed for everything random.
       peer: whether OpenSpiel is measured.
     """
     config = BlueprintConfig(seed=seed, epoch_iterations=CALL_ITERATIONS, **SETTINGS)  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ def measure(case: str, window: float, seed: int, peer: bool) -> MccfrSpeed:
 
 
 def _window(work: Callable[[], int], window: float) -> Rate:
-    """Returns the rate of calls that return how many iterations they ran, over a window of about so many seconds."""
+    """Returns the rate of `work`, whose calls return the iterations they ran, over a window of about `window` seconds."""
     clock, processor, done = time.perf_counter(), time.process_time(), 0
     while time.perf_counter() - clock < window:
         done += work()
@@ -120,7 +120,7 @@ def _window(work: Callable[[], int], window: float) -> Rate:
 
 
 def missing_peer() -> str | None:
-    """Returns what to install for OpenSpiel, None where it can be imported."""
+    """Returns why OpenSpiel cannot be imported, None if it can."""
     try:
         import pyspiel  # noqa: F401
     except ImportError as error:
@@ -129,7 +129,7 @@ def missing_peer() -> str | None:
 
 
 def _openspiel(case: str) -> Callable[[], int]:
-    """Returns what runs one iteration of OpenSpiel's solver."""
+    """Returns a function that runs one iteration of OpenSpiel's solver and returns 1."""
     import pyspiel
 
     solver = pyspiel.ExternalSamplingMCCFRSolver(pyspiel.load_game(OPENSPIEL[case]))

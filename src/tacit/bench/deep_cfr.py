@@ -1,8 +1,8 @@
 """`tacit bench deep-cfr`: Deep CFR on Leduc beside OpenSpiel's (PyTorch), each on one thread.
 
-Both sample 200 games for each player in an iteration, and then learn an advantage network of three layers with 64 units from
-new weights, by 50 steps of Adam on 512 samples. What counts is samples a second, with learning: infostates that walks noted in
-memories of advantages and of strategies.
+In each iteration, both sample 200 games for each player, and then train an advantage network of three layers with 64 units from
+new weights, by 50 steps of Adam on 512 samples. Speed is samples per second, learning included: a sample is an infostate that a
+traversal stored in the memories of advantages or of strategies.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tacit.threads import one_thread
 GAME = "leduc_poker"
 TRAVERSALS, STEPS, BATCH, LAYERS, RATE, MEMORY = 200, 50, 512, (64, 64, 64), 0.001, 1_000_000
 ITERATIONS = 4
-"""Iterations of OpenSpiel's program, of which the first also fills its memories."""
+"""Iterations of a measurement; the first of OpenSpiel's also fills its memories."""
 
 
 @dataclass(frozen=True)
 class DeepCfrSpeed:
-    """What a program does in a second.
+    """The speed of a program.
 
     Attributes:
-      samples_per_second: Samples that walks noted, of both players.
-      updates_per_second: Steps of descent on advantage networks.
+      samples_per_second: Samples that traversals stored per second, of both players.
+      updates_per_second: Gradient steps per second on advantage networks.
     """
 
     samples_per_second: float
@@ -51,7 +51,7 @@ def measure_ours(window: float, seed: int) -> DeepCfrSpeed:
 
 
 def missing_peer() -> str | None:
-    """Returns what to install for OpenSpiel's Deep CFR, None where it can be imported."""
+    """Returns why OpenSpiel's Deep CFR cannot be imported, None if it can."""
     try:
         import open_spiel.python.pytorch.deep_cfr  # noqa: F401
     except ImportError as error:
@@ -60,7 +60,7 @@ def missing_peer() -> str | None:
 
 
 def measure_openspiel(window: float, seed: int) -> DeepCfrSpeed:
-    """Returns the speed of OpenSpiel's program over a few iterations, which take many windows."""
+    """Returns the speed of OpenSpiel's program over a few iterations, which take much longer than a window."""
     del window
     import pyspiel
     from open_spiel.python.pytorch import deep_cfr
@@ -71,7 +71,7 @@ def measure_openspiel(window: float, seed: int) -> DeepCfrSpeed:
             num_traversals=TRAVERSALS, learning_rate=RATE, batch_size_advantage=BATCH, batch_size_strategy=BATCH,
             memory_capacity=MEMORY, policy_network_train_steps=1, advantage_network_train_steps=STEPS, seed=seed,
         )  # fmt: skip
-        solver._reinitialize_policy_network()  # otherwise done only where it prints
+        solver._reinitialize_policy_network()  # OpenSpiel does this only when it prints
         start = time.perf_counter()
         solver.solve()
         seconds = time.perf_counter() - start

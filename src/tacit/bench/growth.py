@@ -1,11 +1,11 @@
 """`tacit bench growth`: how time and memory grow with each size of a solve or search, beside how they should.
 
-A cost that follows a power of a size is a straight line where both are drawn as logarithms. Its slope is that power: 1 for
-linear, 2 for quadratic, 0 for constant, -1 where doubling the size halves the cost. It is fitted by least squares.
+On a log-log plot, a cost that follows a power of a size is a straight line. Its slope is that power: 1 for linear, 2 for
+quadratic, 0 for constant, -1 if doubling the size halves the cost. It is fitted by least squares.
 
 Time is the shortest of many calls, on one thread unless threads are what grows. Memory is the bytes of all arrays that a solve
-holds between calls: tree, strategies, regrets, reaches, values; of searches, what a batch adds to the tables of the game. Not
-counted are arrays that are freed again, such as those of building the tree, Python's own objects, and compiled code.
+holds between calls: tree, strategies, regrets, reaches, values; for searches, what a batch adds to the tables of the game.
+Arrays that are freed again, such as those of building the tree, Python's own objects, and compiled code are not counted.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tacit.bench.growth_cases import QUESTIONS, Question
 from tacit.threads import at_most, one_thread
 
 TOLERANCE = 0.15
-"""A slope this close to the expected one is what was expected."""
+"""A slope this close to the expected one counts as expected."""
 QUICK = 2
-"""Sizes of each question in a quick run."""
+"""Number of sizes of each question in a quick run."""
 SHAPES = {-1: "inverse", 0: "constant", 1: "linear", 2: "quadratic"}
 """Slopes in words."""
 
@@ -45,7 +45,7 @@ class Trend:
 
     @property
     def line(self) -> tuple[float, float] | None:
-        """The slope and the constant of the line through the logarithms; None where there is only one size."""
+        """The slope and the constant of the line through the logarithms; None if there is only one size."""
         return power_law(self.sizes, self.costs)
 
     @property
@@ -60,7 +60,7 @@ class Trend:
 
     @property
     def words(self) -> str:
-        """What kind of growth was found: the expected one, or how it differs."""
+        """The growth in words: the expected shape, or how it differs."""
         shape = SHAPES[self.expected]
         if self.slope is None:
             return "one size only"
@@ -73,14 +73,14 @@ class Trend:
 
 @dataclass(frozen=True)
 class CostGrowth:
-    """What one size does to the cost.
+    """How cost grows with one size.
 
     Attributes:
       name: What grows.
       counted: The unit of the sizes.
       work: What was timed.
-      seconds: Of a call, or of one of its iterations.
-      num_bytes: Of the arrays that are held.
+      seconds: The seconds of a call, or of one of its iterations.
+      num_bytes: The bytes of the arrays that are held.
     """
 
     name: str
@@ -107,9 +107,9 @@ def measure(window: float, quick: bool, watch: Callable[[str], None] = lambda _:
     """Returns how cost grows with every size.
 
     Args:
-      window: seconds for each measurement; long calls are made three times at least.
-      quick: whether the two smallest sizes are enough.
-      watch: called with what is measured next.
+      window: seconds for each measurement; long calls are made at least three times.
+      quick: whether to measure only the two smallest sizes.
+      watch: called with the name of each measurement before it starts.
     """
     growths = []
     for question in QUESTIONS:
@@ -132,7 +132,7 @@ def _sizes(question: Question, quick: bool) -> tuple[int, ...]:
 
 
 def power_law(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float] | None:
-    """Returns the slope and the constant of the least-squares line through logarithms; None for fewer than two sizes."""
+    """Returns slope and constant of the least-squares line through the logarithms; None for fewer than two sizes."""
     if len(set(sizes)) < 2:
         return None
     slope, constant = np.polyfit(np.log(sizes), np.log(costs), 1)
@@ -140,7 +140,7 @@ def power_law(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
 
 
 def shortest_seconds(call: Callable[[], object], window: float, least: int = 3) -> float:
-    """Returns the seconds of the shortest of all calls that fit into a window, and of at least so many.
+    """Returns the seconds of the shortest call, of all that fit into a window but at least `least`.
 
     Other work on the machine can only lengthen a call, so the shortest says most about the call itself.
     """
@@ -153,18 +153,18 @@ def shortest_seconds(call: Callable[[], object], window: float, least: int = 3) 
 
 
 def array_bytes(holder: object, shared: object = None) -> int:
-    """Returns the bytes of all arrays and tensors that an object holds, each block of memory once.
+    """Returns the bytes of all arrays and tensors that an object holds, counting each block of memory once.
 
     Args:
-      holder: anything; containers and our own objects are looked into.
-      shared: what this holds is not counted.
+      holder: any object; containers and our own objects are searched.
+      shared: an object whose arrays are not counted.
     """
-    apart = _blocks(shared)
-    return sum(size for address, size in _blocks(holder).items() if address not in apart)
+    excluded = _blocks(shared)
+    return sum(size for address, size in _blocks(holder).items() if address not in excluded)
 
 
 def _blocks(holder: object) -> dict[int, int]:
-    """Returns the bytes of every block of memory by its address; a view counts as the whole block behind it."""
+    """Returns the bytes of every block of memory by address; a view counts as the whole block behind it."""
     blocks: dict[int, int] = {}
     seen: set[int] = set()
     waiting: list[Any] = [holder]

@@ -30,17 +30,17 @@ SOLVER = "dcfr"
 SPANS = 10
 """A timed call runs `Passes.span` iterations divided by this: about a millisecond, which other work seldom interrupts."""
 ALL_HANDS = 1_128
-"""Hands that a turn leaves."""
+"""The number of hands on a turn."""
 
 
 class Case(NamedTuple):
     """Work of one size.
 
     Attributes:
-      size: What cost is drawn against.
-      call: Runs the work and returns what holds its arrays.
-      iterations: A call's time is divided by this.
-      shared: Holds arrays that are made once and serve every call; they are not counted.
+      size: The size against which cost is drawn.
+      call: Runs the work and returns the object that holds its arrays.
+      iterations: The iterations of a call, by which its time is divided.
+      shared: Holds the arrays that are made once for all calls; they are not counted.
     """
 
     size: int
@@ -59,7 +59,7 @@ class Question:
       work: What is timed, in words.
       time: The expected slope of time.
       memory: The expected slope of memory.
-      sizes: Returns what `make` is called with, smallest first.
+      sizes: Returns the arguments for `make`, smallest first.
       make: Returns the work at a size.
     """
 
@@ -92,7 +92,7 @@ class WideKuhn(KuhnPoker):
 
 
 def thread_counts() -> tuple[int, ...]:
-    """Returns the powers of two up to the threads that may be used, and that number."""
+    """Returns the powers of two below the number of threads that may be used, and that number."""
     most = num_threads()
     return (*(2**power for power in range(most.bit_length()) if 2**power < most), most)
 
@@ -102,7 +102,7 @@ def _dice(faces: int) -> Any:
 
 
 def _iterating(driver: Driver, size: int, count: int, shared: object = None) -> Case:
-    """Returns an iteration of a solve or of searches: a call goes on with `count` more."""
+    """Returns the case of an iteration of a solve or of searches; each call runs `count` more."""
 
     def call() -> object:
         driver.run(count)
@@ -117,7 +117,7 @@ def _solving(tree: Tree, size: int) -> Case:
 
 
 def _searching(faces: int, depth: int, games: int) -> tuple[SearchSpace, Case]:
-    """Returns searches of the opening with an untrained network at the leaves; the size is the number of games."""
+    """Returns the case of searches of the opening with an untrained network at the leaves, sized by the number of games."""
     space = search_space(_dice(faces), depth)
     evaluator = forward_pass(ValueNet(ClassEncoder(space.num_classes), space.tables.num_private_states))
     classes = np.repeat(space.root_class[:1], games)
@@ -182,7 +182,7 @@ QUESTIONS = (
     Question("iterations", "iterations", "a solve of dice 1x4f", 1, 0, lambda: (64, 256, 1024, 4096, 16384), _iterations),
     Question("game size", "infostates", "an iteration on dice 1x3f to 1x7f", 1, 1, lambda: (3, 4, 5, 6, 7), _game_size),
     Question(
-        "private states", "cards", "an iteration on Kuhn poker with so many cards", 2, 2,
+        "private states", "cards", "an iteration on Kuhn poker with this many cards", 2, 2,
         lambda: (3, 6, 12, 24, 48, 96, 192), _private_states,
     ),
     Question(

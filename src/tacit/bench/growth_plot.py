@@ -11,7 +11,7 @@ from tacit.plots import house_pyplot, save_figure
 
 
 def growth_panels(growths: Sequence[CostGrowth], path: str | Path) -> None:
-    """Draws time and memory against each size, log-log, as multiples of those at the smallest size, into a file.
+    """Draws time and memory against each size, log-log, as multiples of those at the smallest size.
 
     Points are measured, solid lines are fitted to them, and dashed lines have the expected slopes.
     """

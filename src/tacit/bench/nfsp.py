@@ -17,16 +17,16 @@ from tacit.threads import one_thread
 
 GAME = "leduc_poker"
 WARM = 500
-"""Rounds before a measurement: memories must fill a batch, and kernels be compiled."""
+"""Rounds before a measurement, in which memories fill a batch and kernels are compiled."""
 
 
 @dataclass(frozen=True)
 class NfspSpeed:
-    """What learning agents do in a second.
+    """The speed of learning agents.
 
     Attributes:
-      steps_per_second: decisions in self-play, both players together.
-      updates_per_second: steps of descent, all networks together.
+      steps_per_second: Decisions per second in self-play, of both players together.
+      updates_per_second: Gradient steps per second, of all networks together.
     """
 
     steps_per_second: float
@@ -40,13 +40,13 @@ def measure_ours(window: float, seed: int) -> NfspSpeed:
     trainer.run_epoch()
     steps, updates = trainer.steps, trainer.networks.updates[:, (0, 2)].sum()
     trainer.run_epoch()
-    steps, updates = trainer.steps - steps, trainer.networks.updates[:, (0, 2)].sum() - updates  # of every later epoch
+    steps, updates = trainer.steps - steps, trainer.networks.updates[:, (0, 2)].sum() - updates  # the same in every later epoch
     seconds = best_seconds(trainer.run_epoch, window)
     return NfspSpeed(steps / seconds, float(updates / seconds))
 
 
 def missing_peer() -> str | None:
-    """Returns what to install for OpenSpiel's NFSP, None where it can be imported."""
+    """Returns why OpenSpiel's NFSP cannot be imported, None if it can."""
     try:
         import open_spiel.python.pytorch.nfsp  # noqa: F401
     except ImportError as error:
@@ -55,7 +55,7 @@ def missing_peer() -> str | None:
 
 
 def measure_openspiel(window: float, seed: int) -> NfspSpeed:
-    """Returns the speed of OpenSpiel's agents over one window, after their memories hold what they wait for."""
+    """Returns the speed of OpenSpiel's agents over one window, after their memories are full enough for learning to start."""
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     made = [0]
@@ -79,7 +79,7 @@ def measure_openspiel(window: float, seed: int) -> NfspSpeed:
 
 
 def _openspiel_agents(seed: int) -> Callable[[], int]:
-    """Returns what plays a game between two learning agents and tells its decisions."""
+    """Returns a function that plays a game between two learning agents and returns its number of decisions."""
     from open_spiel.python import rl_environment
     from open_spiel.python.pytorch import nfsp
 

@@ -1,8 +1,8 @@
 """`tacit bench tabular`: full CFR iterations and exact exploitability against OpenSpiel (C++) and LiteEFG (C++).
 
 An iteration updates both players once. OpenSpiel runs its C++ `CFRSolver`, LiteEFG its CFR+ with averaging; we run `cfr`
-and, beside LiteEFG, `cfr+`. All use one thread. Each is called as its own interface has it: the peers once an iteration, ours
-for as many iterations at a time as `tacit solve` (`Passes.span`).
+and, beside LiteEFG, `cfr+`. All use one thread. Each is called through its own interface: the peers once per iteration, ours
+for as many iterations at a time as in `tacit solve` (`Passes.span`).
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ PEERS = {"openspiel": "pyspiel", "liteefg": "LiteEFG"}
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds per unit of work on one game; None where a peer is not installed.
+    """Seconds per unit of work on one game; None if a peer is not installed.
 
     Attributes:
-      game: its name.
-      iteration: our `cfr` iteration.
-      plus_iteration: our `cfr+` iteration.
-      openspiel_iteration: OpenSpiel's CFR.
-      liteefg_iteration: LiteEFG's CFR+.
-      exploitability: our exact exploitability.
-      openspiel_exploitability: OpenSpiel's.
-      bytes_per_iteration: what our iteration must read and write at least.
-      bytes_per_second: a plain copy of arrays of the same total size on this machine.
+      game: The game's name.
+      iteration: Seconds of our `cfr` iteration.
+      plus_iteration: Seconds of our `cfr+` iteration.
+      openspiel_iteration: Seconds of OpenSpiel's CFR iteration.
+      liteefg_iteration: Seconds of LiteEFG's CFR+ iteration.
+      exploitability: Seconds of our exact exploitability.
+      openspiel_exploitability: Seconds of OpenSpiel's exact exploitability.
+      bytes_per_iteration: The least bytes that our iteration must read and write.
+      bytes_per_second: The speed of a plain copy of arrays of the same total size on this machine.
     """
 
     game: str
@@ -69,7 +69,7 @@ class Measurement:
     bytes_per_second: float
 
     def ratios(self) -> dict[str, float | None]:
-        """Returns how many times faster we are, and the share of the copy speed we reach."""
+        """Returns how many times as fast we are, and the share of the copy speed we reach."""
         return {
             "openspiel": _ratio(self.openspiel_iteration, self.iteration),
             "liteefg": _ratio(self.liteefg_iteration, self.plus_iteration),
@@ -88,7 +88,7 @@ def measure(game_name: str, window: float, peers: tuple[str, ...]) -> Measuremen
     """
     game = load_game(game_name)
     tree = compile_game(game)
-    with at_most(1):  # as the peers
+    with at_most(1):  # like the peers
         passes = make_passes(tree)
     twin = game.openspiel_twin()
     if peers and twin is None:
@@ -114,9 +114,9 @@ def missing_peers() -> list[str]:
 
 
 def minimal_bytes(passes: AnyTreePasses) -> int:
-    """Returns the bytes an iteration has to move, payoffs aside.
+    """Returns the bytes an iteration has to move, apart from payoffs.
 
-    Regrets, strategy and average are read and written once, both players' reaches and values written once and read once.
+    Regrets, strategy and average are read and written once; both players' reaches and values are written and read once.
     """
     return 6 * passes.zeros().nbytes + 4 * sum(passes.new_reach(player).nbytes for player in (0, 1))  # type: ignore[no-any-return]
 
@@ -160,7 +160,7 @@ def _time_liteefg(twin: Any, window: float) -> float:
 
 @contextlib.contextmanager
 def _quiet_home() -> Iterator[None]:
-    """Gives a peer that prints and leaves files in the home folder a temporary one."""
+    """Silences a peer that prints, and gives it a temporary home folder for the files it leaves."""
     home = os.environ.get("HOME", "")
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         os.environ["HOME"] = folder
@@ -173,7 +173,7 @@ def _quiet_home() -> Iterator[None]:
 def _copy_speed(num_bytes: int) -> float:
     """Returns bytes read and written per second by a copy that touches `num_bytes` in all.
 
-    It touches at least 64 KiB: below that the call would take longer than the copy.
+    It touches at least 64 KiB: with less, the call would take longer than the copy.
     """
     source = np.ones(max(num_bytes, 2**16) // 16)
     target = np.empty_like(source)

@@ -1,4 +1,4 @@
-"""Rates on noisy machines: the best of several windows."""
+"""Timing on noisy machines: the best of several windows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def best_seconds(work: Callable[[], object], window: float, repeats: int = 3) -> float:
-    """Returns the seconds one call of `work` takes: the best of `repeats` windows of about `window` seconds each."""
+    """Returns the seconds of one call of `work`: the best of `repeats` windows of about `window` seconds each."""
     work()  # compiles and warms the caches
     best = float("inf")
     for _ in range(repeats):

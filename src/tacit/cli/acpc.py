@@ -1,4 +1,4 @@
-"""`tacit acpc`: the computer poker competition's protocol, as a player and as the dealer."""
+"""`tacit acpc`: the computer poker competition's protocol, as a player or as the dealer."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ GameOption = Annotated[
 
 @acpc.command("client")
 def client(
-    agent: Annotated[str, typer.Argument(help="Who plays: an agent as in `tacit play`, like random.")],
-    host: Annotated[str, typer.Argument(help="Where the dealer is.")],
-    port: Annotated[int, typer.Argument(min=1, max=65_535, help="Its port.")],
+    agent: Annotated[str, typer.Argument(help="The agent that plays, as in `tacit play`, like random.")],
+    host: Annotated[str, typer.Argument(help="The dealer's host.")],
+    port: Annotated[int, typer.Argument(min=1, max=65_535, help="The dealer's port.")],
     game: GameOption = "no_limit_holdem",
-    connect_timeout: Annotated[float, seconds_option("Seconds to wait for a dealer that has yet to start.")] = 10.0,
-    timeout: Annotated[float, seconds_option("Seconds without a line after which the dealer is gone.")] = 3_600.0,
+    connect_timeout: Annotated[float, seconds_option("Seconds to wait for the dealer to start.")] = 10.0,
+    timeout: Annotated[float, seconds_option("Seconds without a line after which the dealer counts as gone.")] = 3_600.0,
     iterations: SearchIterationsOption = None,
     device: SearchDeviceOption = None,
     time_per_decision: SearchTimeOption = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Play an agent in a match with a dealer, until that hangs up.
+    """Play an agent in a dealer's match, until the dealer hangs up.
 
     Examples:
 
@@ -80,22 +80,22 @@ def client(
 @acpc.command("dealer")
 def dealer(
     game: GameOption = "no_limit_holdem",
-    hands: Annotated[int, typer.Option(min=1, help="How many hands.")] = 3_000,
-    host: Annotated[str, typer.Option(help="Where to listen; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    hands: Annotated[int, typer.Option(min=1, help="Number of hands.")] = 3_000,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for both players; 0 takes a free one.")] = 20_000,
-    names: Annotated[str, typer.Option(help="What to call the players, in the order they connect.")] = "player1,player2",
-    out: Annotated[str, typer.Option(help="File for the results, a JSON line a hand; must not exist.")] = "match.jsonl",
-    phh: Annotated[str | None, typer.Option(help="File for the hands in the PHH format too, ending in .phhs.")] = None,
-    timeout: Annotated[float, seconds_option("Seconds a player may think about an action.")] = 600.0,
+    names: Annotated[str, typer.Option(help="Names of the players, in the order they connect.")] = "player1,player2",
+    out: Annotated[str, typer.Option(help="New file for the results, one JSON line per hand.")] = "match.jsonl",
+    phh: Annotated[str | None, typer.Option(help="Also write the hands in the PHH format, to a file ending in .phhs.")] = None,
+    timeout: Annotated[float, seconds_option("Seconds a player may take for an action.")] = 600.0,
     start_timeout: Annotated[float, seconds_option("Seconds to wait until both are connected.")] = 600.0,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Deal a match between two programs that connect, ours or others.
+    """Deal a match between any two programs that connect.
 
-    A raise that is too small or too large becomes the nearest that is allowed, any other illegal action a call. A player who
-    leaves or thinks for too long ends the match with exit code 2; the hands played until then are in the results. The same
-    seed deals the same cards: play twice, with the players connecting in the other order, for a duplicate match.
+    A raise that is too small or too large becomes the nearest legal one, any other illegal action a call. If a player leaves
+    or takes too long, the match ends with exit code 2; the hands played until then are in the results. The same seed deals
+    the same cards: for a duplicate match, play twice, with the players connecting in the opposite order.
 
     Examples:
 
@@ -147,7 +147,7 @@ def dealer(
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Holds Ctrl-C back for a moment, so that a hand is counted and written or neither."""
+    """Holds Ctrl-C back for a moment, so that a hand is both counted and written, or neither."""
     if not hasattr(signal, "pthread_sigmask"):  # not on Windows
         yield
         return

@@ -10,10 +10,10 @@ from rich.text import Text
 
 
 class Bars(Progress):
-    """Progress bars, and below them a line that is asked for whenever they are drawn.
+    """Progress bars with a line below them, which is asked for whenever they are drawn.
 
     Attributes:
-      below: returns the line; none is drawn while it is empty.
+      below: Returns the line; an empty one is not drawn.
     """
 
     below: Callable[[], str] = staticmethod(lambda: "")

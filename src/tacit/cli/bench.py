@@ -1,4 +1,4 @@
-"""`tacit bench`: speed against the peers installed, and how cost grows."""
+"""`tacit bench`: speed against the installed peers, and how cost grows with size."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ NAMES = ("tabular", "nfsp", "deep-cfr", "blueprint", "growth")
 
 def bench(
     name: Annotated[str, typer.Argument(help="What to measure: tabular, nfsp, deep-cfr, blueprint or growth.")],
-    games: Annotated[str | None, typer.Option(help="Games of tabular, separated by semicolons. [default: six]")] = None,
+    games: Annotated[str | None, typer.Option(help="Games for tabular, separated by semicolons. [default: six]")] = None,
     seconds: Annotated[
-        float, typer.Option(help="Length of a measuring window; the best of three counts, or the shortest call of growth.")
+        float, typer.Option(help="Length of a measuring window; the best of three counts, for growth the shortest call.")
     ] = 1.0,
-    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the peers too, where there are any.")] = True,
-    quick: Annotated[bool, typer.Option("--quick", help="Only the two smallest sizes of growth.")] = False,
-    out: Annotated[str | None, typer.Option(help="Folder for the picture of growth. [default: out]")] = None,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Measure the installed peers too.")] = True,
+    quick: Annotated[bool, typer.Option("--quick", help="For growth, only the two smallest sizes.")] = False,
+    out: Annotated[str | None, typer.Option(help="Folder for growth's picture. [default: out]")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure speed as ratios against peers doing the same work in the same run, or how time and memory grow with size.
+    """Measure speed as ratios to peers doing the same work in the same run, or how time and memory grow with size.
 
     Examples:
 
@@ -91,7 +91,7 @@ def bench(
 
 
 def _nfsp(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
-    """Measures learning NFSP agents."""
+    """Measures NFSP agents while they learn."""
     from tacit.bench import nfsp
 
     work = f"NFSP on {nfsp.GAME} with the paper's settings, learning while playing, one thread"
@@ -107,7 +107,7 @@ def _deep_cfr(seconds: float, peers: bool, as_json: bool, seed: int) -> None:
 
 
 def _learning(name: str, bench: Any, unit: str, work: str, seconds: float, peers: bool, as_json: bool, seed: int) -> None:
-    """Measures a system that learns beside OpenSpiel's, in units of its work and in updates a second."""
+    """Measures a learning system beside OpenSpiel's, in units of its work and updates per second."""
     missing = bench.missing_peer() if peers else None
     if missing:
         logger().print(f"OpenSpiel's program is left out: {missing} (pip install 'tacit[bench]')")
@@ -180,19 +180,19 @@ def _growth(seconds: float, quick: bool, folder: Path, as_json: bool) -> None:
         growths = growth.measure(seconds, quick, watch)
     growth_panels(growths, picture)
     if as_json:
-        print_json({"bench": "growth", "results": [found.report() for found in growths], "picture": str(picture)})
+        print_json({"bench": "growth", "results": [measured.report() for measured in growths], "picture": str(picture)})
         return
     table = plain_table("what grows", "sizes", "time", "slope", "growth", "memory", "slope", "growth")
-    for found in growths:
-        sizes, times, memory = found.seconds.sizes, found.seconds, found.num_bytes
+    for measured in growths:
+        sizes, times, memory = measured.seconds.sizes, measured.seconds, measured.num_bytes
         table.add_row(
-            found.name, f"{sizes[0]:,} to {sizes[-1]:,}",
+            measured.name, f"{sizes[0]:,} to {sizes[-1]:,}",
             f"{_time(times.costs[0])} to {_time(times.costs[-1])}", times.slopes, times.words,
             f"{_bytes(memory.costs[0])} to {_bytes(memory.costs[-1])}", memory.slopes, memory.words,
         )  # fmt: skip
     printer().print(table)
     print_lines(
-        *(f"{found.name}: {found.work}, by {found.counted}" for found in growths),
+        *(f"{measured.name}: {measured.work}, by {measured.counted}" for measured in growths),
         "slope: the power of the size that the cost follows, the expected one in brackets",
         "time: the shortest of many calls, on one thread unless threads grow; memory: all arrays held between calls",
         f"picture: {picture}",

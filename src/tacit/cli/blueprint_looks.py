@@ -1,4 +1,4 @@
-"""What people see of a run of a blueprint: iterations, and what its strategy wins from bots in the abstract game."""
+"""How a run of a blueprint is shown: iterations, and what its strategy wins from bots in the abstract game."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class BlueprintLook(Look):
         return now.pot_odds or 0.0
 
     def row(self, now: Progress) -> str:
-        found = ((getattr(now, bot), getattr(now, f"{bot}_half")) for bot in RATES)
-        rates = "".join(f"{f'{mean:+,.0f} ±{half:,.0f}':>16}" for mean, half in found)
+        intervals = ((getattr(now, bot), getattr(now, f"{bot}_half")) for bot in RATES)
+        rates = "".join(f"{f'{mean:+,.0f} ±{half:,.0f}':>16}" for mean, half in intervals)
         return f"{now.epoch:>7}{now.seconds:>9.0f}{now.iterations:>15,}{rates}"
 
     def status(self, now: Progress, wide: bool) -> tuple[str, str]:

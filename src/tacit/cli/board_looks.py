@@ -1,4 +1,4 @@
-"""What people see of a run on a board: games, losses, and how it does against search without a network."""
+"""How a run on a board game is shown: games, losses, and the score against search without a network."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class BoardLook(Look):
         return now.score or 0.0
 
     def row(self, now: Progress) -> str:
-        made = f"{now.epoch:>7}{now.seconds:>9.0f}{now.games:>10,}{now.examples:>12,}"
-        return f"{made}{now.policy_loss:>9.3f}{now.value_loss:>8.3f}{now.score or 0.0:>8.2f}"
+        counts = f"{now.epoch:>7}{now.seconds:>9.0f}{now.games:>10,}{now.examples:>12,}"
+        return f"{counts}{now.policy_loss:>9.3f}{now.value_loss:>8.3f}{now.score or 0.0:>8.2f}"
 
     def status(self, now: Progress, wide: bool) -> tuple[str, str]:
         return f"{now.moves_per_second:,.0f} moves/s", f"loss {now.policy_loss:.3f} + {now.value_loss:.3f}"
@@ -58,8 +58,8 @@ class BoardLook(Look):
         }  # fmt: skip
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['epoch']} epochs, {report['games']:,} games in {report['seconds']:.0f} s of training"
-        lines = [f"{report['game']}: {made}"]
+        effort = f"{report['epoch']} epochs, {report['games']:,} games in {report['seconds']:.0f} s of training"
+        lines = [f"{report['game']}: {effort}"]
         if report["score"] is not None:
             lines.append(f"mean payoff {report['score']:.2f} against the same search without a network (sampled)")
         return [*lines, f"a match: {program()} evaluate {shlex.quote(report['run'])} --playthroughs 200"]

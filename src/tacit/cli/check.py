@@ -1,4 +1,4 @@
-"""`tacit check`: whether the rules of a game keep the protocol."""
+"""`tacit check`: whether a game's rules obey the protocol."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tacit.cli.common import JsonOption, SeedOption, number_option, print_json, 
 
 def check(
     game: Annotated[str, typer.Argument(help="FILE.py:CLASS or FILE.py:CLASS(key=value,...), or any other game.")],
-    histories: Annotated[int, number_option("Histories to look at; a larger game is sampled by random play.")] = 50_000,
+    histories: Annotated[int, number_option("Histories to check; a larger game is sampled by random play.")] = 50_000,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Check the rules of a game of your own, and explain what breaks the protocol by a game that shows it.
+    """Check the rules of your own game. Each breach of the protocol is explained by a play of the game that shows it.
 
-    Exits 1 where a rule is broken.
+    Exits with 1 if a rule is broken.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""What all commands share: common options, output, progress."""
+"""Options, output and progress shared by all commands."""
 
 from __future__ import annotations
 
@@ -25,49 +25,55 @@ if TYPE_CHECKING:
     from tacit.cli.bars import Bars
     from tacit.solvers import Point
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output and nothing else there.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else, to standard output.")]
 SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of everything random; tabular work is deterministic.")
+    int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed for everything random; tabular work is deterministic.")
 ]
 SearchSolverOption = Annotated[
-    str | None, typer.Option("--solver", help="Search algorithm of agents that search. [default: that of their training]")
+    str | None, typer.Option("--solver", help="Search algorithm of agents that search. [default: as in their training]")
 ]
 SearchIterationsOption = Annotated[
-    int | None, typer.Option("--iterations", min=1, help="Search iterations of agents that search. [512; in hold'em 100]")
+    int | None, typer.Option("--iterations", min=1, help="Iterations of agents that search. [default: 512; in hold'em 100]")
 ]
 SearchSafetyOption = Annotated[
-    str | None, typer.Option("--safety", help="How an agent searches again below a search: sampled, re-solving or unsafe.")
+    str | None,
+    typer.Option("--safety", help="How an agent searches again below an earlier search: sampled, re-solving or unsafe."),
 ]
 SearchDeviceOption = Annotated[
-    str | None, typer.Option("--device", help="Where agents search that can choose: cpu or cuda. [default: cpu]")
+    str | None, typer.Option("--device", help="Device for agents that can search on either: cpu or cuda. [default: cpu]")
 ]
 SearchTimeOption = Annotated[
     float | None,
-    typer.Option("--time-per-decision", help="Seconds after which searches of a decision stop; results vary with the clock."),
+    typer.Option(
+        "--time-per-decision", help="Stop each decision's search after this many seconds; results then vary with the clock."
+    ),
 ]
 WorkersOption = Annotated[
-    int, typer.Option("--workers", min=1, max=1_024, help="Processes that play, each on one thread; results are the same.")
+    int,
+    typer.Option(
+        "--workers", min=1, max=1_024, help="Processes that play, with one thread each; their number does not change results."
+    ),
 ]
 EngineOption = Annotated[
-    str | None, typer.Option("--engine", help="Where --workers are: local, on this machine, or ray. [default: local]")
+    str | None, typer.Option("--engine", help="Where --workers run: local (on this machine) or ray. [default: local]")
 ]
 RayAddressOption = Annotated[
-    str | None, typer.Option("--ray-address", help="The Ray cluster of --engine ray. [default: a new one]")
+    str | None, typer.Option("--ray-address", help="Address of the Ray cluster for --engine ray. [default: start a new one]")
 ]
 SearchExpansionsOption = Annotated[
     int | None,
     typer.Option(
-        "--expansions", min=1, max=10**9, help="Have networks search by growing trees that open so many states. [boards: 400]"
+        "--expansions", min=1, max=10**9, help="With networks, search by growing a tree of this many states. [on boards: 400]"
     ),
 ]
 
 
 WIDE = 110
-"""Columns of a terminal that can show progress in full words."""
+"""Terminal width, in columns, from which progress is shown in full words."""
 
 
 def start(seed: int) -> None:
-    """Seeds the random generators, and announces kernels that are compiled for a new number of private states."""
+    """Seeds the random generators, and arranges for a note when kernels compile for a new number of private states."""
     import numpy as np
 
     random.seed(seed)
@@ -90,43 +96,43 @@ def logger() -> Console:
 
 
 def say(line: str) -> None:
-    """Prints a note on standard error; the terminal alone breaks long ones."""
+    """Prints a note on standard error; only the terminal wraps long ones."""
     logger().print(line, soft_wrap=True)
 
 
 def plain_table(*headings: str) -> Table:
-    """Returns an empty table without lines, under bold headings; what is too wide for it is wrapped and never cut."""
+    """Returns an empty table with bold headings and no rules; wide cells are wrapped, never cut."""
     from rich.table import Column, Table
 
     return Table(*(Column(heading, overflow="fold") for heading in headings), box=None, header_style="bold")
 
 
 def print_lines(*lines: str) -> None:
-    """Prints results line by line; the terminal alone breaks long ones, so that they can be copied."""
+    """Prints results line by line; only the terminal wraps long ones, so that they can be copied."""
     for line in lines:
         printer().print(line, soft_wrap=True)
 
 
 def seconds_option(text: str) -> Any:
-    """Returns an option that takes seconds."""
+    """Returns an option that takes a number of seconds."""
     return typer.Option(min=0.0, max=1e6, help=text)
 
 
 def number_option(text: str, least: int = 1) -> Any:
-    """Returns an option that takes a whole number; very large ones are a mistake."""
+    """Returns an option that takes a whole number; very large ones are refused as a mistake."""
     return typer.Option(min=least, max=10**9, help=text)
 
 
 def print_json(data: dict[str, Any]) -> None:
-    """Prints the one JSON object of a command."""
+    """Prints a command's result as one JSON object."""
     sys.stdout.write(json_text(data) + "\n")
 
 
 def print_report(report: dict[str, Any]) -> None:
-    """Prints what `print_json` would for people: a line for each figure."""
-    words = {("95 % interval" if key == "interval" else key.replace("_", " ")): value for key, value in report.items()}
-    width = max(map(len, words))
-    for name, value in words.items():
+    """Prints for people what `print_json` prints for programs: a line for each figure."""
+    named = {("95 % interval" if key == "interval" else key.replace("_", " ")): value for key, value in report.items()}
+    width = max(map(len, named))
+    for name, value in named.items():
         if value is not None:
             print_lines(f"{name:<{width}}  {_in_words(value, ' to ' if name == '95 % interval' else ', ')}")
 
@@ -144,15 +150,15 @@ def _in_words(value: Any, between: str = ", ") -> str:
 
 
 def program() -> str:
-    """Returns how to call this program, for hints that can be copied."""
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+    """Returns the command that runs this program, for hints that can be copied."""
+    script = Path(sys.argv[0])
+    if script.name == "__main__.py":
         return "python -m tacit"
-    return "tacit" if called.name != "tacit" or shutil.which("tacit") else str(called)
+    return "tacit" if script.name != "tacit" or shutil.which("tacit") else str(script)
 
 
 class StopRequest:
-    """Turns Ctrl-C into a polite question: work goes on to a point where it can be kept; a second Ctrl-C ends it at once."""
+    """Turns the first Ctrl-C into a request to stop at the next point that can be kept; a second Ctrl-C stops at once."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.requested = False
@@ -194,7 +200,7 @@ def progress_bar() -> Iterator[Bars]:
 
 @contextmanager
 def progress_monitor() -> Iterator[Monitor]:
-    """Yields what shows the progress of one work after the other on standard error."""
+    """Yields a monitor that shows the progress of one task after another on standard error."""
     from tacit.artifacts.base import Monitor
 
     class Bar(Monitor):
@@ -202,7 +208,7 @@ def progress_monitor() -> Iterator[Monitor]:
 
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             new, self.shown = what != self.shown, what
-            if new:  # the speed of other work says nothing about this, nor does what was done before
+            if new:  # the previous task's speed says nothing about this one, nor does work done in an earlier session
                 progress.reset(task, completed=done, description=what)
             progress.update(task, completed=done, total=total, unit=unit, note=note, refresh=new)
 
@@ -216,7 +222,7 @@ def progress_monitor() -> Iterator[Monitor]:
 
 @contextmanager
 def solves_shown(name: str, total: int) -> Iterator[Callable[[str, Point], None]]:
-    """Yields what shows how far several solves are, given a solve's label and a new point of its curve."""
+    """Yields a function that shows the progress of several solves; it takes a solve's label and a new point of its curve."""
     started: set[str] = set()
     with progress_monitor() as monitor:
 
@@ -230,11 +236,11 @@ def solves_shown(name: str, total: int) -> Iterator[Callable[[str, Point], None]
 
 @contextmanager
 def what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
-    """Adds what is kept to the message of whatever ends the work early.
+    """Adds `kept()`, which says what is kept, to the message of an error or Ctrl-C that ends the work early.
 
     Raises:
-      StoppedError: by Ctrl-C.
-      TacitError: otherwise.
+      StoppedError: Ctrl-C.
+      TacitError: any other error of ours.
     """
     try:
         yield
@@ -246,7 +252,7 @@ def what_is_kept(kept: Callable[[], str]) -> Iterator[None]:
 
 @cache
 def _announce_compilation() -> None:
-    """Prints a note when numba starts to compile, so that the first solve with so many private states does not look stuck."""
+    """Prints a note when numba starts to compile, so that the first solve of this size does not look stuck."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""`tacit compare`: every system that fits a game, at equal time and on equal cores."""
+"""`tacit compare`: every system that can play a game, with equal time and one core each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def compare(
     game: Annotated[str, typer.Argument(help="The game, as in `tacit games`.")],
-    time: Annotated[str, typer.Option(help="How long each system works on its core: 60s, 10m, 1h.")] = "60s",
+    time: Annotated[str, typer.Option(help="How long each system runs on its core: 60s, 10m, 1h.")] = "60s",
     systems: Annotated[
         str | None,
         typer.Option(
@@ -51,9 +51,9 @@ def compare(
     as_json: JsonOption = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The first seed.")] = 0,
 ) -> None:
-    """Compare systems on a game: exploitability over time, at equal time and one core each.
+    """Compare systems on a game: exploitability over time, with equal time and one core each.
 
-    A system's clock starts once the game is compiled and the kernels are loaded; judging what was trained does not count.
+    A system's clock starts once the game is compiled and the kernels are loaded; time spent on evaluation does not count.
     Finished runs are kept: the same command continues where it was stopped.
 
     Examples:
@@ -95,11 +95,11 @@ def compare(
     else:
         _print(comparison)
         print_lines(f"plot: {picture}", f"table: {page}")
-    say(f"to compare anew, remove {out / 'runs'}")
+    say(f"to compare from scratch, remove {out / 'runs'}")
 
 
 def _split(systems: str | None) -> list[str]:
-    """Returns the systems in a list with commas; those in the brackets of a name separate nothing."""
+    """Returns the systems in a comma-separated list; commas inside a name's parentheses do not separate."""
     return [part.strip() for part in re.split(r",(?![^()]*\))", systems) if part.strip()] if systems else []
 
 

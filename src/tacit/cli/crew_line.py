@@ -1,4 +1,4 @@
-"""What is said of the workers that generate for a run."""
+"""How the workers that generate a run's examples are reported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def crew_line(report: EngineReport) -> str:
-    """Returns how a crew does, in a line of fewer than 100 columns."""
+    """Returns the state of a crew in a line of fewer than 100 columns."""
     died = f", {report.deaths} died" if report.deaths else ""
     return (
         f"{report.live} of {report.workers} workers{died}, {_short(report.examples_per_second)} examples/s, "
@@ -18,7 +18,7 @@ def crew_line(report: EngineReport) -> str:
 
 
 def crew_report(engine: Engine) -> dict[str, Any]:
-    """Returns the same for the JSON of a run."""
+    """Returns the state of an engine's crew for a run's JSON report."""
     report = engine.report()
     return {
         "workers": report.workers, "worker_deaths": report.deaths, "learner_wait_share": report.wait_share,
@@ -27,7 +27,7 @@ def crew_report(engine: Engine) -> dict[str, Any]:
 
 
 def crew_lines(report: dict[str, Any]) -> list[str]:
-    """Returns the same in the words of a run's report, nothing where no workers generated."""
+    """Returns the lines about the crew in a run's report; none if no workers generated examples."""
     if "workers" not in report:
         return []
     deaths = report["worker_deaths"]

@@ -1,4 +1,4 @@
-"""`tacit doctor`: what this machine has, and what a job will cost."""
+"""`tacit doctor`: what this machine has, and what solving a game will cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PACKAGES = ("torch", "numpy", "numba", "scipy", "safetensors", "matplotlib", "o
 
 
 def doctor(
-    game: Annotated[str | None, typer.Argument(help="Estimate what solving this game takes.")] = None,
+    game: Annotated[str | None, typer.Argument(help="Estimate the memory that solving this game takes.")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`tacit equity`: how a range of hold'em hands fares against another one."""
+"""`tacit equity`: the equity of one range of hold'em hands against another."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 def equity(
     range0: Annotated[str, typer.Argument(help="Player 0's hands, like AA,AKs,QJo:0.5, 'top 20%' or random.")],
-    range1: Annotated[str, typer.Argument(help="Player 1's.")],
-    board: Annotated[str, typer.Option(help="The cards that lie: none, or 3, 4 or 5, like 3s7hTd.")] = "",
-    hands: Annotated[bool, typer.Option("--hands", help="Print the equity of every hand of both ranges too.")] = False,
+    range1: Annotated[str, typer.Argument(help="Player 1's hands, likewise.")],
+    board: Annotated[str, typer.Option(help="The board: no cards, or 3, 4 or 5, like 3s7hTd.")] = "",
+    hands: Annotated[bool, typer.Option("--hands", help="Also print the equity of every hand of both ranges.")] = False,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Compute the equity of a range against a range: its share of the pot if nobody bets any more, ties counted half.
+    """Compute the equity of one range against another: its share of the pot if nobody bets again, ties counted half.
 
-    It is exact with any board: every board that can come is counted.
+    The result is exact on any board: all possible boards are counted.
 
     Examples:
 
@@ -74,7 +74,7 @@ def _report(result: RangeEquity, ranges: tuple[str, str], board: str) -> dict[st
 
 
 def _hand_rows(result: RangeEquity, weights: list[NDArray[np.float64]], board: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Returns every hand that can be held, the best first."""
+    """Returns every hand that the players can hold, the best first."""
     import numpy as np
 
     from tacit.cards.hands import hand_name, possible_hands

@@ -32,36 +32,41 @@ def evaluate(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="exploitability, network-error, in hold'em lbr and aivat, and for NFSP in limit hold'em win-rates. "
-            "[default: exploitability; win-rates there]"
+            help="What to measure: exploitability, network-error; in hold'em lbr, aivat; for NFSP in limit hold'em win-rates. "
+            "[default: exploitability; for NFSP in limit hold'em win-rates]"
         ),
     ] = None,
     playthroughs: Annotated[
         int | None, number_option("Policies averaged: more give a tighter bound. [default: 64; in hold'em 16]")
     ] = None,
-    solver: Annotated[str | None, typer.Option(help="Search algorithm. [default: dcfr; sog, deepstack: their own]")] = None,
+    solver: Annotated[
+        str | None, typer.Option(help="Search algorithm. [default: dcfr; for sog and deepstack their own]")
+    ] = None,
     iterations: Annotated[
         int | None,
-        number_option("Search iterations; each updates both players. [default: 128; sog, deepstack: their own; of a bot 100]"),
+        number_option("Search iterations; each updates both players. [default: 128; sog, deepstack: own; bots: 100]"),
     ] = None,
     safety: SearchSafetyOption = None,
     expansions: SearchExpansionsOption = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Mean over the last so many evaluated networks of a run.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Average over this many of a run's last evaluated networks.")] = None,
     samples: Annotated[int | None, number_option("Public belief states that network-error compares. [default: 200]", 2)] = None,
     game: Annotated[
-        str | None, typer.Option(help="The game, for bots and FILE.py:CLASS; what is trained or solved knows its own.")
+        str | None, typer.Option(help="The game, for bots and FILE.py:CLASS; what was trained or solved knows its own.")
     ] = None,
     hands: Annotated[
-        int | None, number_option("Hands of lbr or of each win rate, every deal in both seats. [1,000 or 20,000]", least=4)
+        int | None,
+        number_option(
+            "Hands for lbr or for each win rate, each deal in both seats. [default: lbr 1,000, else 20,000]", least=4
+        ),
     ] = None,
     lbr: Annotated[
         str | None,
-        typer.Option(help="What lbr may do: deepstack-56bets, ... (see the pages), or like c/c/fcpa/fcpa. [default: rebel]"),
+        typer.Option(help="Actions of lbr: deepstack-56bets, ... (see the docs) or like c/c/fcpa/fcpa. [default: rebel]"),
     ] = None,
-    aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out of lbr's results by AIVAT.")] = False,
-    results: Annotated[Path | None, typer.Option(help="For aivat: what tacit slumbot or tacit acpc dealer wrote.")] = None,
-    player: Annotated[str | None, typer.Option(help="What the dealer called it. [default: the agent's name]")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    aivat: Annotated[bool, typer.Option("--aivat", help="Reduce the luck in lbr's results by AIVAT.")] = False,
+    results: Annotated[Path | None, typer.Option(help="For aivat: the results of tacit slumbot or acpc dealer.")] = None,
+    player: Annotated[str | None, typer.Option(help="For aivat: the agent's name in the results. [default: its own]")] = None,
+    device: Annotated[str, typer.Option(help="Where to compute: cpu or cuda.")] = "cpu",
     time_per_decision: SearchTimeOption = None,
     workers: WorkersOption = 1,
     engine: EngineOption = None,
@@ -69,9 +74,10 @@ def evaluate(
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Measure what was trained: the exploitability of search with it, or the error of its network against exact values.
+    """Measure how good an agent is.
 
-    The runs below are trained by the examples of tacit train, leduc.tacit is solved by one of tacit solve.
+    That is its exploitability, exact or bounded, its win rates, or the error of its network.
+    The runs below come from the examples of tacit train, and leduc.tacit from one of tacit solve.
 
     Examples:
 
@@ -104,7 +110,7 @@ def evaluate(
     options: dict[str, Any] = {
         "playthroughs": playthroughs, "solver": solver, "iterations": iterations, "safety": safety, "last": last,
         "expansions": expansions, "samples": samples, "hands": hands, "lbr": lbr, "results": results, "player": player,
-        "aivat": aivat or None, "device": None if device == "cpu" else device, "seed": seed,  # a cpu is everywhere
+        "aivat": aivat or None, "device": None if device == "cpu" else device, "seed": seed,  # cpu works for every agent
         "time_per_decision": time_per_decision,
     }  # fmt: skip
     with progress_monitor() as monitor:

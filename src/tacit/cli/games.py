@@ -29,7 +29,7 @@ def games(
 
     del seed  # nothing random happens here
     chosen = [load_game(game)] if game else [load_game(name) for name in registered_games()]
-    rows = [_describe(one) for one in chosen]
+    rows = [_describe(rules) for rules in chosen]
     if as_json:
         print_json({"games": rows} if game is None else rows[0])
         return

@@ -1,4 +1,4 @@
-"""What people see of a run of ReBeL at hold'em: examples, and how far the networks are from what searches find."""
+"""How a run of ReBeL at hold'em is shown: examples, and how far the networks' values are from those of searches."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class HoldemLook(Look):
         config = trainer.config
         return (
             f"training {trainer.game}: epochs {trainer.epoch + 1} to {config.epochs}, {config.solver} with "
-            f"{config.iterations} iterations, {config.games:,} boards at once; error: of what hands win beyond their odds, in "
-            "what either player has put in, beside that of knowing the odds alone"
+            f"{config.iterations} iterations, {config.games:,} boards at once; error: of hands' values beyond their odds, in "
+            "units of what either player has put in, beside the error of the odds alone"
         )
 
     def evaluated(self, now: Progress) -> bool:
@@ -37,8 +37,8 @@ class HoldemLook(Look):
         return now.error
 
     def row(self, now: Progress) -> str:
-        made = f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}"
-        return f"{made}{now.error:>9.4f}{now.still:>9.4f}{now.searches_per_second:>12,.0f}"
+        progress = f"{now.epoch:>7}{now.seconds:>9.0f}{now.examples:>12,}{now.loss:>9.4f}"
+        return f"{progress}{now.error:>9.4f}{now.still:>9.4f}{now.searches_per_second:>12,.0f}"
 
     def status(self, now: Progress, wide: bool) -> tuple[str, str]:
         return f"{now.searches_per_second:,.0f} searches/s", f"loss {now.loss:.4f}"
@@ -55,10 +55,10 @@ class HoldemLook(Look):
         }  # fmt: skip
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training"
-        beside = f"knowing the odds alone {report['error_of_odds']:.4f}"
+        effort = f"{report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training"
+        beside = f"odds alone {report['error_of_odds']:.4f}"
         error = f"error {report['error']:.4f} of what either player has put in (noise of the next card included); {beside}"
-        return [f"{report['game']}: {made}", error, f"how it plays: {program()} evaluate {shlex.quote(report['run'])}"]
+        return [f"{report['game']}: {effort}", error, f"how it plays: {program()} evaluate {shlex.quote(report['run'])}"]
 
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
         from tacit.plots import error_curves

@@ -1,4 +1,4 @@
-"""The learned rows of ReBeL's Table 2, live: runs that are trained or gone on with, judged, drawn and put beside the paper."""
+"""The learned rows of ReBeL's Table 2, live: runs are trained or resumed, judged, drawn and put beside the paper."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def learn(jobs: list[CellPlan], picture: Path) -> list[LearnedCell]:
-    """Returns what all runs reached, after drawing their learning curves.
+    """Returns the results of all runs, after training them and drawing their learning curves.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from tacit.plots import LearningCurve, learning_panels
     from tacit.reproduce.learned import judge_run
@@ -39,23 +39,23 @@ def learn(jobs: list[CellPlan], picture: Path) -> list[LearnedCell]:
 
 
 def add_learned_rows(table: Table, cells: list[LearnedCell], variants: list[str]) -> list[str]:
-    """Adds the rows to a table with a column per variant, and returns the notes below it."""
+    """Adds the rows to a table with a column per variant; returns the notes to print below it."""
     from tacit.reproduce.published import PAPER_LEARNED
 
     notes = []
     for row in dict.fromkeys(cell.job.row for cell in cells):
-        here = {cell.job.variant: cell for cell in cells if cell.job.row == row}
+        by_variant = {cell.job.variant: cell for cell in cells if cell.job.row == row}
 
         def line(name: str, values: dict[str, str], style: str | None = "dim") -> None:
             table.add_row(name, *(values.get(variant, "-") for variant in variants), style=style)
 
-        line(f"ReBeL {row}: exploitability at most", {v: f"{cell.paper.mean:.4f}" for v, cell in here.items()}, None)
+        line(f"ReBeL {row}: exploitability at most", {v: f"{cell.paper.mean:.4f}" for v, cell in by_variant.items()}, None)
         line("  published (ReBeL, Table 2)", {v: f"{PAPER_LEARNED[row][v]:.3f}" for v in variants})
-        line("  its evaluation seeds", {v: _row_of(cell.paper.by_seed) for v, cell in here.items()})
-        line("  by a better search", {v: f"{cell.better.mean:.4f}" for v, cell in here.items()}, None)
-        line("  its evaluation seeds", {v: _row_of(cell.better.by_seed) for v, cell in here.items()})
-        line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in here.items()})
-        paper, better = next(iter(here.values())).job.protocols
+        line("  its evaluation seeds", {v: _row_of(cell.paper.by_seed) for v, cell in by_variant.items()})
+        line("  by a better search", {v: f"{cell.better.mean:.4f}" for v, cell in by_variant.items()}, None)
+        line("  its evaluation seeds", {v: _row_of(cell.better.by_seed) for v, cell in by_variant.items()})
+        line("  seconds of training", {v: f"{cell.seconds:.0f}" for v, cell in by_variant.items()})
+        paper, better = next(iter(by_variant.values())).job.protocols
         notes.append(
             f"ReBeL {row}: mean of the last three checkpoints, each exact for the average of playthroughs (an upper bound); "
             f"as in the paper: {paper}; better: {better}"

@@ -1,4 +1,4 @@
-"""What people see of a run of Deep CFR or of a policy gradient: samples, losses and exact exploitability."""
+"""How a run of Deep CFR or a policy gradient is shown: samples, losses and exact exploitability."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacit.cli.looks import Look
 
 
 class _ExactLook(Look):
-    """A run on a compiled game that is judged exactly."""
+    """Shows a run on a compiled game, with exact exploitability."""
 
     kind = "exact"
 
@@ -25,13 +25,13 @@ class _ExactLook(Look):
 
     @abstractmethod
     def work(self, report: dict[str, Any]) -> str:
-        """Returns how much was sampled, in words."""
+        """Returns in words how much was sampled."""
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['game']}: {report['epoch']} epochs, {self.work(report)} in {report['seconds']:.0f} s of training"
+        effort = f"{report['game']}: {report['epoch']} epochs, {self.work(report)} in {report['seconds']:.0f} s of training"
         if report["exploitability"] is None:
-            return [made]
-        return [made, f"exploitability {report['exploitability']:.4f} (exact; NashConv {report['nash_conv']:.4f})"]
+            return [effort]
+        return [effort, f"exploitability {report['exploitability']:.4f} (exact; NashConv {report['nash_conv']:.4f})"]
 
 
 class DeepCfrLook(_ExactLook):
@@ -48,8 +48,8 @@ class DeepCfrLook(_ExactLook):
         )
 
     def row(self, now: Any) -> str:
-        sampled = f"{now.epoch:>7}{now.seconds:>9.0f}{now.iterations:>12,}{now.samples:>14,}"
-        return f"{sampled}{now.loss:>16.3f}{now.exploitability:>16.4f}"
+        progress = f"{now.epoch:>7}{now.seconds:>9.0f}{now.iterations:>12,}{now.samples:>14,}"
+        return f"{progress}{now.loss:>16.3f}{now.exploitability:>16.4f}"
 
     def status(self, now: Any, wide: bool) -> tuple[str, str]:
         policy = "" if now.policy_loss is None else f" {now.policy_loss:.3f}"
@@ -66,7 +66,7 @@ class DeepCfrLook(_ExactLook):
 
 
 class PolicyGradientLook(_ExactLook):
-    """Regret policy gradients: games, and the present policies' exploitability."""
+    """Regret policy gradients: games, and the current policies' exploitability."""
 
     columns = f"{'epoch':>7}{'seconds':>9}{'games':>15}{'value loss':>12}{'exploitability':>16}"
 

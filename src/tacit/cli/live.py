@@ -1,4 +1,4 @@
-"""What people see while a run trains: live lines of the epoch, the evaluation and the crew; one stays for each bound."""
+"""How training is shown: live lines of the epoch, the evaluation and the crew; a line stays for each evaluated epoch."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def train_live(
     on_epoch: Callable[[M], None] | None = None,
     engine: Engine | None = None,
 ) -> tuple[M, bool]:
-    """Returns the last progress of a run that is trained before the user's eyes, and whether the user stopped it.
+    """Trains a run while showing it live; returns its last progress and whether the user stopped it.
 
     Args:
       trainer: the run.
-      folder: where it is kept.
+      folder: the folder that keeps it.
       look: how it is shown.
-      name: what it is called.
+      name: the title of its progress bar.
       time_limit: stop after this many more seconds.
-      on_epoch: called after every epoch of a run that is not evaluated, because others judge it; None evaluates it.
-      engine: who generates, shown in a line of its own; None where the run does it.
+      on_epoch: called after every epoch of a run that is evaluated elsewhere, later; with None, the run evaluates itself.
+      engine: the workers that generate examples, shown in a line of their own; None if the run generates them itself.
     """
     from tacit.training.preparing import preparations_told
     from tacit.training.run import train
@@ -116,13 +116,13 @@ class _Display:
         self._say(f"evaluating after epoch {self._epoch + 1}, {done:,} {self._look.unit}")
 
     def _say(self, line: str) -> None:
-        """Prints a line where no bar can be drawn, less and less often."""
+        """Prints a line, at growing intervals, where no bar can be drawn."""
         if self._pace is not None and self._pace.due():
             self._bars.console.print(f"  {line} ({self._pace.seconds:.0f} s)", soft_wrap=True)
 
 
 def _events(folder: RunFolder[Any, Any], epoch: int) -> AbstractContextManager[EventWriter | None]:
-    """Returns what writes TensorBoard events, or says that there will be none."""
+    """Returns a writer of TensorBoard events; without the package, prints that there will be none."""
     from tacit.training.events import EventWriter
 
     try:

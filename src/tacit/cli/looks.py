@@ -1,4 +1,4 @@
-"""What people see of a run: words, columns and figures of each system that trains."""
+"""How runs are shown: the words, columns and figures of each system that trains."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Look(ABC):
-    """How one system shows itself. Metrics and trainers are those of the system.
+    """How the runs of one system are shown. `now` is an epoch's metrics; metrics and trainers are of the system's classes.
 
     Attributes:
-      label: its name in pictures.
-      kind: what its figures are: `exact`, `upper bound` or `sampled`.
-      unit: what an evaluation counts while it runs: `searches` or `matches`.
-      columns: the heading of the table of evaluated epochs.
-      figure_name: what several runs are compared by.
+      label: The system's name in pictures.
+      kind: The kind of its figures: `exact`, `upper bound` or `sampled`.
+      unit: What an evaluation counts while it runs: `searches` or `matches`.
+      columns: The heading of the table of evaluated epochs.
+      figure_name: The name of the figure by which several runs are compared.
     """
 
     label: str
@@ -37,10 +37,10 @@ class Look(ABC):
 
     @abstractmethod
     def intro(self, trainer: Any) -> str:
-        """Returns what is about to happen."""
+        """Returns the line printed before training: what will be trained, and how."""
 
     def searches(self, trainer: Any) -> int:
-        """Returns about how many searches or matches an evaluation takes; 0 where it takes no time."""
+        """Returns about how many searches or matches an evaluation takes; 0 if it takes no time."""
         del trainer
         return 0
 
@@ -49,20 +49,20 @@ class Look(ABC):
         return now.exploitability is not None
 
     def figure(self, now: Any) -> float:
-        """Returns the figure by which runs are compared, of an evaluated epoch."""
+        """Returns an evaluated epoch's figure, by which runs are compared."""
         return float(now.exploitability)
 
     @abstractmethod
     def row(self, now: Any) -> str:
-        """Returns a line of the table."""
+        """Returns an evaluated epoch's line of the table."""
 
     @abstractmethod
     def status(self, now: Any, wide: bool) -> tuple[str, str]:
-        """Returns the speed and the loss."""
+        """Returns the speed and the loss of an epoch."""
 
     @abstractmethod
     def bound(self, now: Any, wide: bool) -> str:
-        """Returns how good an evaluated epoch was."""
+        """Returns in words how good an evaluated epoch was."""
 
     @abstractmethod
     def published(self, trainer: Any) -> float | None:
@@ -74,10 +74,10 @@ class Look(ABC):
 
     @abstractmethod
     def lines(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of a report."""
+        """Returns the lines that a report prints for people."""
 
     def draw(self, history: Sequence[Any], game: str, paper: float | None, path: Path) -> None:
-        """Draws the learning curve of a run with some evaluated epochs; `paper` is the published figure."""
+        """Draws the learning curve of a run that has evaluated epochs; `paper` is the published figure."""
         from tacit.plots import LearningCurve, learning_panels
 
         points = [(epoch.seconds, epoch.exploitability) for epoch in history]
@@ -86,7 +86,7 @@ class Look(ABC):
 
 
 class RebelLook(Look):
-    """ReBeL: examples, and bounds on exploitability: from above by playthroughs, in large games from below."""
+    """ReBeL: examples, and bounds on exploitability, from above by playthroughs or, in large games, from below."""
 
     label, kind = "ReBeL", "upper bound"
     columns = f"{'epoch':>7}{'seconds':>9}{'examples':>12}{'loss':>9}{'exploitability':>16}"
@@ -128,16 +128,16 @@ class RebelLook(Look):
         }  # fmt: skip
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training"
-        lines = [f"{report['game']}: {made}"]
+        effort = f"{report['epoch']} epochs, {report['examples']:,} examples in {report['seconds']:.0f} s of training"
+        lines = [f"{report['game']}: {effort}"]
         if report["exploitability"] is not None:
             beside = "" if report["published"] is None else f"; published: {report['published']:.3f} (ReBeL, Table 2)"
-            found = f"at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs)"
+            bound = f"at most {report['exploitability']:.4f} ({report['playthroughs']} playthroughs)"
             if report["interval"] is not None:
                 low, high = report["interval"]
-                played = f"95 % interval {low:.4f} to {high:.4f}, {report['playthroughs']} games in each seat"
-                found = f"at least {report['exploitability']:.4f} (sampled: {played})"
-            lines.append(f"exploitability {found}{beside}")
+                interval = f"95 % interval {low:.4f} to {high:.4f}, {report['playthroughs']} games in each seat"
+                bound = f"at least {report['exploitability']:.4f} (sampled: {interval})"
+            lines.append(f"exploitability {bound}{beside}")
         return [*lines, f"a tighter bound: {program()} evaluate {shlex.quote(report['run'])} --playthroughs 256"]
 
 
@@ -150,7 +150,7 @@ def find_system(name: str, game: AnyGame) -> tuple[System[Any, Any], Look]:
 
 
 def find_look(system: System[Any, Any]) -> Look:
-    """Returns how a system shows itself."""
+    """Returns the look of a system's runs."""
     if system.source is not None:
         from tacit.cli.own_looks import OwnLook
 
@@ -161,7 +161,7 @@ def find_look(system: System[Any, Any]) -> Look:
 
 
 def kind_of(system: str) -> str:
-    """Returns what the figures of a system are that has this name in the files of runs."""
+    """Returns the kind of a system's figures; `system` is its name in the files of runs."""
     if system not in _LOOKS:
         return "its own figure"
     module, name, *_ = _LOOKS[system]
@@ -170,7 +170,7 @@ def kind_of(system: str) -> str:
 
 
 def variants(name: str) -> dict[str, System[Any, Any]]:
-    """Returns the kinds of a system, by what they are for: some games have settings of their own."""
+    """Returns the variants of a system by the games they are for: some games have settings of their own."""
     from tacit.artifacts.systems import own_system
 
     own = own_system(name)
@@ -221,4 +221,4 @@ _LOOKS: dict[str, tuple[str, ...]] = {
     "rpg": ("learnt_table_looks", "PolicyGradientLook", "RPG"),
     "blueprint": ("blueprint_looks", "BlueprintLook"),
 }
-"""By the names of systems: the module, the class, and what it is called in pictures."""
+"""Module, class and, for classes that take one, the label in pictures, by the system's name."""

@@ -1,4 +1,4 @@
-"""The `tacit` command: its subcommands, and how errors reach people (one line, exit code 2)."""
+"""The `tacit` command: its subcommands, and how errors are reported (one line, exit code 2)."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from tacit.cli import (
 )  # fmt: skip
 from tacit.errors import StoppedError, TacitError
 
-# Threads of torch that wait should sleep: spinning ones make small tensors many times slower on a machine that is not idle.
-# OpenMP reads this when torch is loaded, which is later.
+# Torch's waiting threads should sleep: spinning makes small tensors many times slower on a machine that is not idle.
+# OpenMP reads this when torch is loaded, which happens later.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Typer brings click along, in some versions under a name of its own: take the base of its errors from where both show it.
+# Some versions of Typer bundle click under another name: take the base class of its errors from one that all versions export.
 _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 _STOPPED = 130
-"""Exit code of every command after Ctrl-C, with which some versions of Typer return instead of raising."""
+"""Exit code of every command after Ctrl-C. Some versions of Typer return it instead of raising."""
 
 app = typer.Typer(
     name="tacit",
@@ -72,10 +72,10 @@ app.command("slumbot")(slumbot.slumbot)
 
 
 def _keep_examples_whole(commands: typer.Typer) -> None:
-    """Has help show each example on a line of its own, however narrow the terminal, so that it can be pasted."""
+    """Makes help show each example on its own line, however narrow the terminal, so that it can be pasted."""
     for command in commands.registered_commands:
         text = inspect.cleandoc(command.callback.__doc__ or "") if command.callback else ""
-        command.help = re.sub(r"\n\n(?= +tacit )", "\n\n\b\n", text)  # this mark tells click not to wrap a paragraph
+        command.help = re.sub(r"\n\n(?= +tacit )", "\n\n\b\n", text)  # \b tells click not to wrap the paragraph
     for group in commands.registered_groups:
         if group.typer_instance is not None:
             _keep_examples_whole(group.typer_instance)
@@ -98,7 +98,7 @@ def _root(
 ) -> None:
     """Reinforcement learning plus search in two-player games with hidden information.
 
-    Exit codes: 0 when it is done, 2 after a mistake, which one line explains, and 130 after Ctrl-C.
+    Exit codes: 0 for success, 2 after a mistake (one line explains it), and 130 after Ctrl-C.
     """
 
 
@@ -124,7 +124,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("tacit: stopped\n")
         code = _STOPPED
-    except (BrokenPipeError, SystemExit):  # click exits where a pipe breaks: whoever reads has seen enough
+    except (BrokenPipeError, SystemExit):  # click exits when the pipe breaks: its reader has seen enough
         code = _discard_output()
     except Exception as error:
         explained = _explained(error)
@@ -135,12 +135,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _explained(error: Exception) -> str | None:
-    """Returns what the user should know of an error that nobody foresaw, None where it is a mistake of ours."""
+    """Returns one line for the user about an unforeseen error, or None if it is a bug of ours."""
     from tacit.games.own import in_one_line, own_place
 
     if own_place(error, imported=True) is not None:
         return in_one_line(error)
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate" in str(error)):  # torch has no own
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate" in str(error)):  # as torch does
         return f"that does not fit into memory: choose smaller numbers ({str(error).partition(chr(10))[0]})"
     if isinstance(error, OSError):
         _discard_output()
@@ -150,14 +150,14 @@ def _explained(error: Exception) -> str | None:
 
 
 def _open_streams() -> None:
-    """Opens the standard streams that whoever called us has closed: what goes there is lost, and that is all."""
+    """Reopens standard streams that the caller closed, on the null device: their output is lost, and nothing fails."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, for the whole process
 
 
 def _discard_output() -> int:
-    """Returns exit code 0 after sending what is left in the buffers nowhere, so that leaving does not fail again."""
+    """Returns exit code 0 after discarding what is left in the buffers, so that exiting does not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     return 0

@@ -1,4 +1,4 @@
-"""Several runs of one command: seeds and sweeps, one after the other or in processes, and one table of all."""
+"""Several runs of one command: seeds and sweeps, in sequence or in parallel processes, and one table of their results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.training.system import System
 
 POLL = 0.2
-"""Seconds between looks at processes."""
+"""Seconds between checks of the processes."""
 
 
 @dataclass
@@ -40,14 +40,14 @@ class ManyRuns:
     """The runs of a plan.
 
     Attributes:
-      plan: What was asked for.
-      path: The folder of all of them.
+      plan: The runs that were asked for.
+      path: The folder that holds all of them.
       rules: The game.
-      system: What trains.
-      look: How it is shown.
+      system: The system that is trained.
+      look: How its progress is shown.
       device: `cpu` or `cuda`.
-      workers: Processes that train at once; with one, runs are trained here, one after the other.
-      failed: By the names of runs that ended early, why.
+      workers: Processes that train at once; with one, runs are trained in this process, one after the other.
+      failed: Why runs ended early, by their names.
     """
 
     plan: RunPlan
@@ -63,13 +63,13 @@ class ManyRuns:
         """Returns the report of all runs, after training those that are not finished.
 
         Raises:
-          StoppedError: by Ctrl-C; everything is kept.
+          StoppedError: Ctrl-C; everything is kept.
         """
         from tacit.training.settings import find_preset
 
         runs = self.plan.runs()
         preset: Settings = find_preset(self.system.presets, self.plan.preset)
-        configs = {run.name: preset.with_settings(run.settings) for run in runs}  # all are refused before any starts
+        configs = {run.name: preset.with_settings(run.settings) for run in runs}  # refused before any run starts
         check_writable(self.path / "plan.json")
         self.plan.save(self.path)
         waiting = [run for run in runs if not self._is_done(run, configs[run.name])]
@@ -82,7 +82,7 @@ class ManyRuns:
         return self.report()
 
     def report(self) -> dict[str, Any]:
-        """Returns what came of all runs, after drawing their learning curves."""
+        """Returns the results of all runs, after drawing their learning curves."""
         runs = [self._run_report(run) for run in self.plan.runs()]
         groups: dict[str, list[dict[str, Any]]] = {}
         for run in runs:
@@ -106,13 +106,13 @@ class ManyRuns:
         return RunFolder(self.path / run.name, self.system)
 
     def _is_done(self, run: PlannedRun, config: Settings) -> bool:
-        """Returns whether a run has made all its epochs, or has had its time."""
+        """Returns whether a run has trained all its epochs or used up its time."""
         folder = self._folder(run)
-        kept = folder.checkpoint_epoch() if folder.config.exists() else None
-        if kept is None:
+        last_epoch = folder.checkpoint_epoch() if folder.config.exists() else None
+        if last_epoch is None:
             return False
         epochs = config.epochs or folder.asked_for()[1].epochs
-        return kept >= epochs or self._seconds_left(folder) == 0.0
+        return last_epoch >= epochs or self._seconds_left(folder) == 0.0
 
     def _seconds_left(self, folder: RunFolder[Any, Any]) -> float | None:
         """Returns how long a run may still train, None where there is no limit."""
@@ -122,7 +122,7 @@ class ManyRuns:
         return max(0.0, self.plan.time_limit - (history[-1].seconds if history else 0.0))
 
     def _in_sequence(self, waiting: list[PlannedRun], configs: dict[str, Settings], total: int) -> None:
-        """Trains runs here."""
+        """Trains runs in this process, one after the other."""
         from tacit.training.run import opened_run
 
         for run in waiting:
@@ -139,7 +139,7 @@ class ManyRuns:
                 logger().print(f"{run.name}: {error}", soft_wrap=True)
 
     def _in_processes(self, waiting: list[PlannedRun], total: int) -> None:
-        """Trains runs in processes that share the cores. They stop with this one, whatever ends it."""
+        """Trains runs in processes that share the cores. They stop when this process ends, however it ends."""
         environment = {**os.environ, **limit_threads(max(1, num_cores() // self.workers))}
         pending, working = list(waiting), dict[str, subprocess.Popen[bytes]]()
         empty: dict[str, Any] = {"rate": "", "note": ""}
@@ -159,7 +159,7 @@ class ManyRuns:
                     bars.update(task, note=", ".join(working))
             except KeyboardInterrupt:
                 bars.console.print("stopping after these epochs")
-                raise StoppedError(f"all is kept; go on with: {self.again()}") from None
+                raise StoppedError(f"everything is kept; resume with: {self.again()}") from None
             finally:
                 for process in working.values():
                     assert process.stdin is not None
@@ -168,7 +168,7 @@ class ManyRuns:
                     process.wait()
 
     def _start(self, run: PlannedRun, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        """Starts the process of a run. It reads from a pipe that ends when this process does."""
+        """Starts a run's process. It reads from a pipe that closes when this process ends."""
         folder = self._folder(run)
         settings = [part for pair in run.settings.items() for part in ("--set", "=".join(pair))]
         left = self._seconds_left(folder)
@@ -185,13 +185,13 @@ class ManyRuns:
             )  # fmt: skip
 
     def _note_end(self, name: str, code: int) -> None:
-        """Remembers why a run failed: the last line that it wrote."""
+        """Records why a run failed: the last line it wrote."""
         if code:
             lines = (self.path / name / "log.txt").read_text(errors="replace").strip().splitlines()
             self.failed[name] = lines[-1].removeprefix("tacit: ") if lines else f"ended with code {code}"
 
     def again(self) -> str:
-        """Returns the command that goes on."""
+        """Returns the command that resumes these runs."""
         named = f"{program()} train {self.plan.system} {shlex.quote(self.plan.game)} --run {shlex.quote(str(self.path))}"
         limit = "" if self.plan.time_limit is None else f" --time-limit {2 * self.plan.time_limit:g}s"
         return f"{named} --resume{limit}{'' if self.workers == 1 else f' --workers {self.workers}'}"
@@ -209,29 +209,29 @@ class ManyRuns:
         }  # fmt: skip
 
     def _curve(self, names: list[str]) -> list[tuple[int, list[float]]]:
-        """Returns the figures of some runs at every epoch that all of them evaluated."""
+        """Returns the figures of the named runs at every epoch that all of them evaluated."""
         from tacit.training.folder import RunFolder
 
         by_run = []
         for name in names:
             history = RunFolder(self.path / name, self.system).history()
             by_run.append({epoch.epoch: self.look.figure(epoch) for epoch in history if self.look.evaluated(epoch)})
-        shared = sorted(set.intersection(*(set(found) for found in by_run)))
-        return [(epoch, [found[epoch] for found in by_run]) for epoch in shared]
+        shared = sorted(set.intersection(*(set(figures) for figures in by_run)))
+        return [(epoch, [figures[epoch] for figures in by_run]) for epoch in shared]
 
 
 def show_many(report: dict[str, Any], as_json: bool, again: str, game: str) -> None:
-    """Prints what came of several runs; `game` is as the user wrote it.
+    """Prints the results of several runs; `game` is the text the user typed.
 
     Raises:
-      TacitError: some of them failed.
+      TacitError: a run failed.
     """
     if as_json:
         print_json(report)
     else:
         _print_table(report)
         if not report["finished"]:
-            print_lines(f"go on: {again}")
+            print_lines(f"to continue: {again}")
         print_lines(f"play against one: {program()} play {shlex.quote(game)} --agent {_first(report)}")
         if report["plot"] is not None:
             print_lines(f"learning curves: {report['plot']}")
@@ -252,7 +252,7 @@ def _print_table(report: dict[str, Any]) -> None:
 
 
 def _summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the mean and the spread of the runs of one combination; the spread is the standard deviation over runs."""
+    """Returns mean and spread (the standard deviation over runs) of the runs that share one combination of settings."""
     figures = [run["figure"] for run in runs if run["figure"] is not None and math.isfinite(run["figure"])]
     return {
         "settings": runs[0]["settings"], "seeds": [run["seed"] for run in runs], "runs": len(figures),
@@ -272,11 +272,11 @@ def _in_words(settings: dict[str, str]) -> str:
 
 
 def work() -> None:
-    """Trains one run in a process that another one started; it stops after an epoch once that one is gone."""
+    """Trains one run in a process started by `ManyRuns`; it stops after an epoch once its parent is gone."""
     from tacit.cli.main import main
 
     def watch() -> None:
-        os.read(0, 1)  # ends with the pipe
+        os.read(0, 1)  # returns when the pipe closes
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -37,11 +37,13 @@ def match(
     first: Annotated[
         str, typer.Argument(metavar="A", help="A bot, a saved solve, a run, a network, pretrained:NAME or FILE.py:CLASS.")
     ],
-    second: Annotated[str, typer.Argument(metavar="B", help="Likewise.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other agent, likewise.")],
     game: Annotated[str | None, typer.Option(help="The game, as in `tacit games`. [default: that of A or B]")] = None,
-    hands: Annotated[int, typer.Option(min=1, max=MOST_HANDS, help="Games to play; with duplicates made even.")] = 1_000,
+    hands: Annotated[
+        int, typer.Option(min=1, max=MOST_HANDS, help="Games to play; --duplicate rounds up to an even number.")
+    ] = 1_000,
     duplicate: Annotated[bool, typer.Option("--duplicate/--no-duplicate", help="Play every deal in both seats.")] = True,
-    aivat: Annotated[bool, typer.Option("--aivat", help="Take luck out by AIVAT; a strategy has to be known.")] = False,
+    aivat: Annotated[bool, typer.Option("--aivat", help="Reduce luck by AIVAT; one agent's strategy must be known.")] = False,
     save: Annotated[Path | None, typer.Option(help="Write each hand to this file as it is played, as JSON lines.")] = None,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
@@ -95,11 +97,11 @@ def match(
     report = result.as_dict()
     print_json(report) if as_json else print_report({**report, "agents": f"A = {first}, B = {second}"})
     if result.interrupted:
-        raise StoppedError("by Ctrl-C" + (f"; what was played is kept in {save}" if save else ""))
+        raise StoppedError("by Ctrl-C" + (f"; the hands played are kept in {save}" if save else ""))
 
 
 def _entries(deal: Deal) -> Iterator[dict[str, Any]]:
-    """Yields what is written of each hand of a deal."""
+    """Yields the line that is written for each hand of a deal."""
     for seat, payoff, estimate in zip(deal.seats, deal.payoffs, deal.estimates, strict=True):
         entry = {"deal": deal.number, "seat": seat, "payoff": payoff}
         yield entry if estimate == payoff else {**entry, "estimate": estimate}

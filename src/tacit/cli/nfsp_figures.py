@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def reproduce_nfsp(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns what all runs in a folder reached, after drawing their curves, and what prints it.
+    """Trains all runs and draws their curves; returns their results and a function that prints them.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from tacit.games import load_game
     from tacit.plots import convergence_panels
@@ -33,7 +33,7 @@ def reproduce_nfsp(scale: str, folder: Path, picture: Path, seed: int) -> tuple[
 
     def show() -> None:
         _print_runs(results)
-        print_lines(f"plot: {picture}; to train anew, remove {folder}")
+        print_lines(f"plot: {picture}; to train from scratch, remove {folder}")
 
     return {"results": results, "plot": str(picture)}, show
 
@@ -50,7 +50,7 @@ def _print_runs(results: list[dict[str, Any]]) -> None:
 
 
 def reproduce_xfp(scale: str, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns both figures, after drawing them, and what prints them."""
+    """Draws both figures; returns them and a function that prints them."""
     from tacit.plots import convergence_panels
     from tacit.reproduce.xfp import FIGURES, GAME, PAPER_XFP, claims, run_xfp
 
@@ -82,8 +82,8 @@ def _print_levels(cells: list[XfpCell], found: dict[str, bool], picture: Path) -
         for cell in (cell for cell in cells if cell.figure == figure):
             table.add_row(cell.level, *(f"{number:.4f}" for number in cell.reached.values()))
             if cell.result.solver == "xfp":
-                said_there = (f"{published:.2f}, around" if t == when else "" for t in iterations)
-                table.add_row("  published (NFSP, section 4.1)", *said_there, style="dim")
+                paper = (f"{published:.2f}, around" if t == when else "" for t in iterations)
+                table.add_row("  published (NFSP, section 4.1)", *paper, style="dim")
         printer().print(table)
     print_lines(
         "The paper says of its curves, whose values and levels are not in its text:",

@@ -1,4 +1,4 @@
-"""What people see of a run of NFSP or DQN: exact exploitability or, in limit hold'em, what its strategies win from bots."""
+"""How a run of NFSP or DQN is shown: exact exploitability or, in limit hold'em, what its strategies win from bots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = {
     "greedy_average_pot_odds": "greedy",
     "best_response_pot_odds": "response",
 }
-"""The win rates that have columns, and their headings."""
+"""Headings of the win rates that have columns."""
 
 
 class NfspLook(Look):
@@ -42,7 +42,7 @@ class NfspLook(Look):
         )
 
     def measured(self, config: Any) -> str:
-        """Returns what the figures of the table are."""
+        """Returns a description of the table's figures."""
         del config
         return "exploitability is exact (NashConv / 2)"
 
@@ -66,16 +66,16 @@ class NfspLook(Look):
         return {**learnt, **self.judgement(last)}
 
     def judgement(self, last: Any) -> dict[str, Any]:
-        """Returns how good the strategies are, for the report."""
+        """Returns the report's figures of how good the strategies are."""
         names = ("nash_conv", "value", "best_response_exploitability", "greedy_average_exploitability")
         return {name: getattr(last, name) for name in names}
 
     def lines(self, report: dict[str, Any]) -> list[str]:
-        made = f"{report['steps']:,} steps, {report['games']:,} {self.finished} in {report['seconds']:.0f} s of training"
-        return [f"{report['game']}: {report['epoch']} epochs, {made}", *self.verdict(report)]
+        effort = f"{report['steps']:,} steps, {report['games']:,} {self.finished} in {report['seconds']:.0f} s of training"
+        return [f"{report['game']}: {report['epoch']} epochs, {effort}", *self.verdict(report)]
 
     def verdict(self, report: dict[str, Any]) -> list[str]:
-        """Returns what people read of how good the strategies are."""
+        """Returns lines that say how good the strategies are."""
         if report["exploitability"] is None:
             return []
         beside = "" if report["published"] is None else f"; published: {report['published']:.2f} (NFSP, Figure 1)"
@@ -90,7 +90,7 @@ class LimitLook(NfspLook):
 
     kind, unit, finished = "sampled", "matches", "hands"
     figure_name = "mbb/hand from pot-odds"
-    columns = f"{'epoch':>6}{'seconds':>8}" + "".join(f"{head:>13}" for head in COLUMNS.values())  # fits into 80
+    columns = f"{'epoch':>6}{'seconds':>8}" + "".join(f"{head:>13}" for head in COLUMNS.values())  # fits in 80 columns
 
     def measured(self, config: Any) -> str:
         return (
@@ -109,8 +109,8 @@ class LimitLook(NfspLook):
         return now.pot_odds or 0.0
 
     def row(self, now: Any) -> str:
-        found = ((getattr(now, match), getattr(now, f"{match}_half")) for match in COLUMNS)
-        rates = "".join(f"{f'{mean:+,.0f} ±{half:,.0f}':>13}" for mean, half in found)
+        intervals = ((getattr(now, match), getattr(now, f"{match}_half")) for match in COLUMNS)
+        rates = "".join(f"{f'{mean:+,.0f} ±{half:,.0f}':>13}" for mean, half in intervals)
         return f"{now.epoch:>6}{now.seconds:>8.0f}{rates}"
 
     def bound(self, now: Any, wide: bool) -> str:

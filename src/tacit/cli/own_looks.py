@@ -1,4 +1,4 @@
-"""What people see of a run of a system of one's own: the metrics that it has."""
+"""How a run of a user's own system is shown: the metrics it has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class OwnLook(Look):
-    """Epochs, the loss where there is one, and exploitability where it was evaluated."""
+    """Shows epochs, the loss if there is one, and exploitability where it was evaluated."""
 
     columns = f"{'epoch':>7}{'seconds':>9}{'loss':>9}{'exploitability':>16}"
 
@@ -52,7 +52,7 @@ class OwnLook(Look):
         if report["exploitability"] is not None:
             kind = f" ({report['kind']})" if report["kind"] else ""
             lines.append(f"exploitability {report['exploitability']:.4f}{kind}")
-        return [*lines, f"judge it again: {program()} evaluate {shlex.quote(report['run'])}"]
+        return [*lines, f"evaluate it again: {program()} evaluate {shlex.quote(report['run'])}"]
 
 
 def _loss(now: Metrics) -> float:

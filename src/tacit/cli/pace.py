@@ -1,4 +1,4 @@
-"""Lines of progress that come less and less often, and life signs of long preparations."""
+"""Lines of progress at growing intervals, and signs of life during long preparations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
-"""Seconds before the first line, and between later ones at most: each pause is twice the one before."""
+"""Seconds before the first line, and the most between later ones: each pause is twice the one before."""
 
 
 class Pace:
@@ -25,7 +25,7 @@ class Pace:
         return self._clock() - self._start
 
     def due(self) -> bool:
-        """Returns whether a line is due; then the next one comes later."""
+        """Returns whether a line is due; if so, the next pause is longer."""
         now = self._clock()
         if now - self._last < self._pause:
             return False
@@ -35,9 +35,9 @@ class Pace:
 
 @contextmanager
 def preparation_shown(title: str) -> Iterator[None]:
-    """Prints what is being prepared on standard error if it takes longer than a moment, and again now and then.
+    """Prints what is being prepared on standard error if it takes longer than a moment, and repeats it now and then.
 
-    A thread does it, so that even the import of a large library does not look stuck.
+    A thread prints, so that even the import of a large library does not look stuck.
     """
     from tacit.training.preparing import preparations_told
 

@@ -1,4 +1,4 @@
-"""`tacit play`: against an agent, in the terminal."""
+"""`tacit play`: play against an agent in the terminal."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 SEATS = {"0": (0,), "1": (1,), "random": (0, 1)}
 WIDTH = 100
 SECONDS = 3.0
-"""A person's opponent thinks no longer about a decision, unless told otherwise or how many iterations to take."""
+"""Longest time a person's opponent takes for a decision, unless told another time or a number of iterations."""
 MOST_SHOWN = 12
-"""Private states whose probabilities are listed."""
+"""Most private states whose probabilities are listed."""
 
 
 def play(
@@ -44,13 +44,13 @@ def play(
     agent: Annotated[
         str,
         typer.Option(
-            help="Who you play: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, a bot, or default: "
-            "what is pretrained for the game, else a quick solve of it."
+            help="Your opponent: pretrained:NAME, a run folder, a network, a file of `tacit solve --save`, a bot, or default "
+            "(the best one available for the game, if need be a quick solve)."
         ),
     ] = "default",
-    seat: Annotated[str, typer.Option(help="Where you sit: 0 (first), 1 or random.")] = "random",
-    games: Annotated[int | None, typer.Option(min=1, help="How many games. [default: until you stop]")] = None,
-    show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what it believes about you, as you play.")] = False,
+    seat: Annotated[str, typer.Option(help="Your seat: 0 (first), 1 or random.")] = "random",
+    games: Annotated[int | None, typer.Option(min=1, help="Number of games. [default: until you stop]")] = None,
+    show_beliefs: Annotated[bool, typer.Option("--show-beliefs", help="Show what the agent believes about you.")] = False,
     solver: SearchSolverOption = None,
     iterations: SearchIterationsOption = None,
     safety: SearchSafetyOption = None,
@@ -59,12 +59,12 @@ def play(
     expansions: SearchExpansionsOption = None,
     as_json: JsonOption = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of deals and of the agent. [default: a new one]")
+        int | None, typer.Option(min=0, max=2**32 - 1, help="Seed for the deals and the agent. [default: a new one]")
     ] = None,
 ) -> None:
     """Play against an agent in the terminal. Choose moves by number or name; q stops.
 
-    In poker bets go by what is put in on the present street (b 450, raise 900, all-in); no-limit takes any size that is legal.
+    In poker, bet sizes are your total on the current street (b 450, raise 900, all-in); no-limit takes any legal size.
 
     Examples:
 
@@ -108,7 +108,7 @@ def play(
             payoff, asked = _play_one(screen, rules, opponent, mine, chance, show_beliefs)
             results.append({"seat": mine, "payoff": payoff})
             screen.say(f"score: {_score(results)}")
-            if games is None and not asked:  # some seats never move: do not rush on for ever
+            if games is None and not asked:  # some seats never move: do not race through games for ever
                 screen.ask({"next game": 0})
     except (_LeaveError, KeyboardInterrupt) as left:
         stopped, interrupted = True, isinstance(left, KeyboardInterrupt)
@@ -127,7 +127,7 @@ def play(
 def _play_one(
     screen: _Screen, rules: AnyGame, opponent: Agent, mine: int, chance: Generator, show_beliefs: bool
 ) -> tuple[float, bool]:
-    """Returns what the person in seat `mine` won in a game, and whether there was anything to decide."""
+    """Plays a game; returns what the person in seat `mine` won, and whether they had anything to decide."""
     from tacit.agents.table import play_game
     from tacit.games.base import InfostateGame
 
@@ -150,7 +150,7 @@ def _play_one(
 
 
 class _LeaveError(Exception):
-    """The person has had enough."""
+    """The person wants to stop."""
 
 
 class _Screen:
@@ -166,7 +166,7 @@ class _Screen:
         self._stream.flush()
 
     def ask(self, choices: dict[str, int], chips: Chips | None = None) -> int:
-        """Returns the action that was chosen, one of the named or in poker any that is allowed; asks until one is."""
+        """Asks until an action is chosen and returns it: one of `choices` or, in poker, any other legal size."""
         numbered = not any(name.strip().isdigit() for name in choices)  # else a number could mean two things
         actions = {_plain(name): action for name, action in choices.items()}
         if numbered:
@@ -178,7 +178,7 @@ class _Screen:
         while True:
             self.say("your move: ", end="")
             line = sys.stdin.readline()
-            if not sys.stdin.isatty():  # a terminal shows what is typed; a script's output should as well
+            if not sys.stdin.isatty():  # a terminal shows what is typed; a script's output should too
                 self.say(line.rstrip("\n"))
             word = _plain(line)
             if word in actions:
@@ -199,8 +199,8 @@ class _Account:
     """What one seat saw and did.
 
     Attributes:
-      private: what it alone saw; in a game that names infostates the newest name, which says it all.
-      moves: its own, in words.
+      private: What only this seat saw; in a game that names infostates, the latest name, which contains everything.
+      moves: The seat's moves, in words.
     """
 
     def __init__(self, names_infostates: bool) -> None:
@@ -211,7 +211,7 @@ class _Account:
         self._chips: Chips | None = None
 
     def see(self, sight: Sight) -> None:
-        """Takes in a sight of the seat."""
+        """Adds a sight of the seat."""
         if sight.action is not None:
             self.moves.append(self._chips.name(sight.action) if self._chips else self._choices[sight.action])
         self.private = (list(sight.private) or self.private) if self.names_infostates else [*self.private, *sight.private]
@@ -219,10 +219,10 @@ class _Account:
 
 
 class _Person:
-    """The person at the terminal, as an agent for one game: sees only what its seat sees.
+    """The person at the terminal as an agent for one game, who sees only what their seat sees.
 
     Attributes:
-      asked: whether there was anything to decide.
+      asked: Whether there was anything to decide.
     """
 
     name = "you"
@@ -265,7 +265,7 @@ class _Person:
         return self._screen.ask({chips.name(action): action for action in legal}, chips)
 
     def draw(self) -> None:
-        """Shows what everyone sees, where it can be drawn."""
+        """Shows the public part of the game, if it can be drawn."""
         if self._now is not None and self._now.drawing:
             self._screen.say("\n" + indent(self._now.drawing, "    ") + "\n")
 
@@ -274,7 +274,7 @@ class _Person:
 
 
 def _show_beliefs(screen: _Screen, view: View | None, player: int) -> None:
-    """Shows what an agent believes about a player, likeliest first."""
+    """Shows what an agent believes about a player's private state, likeliest first."""
     if view is None:
         screen.say("  it keeps no beliefs")
         return

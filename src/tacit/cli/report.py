@@ -1,4 +1,4 @@
-"""`tacit report`: one spot of hold'em on many boards."""
+"""`tacit report`: one hold'em spot on many boards."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGET = "0.5%pot"
 RARELY = 0.0005
-"""The frequency from which on a table shows an action's EV."""
+"""The frequency from which a table shows an action's EV."""
 
 
 def report(
     spot: Annotated[str, typer.Argument(help="A game of hold'em with ? for each open card of its board.")],
-    boards: Annotated[int, typer.Option(min=1, max=100_000, help="Boards, at random where there are more.")] = 100,
+    boards: Annotated[int, typer.Option(min=1, max=100_000, help="Boards to solve; a random sample if there are more.")] = 100,
     target: Annotated[
         str, typer.Option(help="Solve each board to this exploitability: chips, 0.5%pot or 20mbb.")
     ] = DEFAULT_TARGET,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Iterations on a board at most. [default: no limit]")] = None,
-    solver: Annotated[str, typer.Option(help="As in `tacit solve`.")] = "dcfr",
+    iterations: Annotated[int | None, typer.Option(min=1, help="Most iterations per board. [default: no limit]")] = None,
+    solver: Annotated[str, typer.Option(help="Solver, as in `tacit solve`.")] = "dcfr",
     at: Annotated[
         list[str] | None, typer.Option(help="A line on the first street, like 'check / bet to 2000'; may be repeated.")
     ] = None,
     table: Annotated[
-        Path | None, typer.Option("--csv", help="Write a line for each board; goes on if the file is there.")
+        Path | None, typer.Option("--csv", help="Write a line for each board; an existing file is continued.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw a bar for each board (.png, .svg or .pdf).")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Solve a spot of hold'em on many boards, and report how often and how well each action is played.
+    """Solve a hold'em spot on many boards, and report each action's frequency and EV.
 
-    Boards that differ in suits alone are solved once. EVs are chips out of the pot: both players' sum to it.
+    Boards that differ only in suits are solved once. EVs are chips won out of the pot: the two players' EVs add up to it.
 
     Examples:
 
@@ -81,7 +81,7 @@ def report(
         else:
             _print(summary, plays, [path for path in (table, plot) if path is not None])
     if stopped:
-        kept = f"what is done is kept in {table}, and the same command goes on" if table else "use --csv to keep them"
+        kept = f"finished boards are kept in {table}, and the same command continues" if table else "use --csv to keep them"
         raise StoppedError(f"by Ctrl-C after {len(plays)} of {len(opened.boards)} boards; {kept}")
 
 
@@ -129,8 +129,8 @@ def _summary(spot: OpenSpot, plays: Sequence[BoardPlay], target: str, seconds: f
     complete = spot.complete and len(plays) == len(spot.boards)
 
     def mean(values: Sequence[float], weights: Sequence[float] = weights) -> dict[str, Any]:
-        middle, error = weighted_mean(values, weights)
-        return {"mean": middle, "interval": None if complete else [middle - error, middle + error]}
+        average, error = weighted_mean(values, weights)
+        return {"mean": average, "interval": None if complete else [average - error, average + error]}
 
     lines = []
     for number, first in enumerate(plays[0].lines):
@@ -164,7 +164,7 @@ def _as_dict(play: BoardPlay) -> dict[str, Any]:
 
 
 def _print(summary: dict[str, Any], plays: Sequence[BoardPlay], files: Sequence[Path]) -> None:
-    """Prints a table with a row for each board, the one with most bets first, and the means below."""
+    """Prints a table with a row for each board, most frequent bets first, and the means below."""
     names = [[*line.frequency] for line in plays[0].lines]
     for number, first in enumerate(plays[0].lines):
         where = f"after {first.line}" if first.line else "at the start"
@@ -204,5 +204,5 @@ def _evs(ev: Sequence[float], equity: float) -> tuple[str, str, str]:
 
 
 def _cell(frequency: float, ev: float) -> str:
-    """Returns a frequency in % and an EV, which says nothing where the action is hardly ever taken."""
+    """Returns a frequency in % and an EV, or `-` for the EV where the action is hardly ever taken."""
     return f"{100 * frequency:5.1f}  {f'{ev:,.0f}' if frequency >= RARELY and not math.isnan(ev) else '-'}"

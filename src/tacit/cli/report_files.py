@@ -1,4 +1,4 @@
-"""Reports over many boards as CSV, which goes on where it stopped, and as a picture."""
+"""Reports over many boards as a CSV file, which can be continued, and as a picture."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _START = "start"
 _NUMBERS = {
     "boards": "count", "weight": "weight", "exploitability": "exploitability", "iterations": "iterations", "seconds": "seconds",
 }  # fmt: skip
-"""Columns of single numbers, and what they are called in `BoardPlay`."""
+"""Columns of single numbers, and their names in `BoardPlay`."""
 _NAMES_OF_BARS = 60
-"""Boards up to which the bars of a picture have names."""
+"""Most boards for which the bars of a picture have names."""
 
 
 def write_report(path: Path, plays: Sequence[BoardPlay]) -> None:
@@ -39,12 +39,12 @@ def read_report(path: Path, spot: OpenSpot, lines: Mapping[str, int], target: fl
 
     Args:
       path: the CSV file.
-      spot: the spot it has to be about.
-      lines: its lines, with who acts there.
-      target: the exploitability to be reached.
+      spot: the spot that the report must be about.
+      lines: the lines that it must have, each with the player who acts there.
+      target: the exploitability that a board must have reached.
 
     Raises:
-      TacitError: the file is no report, or one of another spot, other lines, or of boards that are not asked for.
+      TacitError: the file is not a report, or is a report of another spot, other lines or other boards.
     """
     if not path.exists():
         return {}
@@ -65,7 +65,7 @@ def read_report(path: Path, spot: OpenSpot, lines: Mapping[str, int], target: fl
 
 
 def _counted(play: BoardPlay, board: DrawnBoard) -> BoardPlay:
-    """Returns a board's play with the count and weight it has in this report, where more boards may have been drawn."""
+    """Returns a board's play with this report's count and weight, since more boards may have been drawn than before."""
     return BoardPlay(**{**vars(play), "count": board.count, "weight": board.weight})
 
 
@@ -97,7 +97,7 @@ def _play(row: dict[str, str], lines: Mapping[str, int]) -> BoardPlay:
 
 
 def draw_report(path: Path, spot: str, plays: Sequence[BoardPlay]) -> None:
-    """Draws a bar for each board, in order, that shows how often each action is taken; a panel for each line."""
+    """Draws a panel for each line; in it a bar for each board, in order, shows how often each action is taken."""
     pyplot = house_pyplot()
     num_lines = len(plays[0].lines)
     width = min(14.0, max(6.0, 2.5 + 0.16 * len(plays)))
@@ -105,7 +105,7 @@ def draw_report(path: Path, spot: str, plays: Sequence[BoardPlay]) -> None:
     for number, axis in enumerate(axes[:, 0]):
         first = plays[0].lines[number]
         bottom = [0.0] * len(plays)
-        names = list(first.frequency)[::-1]  # large bets below, so that the edge of all bets is easy to see
+        names = list(first.frequency)[::-1]  # large bets at the bottom, so that the frequency of all bets is easy to see
         for name, color in zip(names, action_colors(list(first.frequency))[::-1], strict=True):
             shares = [100 * play.lines[number].frequency[name] for play in plays]
             axis.bar(range(len(plays)), shares, 0.9, bottom, label=name, color=color, linewidth=0)

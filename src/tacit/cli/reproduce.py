@@ -35,7 +35,7 @@ def reproduce(
     scale: Annotated[str, typer.Option(help="How much to run: smoke, cpu or gpu.")] = "cpu",
     rows: Annotated[
         str | None,
-        typer.Option(help="Rows of Table 2 to make: all, tabular, learned, cfr-d, fp, or several with commas. [default: all]"),
+        typer.Option(help="Rows of Table 2: all, tabular, learned, cfr-d or fp; separate several by commas. [default: all]"),
     ] = None,
     games: Annotated[
         str | None, typer.Option(help="Games of the learned rows: 1x4f,1x5f,1x6f,2x3f. [default: those of the scale]")
@@ -44,7 +44,7 @@ def reproduce(
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Reproduce a table or figure of a paper. What was trained is kept: the same command goes on where it was stopped.
+    """Reproduce a table or figure of a paper. Trained runs are kept: the same command continues where it was stopped.
 
     Examples:
 
@@ -107,7 +107,7 @@ def reproduce(
 def _rebel(
     name: str, scale: str, rows: tuple[str, ...], games: str | None, folder: Path, seed: int
 ) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns the rows of a table or figure of ReBeL, and what prints them."""
+    """Returns the rows of a table or figure of ReBeL, and a function that prints them."""
     import torch
 
     from tacit.cli.learned import learn
@@ -136,13 +136,13 @@ def _rebel(
         for cell in learned:
             agent = shlex.quote(str(cell.job.folder.path))
             lines.append(f"play against it: {program()} play {shlex.quote(cell.job.game)} --agent {agent}")
-        print_lines(*lines, *([f"to train anew, remove {runs}"] if learned else []))
+        print_lines(*lines, *([f"to train from scratch, remove {runs}"] if learned else []))
 
     return report, show
 
 
 def _rows(text: str) -> tuple[str, ...]:
-    """Returns the rows of Table 2 that are asked for."""
+    """Returns the requested rows of Table 2."""
     wanted = [row for part in text.split(",") for row in ROWS.get(part.strip(), (part.strip(),))]
     unknown = [row for row in wanted if row not in ROWS["all"]]
     if unknown:
@@ -151,7 +151,7 @@ def _rows(text: str) -> tuple[str, ...]:
 
 
 def _tabular(name: str, scale: str, picture: Path) -> list[Cell]:
-    """Returns the tabular results after drawing how they converged."""
+    """Returns the tabular results, after drawing their convergence."""
     from tacit.plots import convergence_panels
     from tacit.reproduce.tabular import EXPERIMENTS, run_experiment
 

@@ -1,4 +1,4 @@
-"""Runs side by side: the settings in which they differ, and exploitability over seconds as a table and a picture."""
+"""Runs side by side: the settings that differ, and exploitability over seconds as a table and a picture."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from tacit.training.listing import KnownRun
 
 Curves = dict[str, list[tuple[float, float]]]
-"""By the name of a run, points of seconds of training and exploitability."""
+"""Points (seconds of training, exploitability) by the name of a run."""
 
 
 def figure_kind(run: KnownRun) -> str:
-    """Returns what the figures of a run are: exact, sampled or a bound."""
+    """Returns the kind of a run's figures: exact, sampled or a bound."""
     from tacit.cli.looks import kind_of
 
-    told = [epoch["kind"] for epoch in run.evaluated() if epoch.get("kind")]
-    return str(told[-1]) if told else kind_of(run.system)
+    kinds = [epoch["kind"] for epoch in run.evaluated() if epoch.get("kind")]
+    return str(kinds[-1]) if kinds else kind_of(run.system)
 
 
 def short_names(found: list[KnownRun]) -> list[str]:
-    """Returns short names of runs: of their folders, or where two are the same whole paths."""
+    """Returns the names of the runs' folders, or their paths if two names are the same."""
     names = [run.path.resolve().name for run in found]
     return names if len(set(names)) == len(names) else [str(run.path) for run in found]
 
 
 def differing_settings(labels: list[str], found: list[KnownRun]) -> dict[str, dict[str, Any]]:
-    """Returns by its name each setting that is not the same in all runs, with its value in each."""
+    """Returns the settings that differ between runs: by the setting's name, its value in each run."""
     settings = [{"system": run.system, **run.settings} for run in found]
-    names = dict.fromkeys(name for one in settings for name in one)
-    columns = {name: [one.get(name) for one in settings] for name in names}
+    names = dict.fromkeys(name for of_run in settings for name in of_run)
+    columns = {name: [of_run.get(name) for of_run in settings] for name in names}
     return {
         name: dict(zip(labels, column, strict=True))
         for name, column in columns.items()
@@ -42,7 +42,7 @@ def differing_settings(labels: list[str], found: list[KnownRun]) -> dict[str, di
 
 
 def print_curves(curves: Curves, kinds: dict[str, str], most: int = 12) -> None:
-    """Prints exploitability over seconds: at a time, each run's latest evaluation."""
+    """Prints exploitability over seconds: for each time, each run's latest evaluation."""
     times = sorted({seconds for points in curves.values() for seconds, _ in points})
     if not times:
         print_lines("none of them was evaluated on the way")
@@ -51,7 +51,7 @@ def print_curves(curves: Curves, kinds: dict[str, str], most: int = 12) -> None:
     table = plain_table("seconds", *(f"{label} ({kinds[label]})" for label in curves))
     for at in shown:
         latest = [[figure for seconds, figure in points if seconds <= at] for points in curves.values()]
-        table.add_row(f"{at:.3g}" if at < 100 else f"{at:,.0f}", *(f"{found[-1]:.4g}" if found else "-" for found in latest))
+        table.add_row(f"{at:.3g}" if at < 100 else f"{at:,.0f}", *(f"{past[-1]:.4g}" if past else "-" for past in latest))
     printer().print(table)
 
 
@@ -59,7 +59,7 @@ def draw_curves(curves: Curves, kinds: dict[str, str], game: str, plot: Path) ->
     """Draws the curves of runs.
 
     Raises:
-      TacitError: there is none.
+      TacitError: no run was evaluated.
     """
     from tacit.plots import LearningCurve, learning_panels
 

@@ -1,4 +1,4 @@
-"""`tacit runs`: what was trained, whether it is whole, how runs compare, and what of them could go."""
+"""`tacit runs`: lists runs, verifies their files, compares them, and removes what is no longer needed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 runs = typer.Typer(help="List, verify, compare and prune runs of `tacit train`.", no_args_is_help=True)
 
-RunsArgument = Annotated[list[Path], typer.Argument(help="Folders of runs, or folders that hold some.")]
+RunsArgument = Annotated[list[Path], typer.Argument(help="Folders of runs, or folders that contain runs.")]
 
 
 @runs.command("list")
 def list_runs(
-    folder: Annotated[Path, typer.Argument(help="Where to look, four folders deep.")] = Path(), as_json: JsonOption = False
+    folder: Annotated[Path, typer.Argument(help="Folder to search, four levels deep.")] = Path(), as_json: JsonOption = False
 ) -> None:
-    """List runs: how far, how good, how large, and which train now.
+    """List runs: how far, how good, how large, and whether training now.
 
     Examples:
 
@@ -67,9 +67,9 @@ def list_runs(
 
 @runs.command("verify")
 def verify(folders: RunsArgument, as_json: JsonOption = False) -> None:
-    """Check every byte of runs; exit code 2 where a file is damaged.
+    """Check every byte of runs.
 
-    It is said which file, and what still opens. A run may train meanwhile.
+    Names each damaged file, says what still opens, and exits with 2 if a file is damaged. A run may be training meanwhile.
 
     Examples:
 
@@ -104,9 +104,9 @@ def compare(
     plot: Annotated[Path | None, typer.Option(help="Draw the curves into this file: .png, .svg or .pdf.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare runs of one game by settings and over time.
+    """Compare runs of one game.
 
-    Shown are the settings that differ, and exploitability over seconds of training.
+    Shows the settings that differ, and exploitability over seconds of training.
 
     Examples:
 
@@ -148,16 +148,16 @@ def compare(
 @runs.command("prune")
 def prune(
     folders: RunsArgument,
-    keep: Annotated[int, typer.Option(min=0, help="How many networks of evaluations stay, the latest ones.")],
+    keep: Annotated[int, typer.Option(min=0, help="How many of the latest evaluated networks to keep.")],
     checkpoint: Annotated[
-        bool, typer.Option("--checkpoint", help="Also what only going on needs: the run still plays, but is at its end.")
+        bool, typer.Option("--checkpoint", help="Also what only --resume needs: the run can still play, but not be resumed.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove it; without this, only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove the files; without this, only list them.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what of runs could go, and remove it with --yes.
+    """List files of runs that are no longer needed; remove them with --yes.
 
-    It is said how much room that gives. The last network that opens always stays.
+    Also says how much space they take. The last network that opens is always kept.
 
     Examples:
 
@@ -193,7 +193,7 @@ def prune(
 
 
 def in_bytes(count: int) -> str:
-    """Returns a size for people."""
+    """Returns a size in readable units."""
     size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
     while size >= 999.5 and len(units) > 1:
         size /= 1000.0
@@ -202,10 +202,10 @@ def in_bytes(count: int) -> str:
 
 
 def _named(folders: list[Path]) -> list[KnownRun]:
-    """Returns the runs that folders are or hold, each once.
+    """Returns the runs that the folders are or contain, each once.
 
     Raises:
-      TacitError: a folder holds none.
+      TacitError: a folder contains no run.
     """
     from tacit.training.listing import find_runs
 
@@ -231,7 +231,7 @@ def _listed(run: KnownRun) -> dict[str, Any]:
 
 
 def _print_checks(path: Path, checks: list[FileCheck], opens: str) -> None:
-    """Prints what became of a run's files: a line where all is well, else what is damaged and what still opens."""
+    """Prints the state of a run's files: one line if all are whole, else what is damaged and what still opens."""
     problems = [check for check in checks if check.problem is not None]
     unsigned = sum(not check.signed for check in checks)
     beside = f" ({unsigned} without a digest, written by earlier versions)" if unsigned else ""
@@ -243,6 +243,6 @@ def _print_checks(path: Path, checks: list[FileCheck], opens: str) -> None:
 
 
 def _instead(report: list[dict[str, Any]]) -> str:
-    """Returns in words what is damaged, and what opens in its place."""
+    """Returns the end of an error line: the first damaged file, and what opens in its place."""
     first = next(run for run in report if run["damaged"])
     return f", first of all {first['damaged'][0]['file']}: {first['opens']}"

@@ -20,22 +20,22 @@ def serve(
     solves: Annotated[
         list[Path] | None, typer.Argument(help="Saved solves, or folders of them, that the Explore page opens.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own asks for a token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own requires a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8710,
     token: Annotated[
-        str | None, typer.Option(help="Secret that browsers must give. [default: none on this machine, else a new one]")
+        str | None, typer.Option(help="Secret that browsers must send. [default: none on this machine, else a new one]")
     ] = None,
     data: Annotated[Path, typer.Option(help="Folder for scores and hand histories.")] = Path("out/web"),
     runs: Annotated[Path, typer.Option(help="Folder of the runs that the Runs page shows.")] = Path("runs"),
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, max=64, help="Processes for small games; half as many are for hold'em. [default: one for each core]"
+            min=1, max=64, help="Processes for small games; half as many more for hold'em. [default: one for each core]"
         ),
     ] = None,
     seconds: Annotated[float, typer.Option(min=0.05, max=600, help="Thinking time per decision in hold'em.")] = 2.0,
-    warm: Annotated[bool, typer.Option(help="Prepare all small games at the start, so that their tables open at once.")] = True,
-    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser, where there is a screen.")] = False,
+    warm: Annotated[bool, typer.Option(help="Prepare all small games at startup, so that they open at once.")] = True,
+    browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser, if there is a screen.")] = False,
 ) -> None:
     """Play in the browser, see what the opponent believes, explore solves and watch runs.
 
@@ -83,18 +83,18 @@ def serve(
 
 
 def _has_screen() -> bool:
-    """Returns whether a browser would open a window; one in the terminal would be in the way."""
+    """Returns whether a browser would open a window; one in the terminal would get in the way."""
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Returns a socket that listens, so that a port in use is told in one line."""
+    """Returns a listening socket; a port in use is reported in one line."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(128)  # whoever reads the address can connect at once
+        listener.listen(128)  # a browser can connect as soon as the address is printed
     except OSError as error:
         raise TacitError(f"cannot listen on {host}:{port}: {error.strerror}; try --port 0") from None
     return listener

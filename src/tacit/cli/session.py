@@ -1,4 +1,4 @@
-"""A session of training before the user's eyes: prepared, trained live, and written down."""
+"""A training session: the run is prepared, trained live, and the session is recorded."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def finish_run(
     title: str,
     on_epoch: Callable[[Any], None] | None = None,
 ) -> None:
-    """Trains a run with a title to its end before the user's eyes, from where it was stopped; a finished one is left alone.
+    """Trains a run live to its last epoch, from where it was stopped; a finished run is left alone.
 
-    With `on_epoch`, which is called after every epoch, the run is not evaluated: somebody else judges it.
+    With `on_epoch`, which is called after every epoch, the run is not evaluated here: the caller evaluates it.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from tacit.training.run import opened_run
 
@@ -60,31 +60,31 @@ def run_session(
     on_epoch: Callable[[Any], None] | None = None,
     engine: Engine | None = None,
 ) -> Any:
-    """Returns the last progress of a run that is trained live, after drawing its learning curve.
+    """Trains a run live and draws its learning curve; returns its last progress.
 
     Raises:
-      StoppedError: by Ctrl-C, with how to go on.
-      TacitError: the loss is no longer a number, or something could not be written; what is kept is said.
+      StoppedError: Ctrl-C; the message says how to resume.
+      TacitError: the loss is no longer a number, or a file could not be written; the message says what is kept.
     """
     from tacit.cli.live import train_live
 
     _note_session(folder, trainer.config.seed, device)
     try:
         last, stopped = train_live(trainer, folder, look, name, limit, on_epoch, engine)
-    except KeyboardInterrupt:  # the second one: the epoch is not waited for
-        raise StoppedError(f"at once; go on {_where(folder)} with: {again}") from None
+    except KeyboardInterrupt:  # the second Ctrl-C: the epoch is not finished
+        raise StoppedError(f"at once; resume {_where(folder)} with: {again}") from None
     except OSError as error:
-        what = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
-        raise TacitError(f"{what}; go on {_where(folder)} with: {again}") from None
+        problem = f"cannot write {error.filename or folder.path}: {error.strerror or error}"
+        raise TacitError(f"{problem}; resume {_where(folder)} with: {again}") from None
     except DivergedError as error:
-        again = f", or go on from it with: {again}" if folder.checkpoints() else ""
-        raise DivergedError(f"{error}; begin a new run with that{again}") from None
-    except RunLostError:  # there is nothing to go on from
+        again = f", or resume from it with: {again}" if folder.checkpoints() else ""
+        raise DivergedError(f"{error}; start a new run with that{again}") from None
+    except RunLostError:  # there is nothing to resume
         raise
     except TacitError as error:
-        raise TacitError(f"{error}; go on {_where(folder)} with: {again}") from None
+        raise TacitError(f"{error}; resume {_where(folder)} with: {again}") from None
     if stopped:
-        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; go on with: {again}")
+        raise StoppedError(f"after epoch {trainer.epoch} of {trainer.config.epochs}, all kept; resume with: {again}")
     evaluated = [epoch for epoch in folder.history() if look.evaluated(epoch)]
     if evaluated:
         look.draw(evaluated, str(trainer.game), look.published(trainer), folder.curve)
@@ -92,12 +92,12 @@ def run_session(
 
 
 def _where(folder: RunFolder[Any, Any]) -> str:
-    """Returns from where a run can go on."""
+    """Returns in words where a run can resume from."""
     return "from the last checkpoint" if folder.checkpoints() else "from the start (there is no checkpoint yet)"
 
 
 def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
-    """Writes down what was called, when, and with which code."""
+    """Records the command, the time, and the version of the code."""
     from tacit import __version__
 
     commit = _commit()
@@ -107,13 +107,13 @@ def _note_session(folder: RunFolder[Any, Any], seed: int, device: str) -> None:
 
 
 def _commit() -> str | None:
-    """Returns the commit of the source tree this program runs from, None where it is installed."""
+    """Returns the commit of the source tree this program runs from, None if it is installed."""
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():  # a repository further up is not ours
         return None
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None
+    return result.stdout.strip() or None

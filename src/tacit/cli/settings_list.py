@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settings_report(name: str, game: AnyGame | None, preset: str, given: dict[str, str]) -> dict[str, Any]:
-    """Returns the settings of a system; with a game, of the kind of system that learns it, and the values it would get.
+    """Returns the settings of a system; with a game, those of the variant that learns it, with the values it would get.
 
     Args:
       name: the system.
@@ -26,7 +26,7 @@ def settings_report(name: str, game: AnyGame | None, preset: str, given: dict[st
       given: settings that the user changes.
 
     Raises:
-      TacitError: there is no such preset, or a setting is refused.
+      TacitError: the preset is unknown, or a setting is refused.
     """
     from tacit.training.settings import describe_settings, find_preset
 
@@ -69,7 +69,7 @@ def _shown(value: Any) -> str:
 
 
 def _effective(system: System[Any, Any], game: AnyGame, config: Settings) -> Settings:
-    """Returns the settings that a game would be trained with; only where some follow from the game is it prepared."""
+    """Returns the settings that a game would be trained with. The game is prepared only if some settings depend on it."""
     if not config.left_open():
         return config
     with preparation_shown(f"preparing {game}"):

@@ -1,4 +1,4 @@
-"""`tacit show`: what was solved, at any point of the game, without solving again."""
+"""`tacit show`: a solved strategy at any point of the game, without solving again."""
 
 from __future__ import annotations
 
@@ -21,32 +21,28 @@ if TYPE_CHECKING:
     from tacit.tree.node_view import NodeView
 
 MOST_STATES = 12
-"""Public states of a game that are all shown at once where no line is named."""
+"""Most public states that are all shown at once when no line is named."""
 MOST_HANDS = 40
-"""Hands that are listed below the grid."""
+"""Most hands that are listed below the grid."""
 MOST_STEPS = 60
-"""Steps that a line may go on with that are told."""
+"""Most next steps of a line that are listed."""
 
 
 def show(
-    file: Annotated[str, typer.Argument(help="A file of `tacit solve --save`, or anything else that plays by a table.")],
-    at: Annotated[
-        str | None, typer.Option(help="The line that leads to a point, like 'check / bet to 2000'. [default: the start]")
-    ] = None,
+    file: Annotated[str, typer.Argument(help="A file of `tacit solve --save`, or any agent whose strategy is a table.")],
+    at: Annotated[str | None, typer.Option(help="The line to show, like 'check / bet to 2000'. [default: the start]")] = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Write a line for each action in each private state: there, or everywhere.")
+        Path | None, typer.Option(help="Write a line for each action in each private state, at --at or in the whole game.")
     ] = None,
-    grid: Annotated[
-        Path | None, typer.Option(help="Hold'em: write the grid of hands as a picture (.png, .svg or .pdf).")
-    ] = None,
-    game: Annotated[str | None, typer.Option(help="The game, where it is one of your own: FILE.py:CLASS.")] = None,
+    grid: Annotated[Path | None, typer.Option(help="Hold'em: draw the grid of hands (.png, .svg or .pdf).")] = None,
+    game: Annotated[str | None, typer.Option(help="The game, if it is one of your own: FILE.py:CLASS.")] = None,
     as_json: JsonOption = False,
     seed: SeedOption = 0,
 ) -> None:
-    """Show what a solved strategy does: how often each action, reach, weight in the range, value, in hold'em equity.
+    """Show a solved strategy: action frequencies, reach, weight in the range, value, and in hold'em equity.
 
     Only private states that can occur are shown. Values are what the player wins on average from there, in the game's units;
-    in hold'em they count from the start of the hand. With --at, --json and --csv give that point alone, else the whole game.
+    in hold'em they count from the start of the hand. With --at, --json and --csv give only that point, else the whole game.
 
     Examples:
 
@@ -85,7 +81,7 @@ def show(
 
 
 def print_view(view: NodeView) -> None:
-    """Prints a point of a game; in hold'em as a grid, with a table of hands below where they are few."""
+    """Prints a point of a game; in hold'em as a grid, followed by a table of hands if there are few."""
     if view.hands is None:
         print_lines(*view.text().splitlines())
         return
@@ -99,7 +95,7 @@ def print_view(view: NodeView) -> None:
 
 
 def draw_view(view: NodeView, path: Path) -> None:
-    """Draws a point of hold'em as a grid of hands into a file."""
+    """Draws a point of a hold'em game as a grid of hands."""
     from tacit.grid_plots import draw_strategy_grid
 
     shares, reach, board = _on_cards(view)
@@ -108,7 +104,7 @@ def draw_view(view: NodeView, path: Path) -> None:
 
 
 def _on_cards(view: NodeView) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[int, ...]]:
-    """Returns `[A, 1326]` what is played with every hand, `[1326]` the reach of each, and the cards that lie."""
+    """Returns every hand's action probabilities `[A, 1326]` and reach `[1326]`, and the board."""
     import numpy as np
 
     from tacit.cards.deck import parse_cards
@@ -121,7 +117,7 @@ def _on_cards(view: NodeView) -> tuple[NDArray[np.float64], NDArray[np.float64],
 
 
 def _check_files(file: str, csv: Path | None, grid: Path | None) -> None:
-    """Raises a `TacitError` unless the files can be written, in their formats, and are others than what is shown."""
+    """Raises a `TacitError` unless the files can be written in their formats and none is the file that is shown."""
     from tacit.files import check_writable
     from tacit.plots import SUFFIXES
 
@@ -154,8 +150,8 @@ def _print_json(artifact: Artifact, views: StrategyViews, node: NodeView | None)
 def _print(artifact: Artifact, views: StrategyViews, node: NodeView | None) -> None:
     tree: Any = views.strategy.tree
     figures = artifact.figures()
-    told = [f"{name} {figures[name]:.6g}" for name in ("value", "exploitability") if name in figures]
-    print_lines(f"{artifact.name}: {artifact.game}{', '.join(['', *told])}", "")
+    figures_in_words = [f"{name} {figures[name]:.6g}" for name in ("value", "exploitability") if name in figures]
+    print_lines(f"{artifact.name}: {artifact.game}{', '.join(['', *figures_in_words])}", "")
     if node is None and getattr(tree, "nodes", tree) is None:
         print_lines(
             "The player to act is not public, so there are no public states to show: --json or --csv FILE lists all infostates."
@@ -172,4 +168,4 @@ def _print(artifact: Artifact, views: StrategyViews, node: NodeView | None) -> N
     longer = (f"{node.line} / {step}" if node.line else step for step in steps)
     further = next((line for line in longer if tree.actor_at(tree.find(line)) >= 0), None)
     example = "" if further is None else f"  ({program()} show {shlex.quote(artifact.name)} --at {shlex.quote(further)})"
-    print_lines("", f"goes on with: {', '.join(steps)}{more}{example}")
+    print_lines("", f"next steps: {', '.join(steps)}{more}{example}")

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 def slumbot(
-    agent: Annotated[str, typer.Argument(help="Who plays: an agent as in `tacit play`, like random.")],
-    hands: Annotated[int, typer.Option(min=1, help="How many hands, those of a resumed file included.")] = 1_000,
-    url: Annotated[str, typer.Option(help="The server's interface.")] = "https://slumbot.com/api",
-    out: Annotated[str, typer.Option(help="File for the results, a JSON line a hand.")] = "slumbot.jsonl",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the hands of that file.")] = False,
+    agent: Annotated[str, typer.Argument(help="The agent that plays, as in `tacit play`, like random.")],
+    hands: Annotated[int, typer.Option(min=1, help="Number of hands, including those of a resumed file.")] = 1_000,
+    url: Annotated[str, typer.Option(help="URL of the server's API.")] = "https://slumbot.com/api",
+    out: Annotated[str, typer.Option(help="File for the results, one JSON line per hand.")] = "slumbot.jsonl",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the match in that file.")] = False,
     username: Annotated[str | None, typer.Option(help="An account on the server.")] = None,
-    password: Annotated[str | None, typer.Option(envvar="SLUMBOT_PASSWORD", help="Its password.")] = None,
-    game: Annotated[str, typer.Option(help="The menu from which the agent chooses.")] = "no_limit_holdem",
+    password: Annotated[str | None, typer.Option(envvar="SLUMBOT_PASSWORD", help="The account's password.")] = None,
+    game: Annotated[str, typer.Option(help="The game with the agent's bet menu, as in `tacit games`.")] = "no_limit_holdem",
     pause: Annotated[float, seconds_option("Seconds between requests; be kind to the server.")] = 0.5,
     timeout: Annotated[float, seconds_option("Seconds to wait for an answer.")] = 60.0,
-    retries: Annotated[int, typer.Option(min=0, help="Attempts in a row that may fail.")] = 8,
+    retries: Annotated[int, typer.Option(min=0, help="How many attempts in a row may fail.")] = 8,
     iterations: SearchIterationsOption = None,
     device: SearchDeviceOption = None,
     time_per_decision: SearchTimeOption = None,
@@ -46,7 +46,7 @@ def slumbot(
 ) -> None:
     """Play an agent against Slumbot (no-limit, 200 big blinds), one request after the other.
 
-    A hand in which an answer is lost is given up and does not count. The results keep both hands and the betting.
+    A hand in which an answer is lost is given up and does not count. The results record both players' cards and the betting.
 
     Examples:
 
@@ -76,7 +76,7 @@ def slumbot(
     journal = Journal(out, resume=resume)
     if not journal.path.stat().st_size:
         journal.write({"agent": agent, "game": str(rules), "url": url, "seed": seed})
-    kept = what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}; go on with --resume")
+    kept = what_is_kept(lambda: f"{score.hands} of {hands} hands are in {out}; continue with --resume")
     with kept, progress_monitor() as monitor:
         while score.hands < hands:
             monitor.step(f"{player.name} - slumbot", score.hands, hands, "hands", score.brief)
@@ -94,7 +94,7 @@ def slumbot(
 
 
 def _count(score: Score, out: str, agent: str) -> int:
-    """Returns how many hands earlier sessions gave up, after counting those they finished."""
+    """Adds the hands that earlier sessions finished to the score; returns how many they gave up."""
     from tacit.arena.journal import read_journal
 
     entries = read_journal(out)
@@ -107,7 +107,7 @@ def _count(score: Score, out: str, agent: str) -> int:
 
 
 def _entry(hand: SlumbotHand) -> dict[str, Any]:
-    """Returns what is kept of a hand: all that judging it later needs."""
+    """Returns the record of a hand: everything that judging it later needs."""
     from tacit.cards.deck import card_names
 
     state = hand.state

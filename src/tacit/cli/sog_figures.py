@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def reproduce_sog_leduc(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns the points of all curves, after drawing them, and what prints them.
+    """Draws all curves; returns their points and a function that prints them.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from tacit.games import load_game
     from tacit.plots import spread_panels
@@ -44,7 +44,7 @@ def reproduce_sog_leduc(scale: str, folder: Path, picture: Path, seed: int) -> t
 
     def show() -> None:
         _print_points(points)
-        print_lines(f"plot: {picture}; to train anew, remove {folder}")
+        print_lines(f"plot: {picture}; to train from scratch, remove {folder}")
 
     return {"game": GAME, "results": [point.summary() for point in points], "plot": str(picture)}, show
 
@@ -55,26 +55,26 @@ def _print_points(points: list[LeducPoint]) -> None:
     iterations = sorted({point.iterations for point in points})
     for protocol in PROTOCOLS:
         table = plain_table(f"pot-limit Leduc, {protocol} settings", *(f"{number:,}" for number in iterations))
-        found = {(point.curve, point.iterations): point for point in points if point.protocol == protocol}
-        for curve in dict.fromkeys(name for name, _ in found):
-            cells = [found.get((curve, number)) for number in iterations]
+        by_curve = {(point.curve, point.iterations): point for point in points if point.protocol == protocol}
+        for curve in dict.fromkeys(name for name, _ in by_curve):
+            cells = [by_curve.get((curve, number)) for number in iterations]
             table.add_row(curve, *("" if cell is None else f"{cell.mean:.3g}" for cell in cells))
             if any(cell is not None and len(cell.figures) > 1 for cell in cells):
                 spread = ("" if c is None else f"{min(c.figures):.3g} to {max(c.figures):.3g}" for c in cells)
                 table.add_row("  over seeds", *spread, style="dim")
             if curve in PUBLIC_CODE and PUBLIC_ITERATIONS in iterations:
                 as_is, corrected = PUBLIC_CODE[curve]
-                said = (f"{as_is} / {corrected}" if number == PUBLIC_ITERATIONS else "" for number in iterations)
-                table.add_row("  public code as it is / corrected", *said, style="dim")
+                published = (f"{as_is} / {corrected}" if number == PUBLIC_ITERATIONS else "" for number in iterations)
+                table.add_row("  public code as it is / corrected", *published, style="dim")
         printer().print(table)
     print_lines("exploitability of continual re-solving in thousandths of the ante, exact, by iterations of every search")
 
 
 def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns what the games with one, two and three hidden cards reached, after drawing them, and what prints it.
+    """Draws the results of the games with one, two and three hidden cards; returns them and a function that prints them.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from torch.cuda import is_available
 
@@ -87,7 +87,7 @@ def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tu
     if not all(run.finished for run in runs):
         check_backend("torch", device)
     elif not is_available():
-        device = "cpu"  # what was trained on another machine can be judged here
+        device = "cpu"  # runs trained on another machine can be evaluated on this one
     results = []
     for run in runs:
         if not run.finished:
@@ -107,7 +107,7 @@ def reproduce_sog_tplo(scale: str, folder: Path, picture: Path, seed: int) -> tu
 
     def show() -> None:
         _print_tplo(results)
-        print_lines(f"plot: {picture}; to train anew, remove {folder}")
+        print_lines(f"plot: {picture}; to train from scratch, remove {folder}")
 
     return {"results": results, "plot": str(picture)}, show
 

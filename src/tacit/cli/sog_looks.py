@@ -1,4 +1,4 @@
-"""What people see of a run of Student of Games or DeepStack: solved queries, and the exact exploitability of re-solving."""
+"""How a run of Student of Games or DeepStack is shown: solved queries, and the exact exploitability of re-solving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tacit solve`: an equilibrium of a game, live."""
+"""`tacit solve`: finds an equilibrium of a game, live."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tacit.solvers import Point, SolveResult
 
 SEARCH_ITERATIONS = 64
-"""Of a depth-limited search, at every public state, unless the user says otherwise."""
+"""Default iterations of a depth-limited search at every public state."""
 AUTOSAVE_SECONDS = 30.0
 AUTOSAVE_SHARE = 0.05
-"""Of the time, at most, that goes into saving on the way: large solves take long to write."""
+"""Largest share of the time that goes into saving during a solve: large solves take long to write."""
 
 
 def solve(
@@ -32,8 +32,8 @@ def solve(
     solver: Annotated[
         str | None,
         typer.Option(
-            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05); by sampled "
-            "games external-mccfr, chance-mccfr, outcome-mccfr, vr-mccfr. [default: dcfr, or that of --resume]"
+            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, lp, fp, linear-fp, flop, xfp, also xfp(step=0.1,noise=0.05); sampling: "
+            "external-mccfr, chance-mccfr, outcome-mccfr, vr-mccfr. [default: dcfr, or that of --resume]"
         ),
     ] = None,
     lock: Annotated[
@@ -47,20 +47,20 @@ def solve(
     target: Annotated[str | None, typer.Option(help="Stop at this exploitability; in hold'em also 0.5%pot or 20mbb.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h.")] = None,
     depth: Annotated[
-        str | None, typer.Option(help="Search this many actions deep, or to the end of the `round`, instead of solving it all.")
+        str | None, typer.Option(help="Solve by search that looks this many actions ahead, or to the end of the `round`.")
     ] = None,
     leaf: Annotated[
         str | None,
         typer.Option(
-            help="With --depth, what leaves are worth: oracle (default), solved, zero, random, continuations(key=value,...), a "
-            "network, FILE.py:CLASS."
+            help="With --depth, how leaves are valued: oracle (default), solved, zero, random, continuations(key=value,...), a "
+            "network, or FILE.py:CLASS."
         ),
     ] = None,
     decomposition: Annotated[
-        str | None, typer.Option(help="With --depth, where leaves are valued: cfr-d (default), cfr-ave or modified-cfr-ave.")
+        str | None, typer.Option(help="With --depth, the beliefs at leaves: cfr-d (default), cfr-ave or modified-cfr-ave.")
     ] = None,
     recycle: Annotated[
-        int | None, typer.Option(min=1, help="With --depth, iterations that use the same leaf values. [default: 1]")
+        int | None, typer.Option(min=1, help="With --depth, iterations that reuse the same leaf values. [default: 1]")
     ] = None,
     safety: Annotated[
         str | None,
@@ -69,11 +69,15 @@ def solve(
             "continuations, else sampled]"
         ),
     ] = None,
-    simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not in turn.")] = False,
-    backend: Annotated[str | None, typer.Option(help="numba or torch. [default: numba]")] = None,
+    simultaneous: Annotated[bool, typer.Option("--simultaneous", help="Update both players at once, not alternately.")] = False,
+    backend: Annotated[str | None, typer.Option(help="Compute with numba or torch. [default: numba]")] = None,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
-    bits: Annotated[int | None, typer.Option(help="Hold'em on the cpu: 16 for half the memory, rounded. [default: 32]")] = None,
-    save: Annotated[Path | None, typer.Option(help="Keep the solve in this file (also on the way, and when stopped).")] = None,
+    bits: Annotated[
+        int | None, typer.Option(help="Hold'em on the cpu: 16 halves the memory, at less precision. [default: 32]")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the solve to this file; also while it runs, and when stopped.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(help="Continue the solve in this file, with its solver, locks and seed.")
     ] = None,
@@ -81,22 +85,24 @@ def solve(
     plot: Annotated[Path | None, typer.Option(help="Write the convergence curve as a picture (.png, .svg or .pdf).")] = None,
     show: Annotated[int, typer.Option(min=0, help="Print the strategy at this many infostates.")] = 0,
     range0: Annotated[str | None, typer.Option(help="Hold'em with a board: player 0's hands, like AA,AKs,QJo:0.5.")] = None,
-    range1: Annotated[str | None, typer.Option(help="Likewise player 1's.")] = None,
+    range1: Annotated[str | None, typer.Option(help="Hold'em with a board: player 1's hands.")] = None,
     at: Annotated[str | None, typer.Option(help="Show the strategy at this point, like 'check / bet to 2000'.")] = None,
-    grid: Annotated[Path | None, typer.Option(help="Hold'em: write the grid of hands there as a picture.")] = None,
+    grid: Annotated[
+        Path | None, typer.Option(help="Hold'em: draw the grid of hands at that point (.png, .svg or .pdf).")
+    ] = None,
     as_json: JsonOption = False,
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=2**32 - 1,
-            help="Seed of noisy responses and sampled games; nothing else is random. [0, or that of --resume]",
+            help="Seed for noisy responses and sampling; nothing else is random. [default: 0, or that of --resume]",
         ),
     ] = None,
 ) -> None:
     """Solve a game in tables and report its value and exact exploitability.
 
-    Ctrl-C ends it after an iteration: what was reached is printed and saved, and the exit code is 130.
+    Ctrl-C stops it after the current iteration: the result so far is printed and saved, and the exit code is 130.
 
     Examples:
 
@@ -158,11 +164,11 @@ def solve(
     if problems:
         raise TacitError("; ".join(problems))
     if result.interrupted:
-        raise StoppedError("by Ctrl-C" + (f"; what was reached is kept in {save}" if save else ""))
+        raise StoppedError("by Ctrl-C" + (f"; the result so far is kept in {save}" if save else ""))
 
 
 def _refuse_for_search(whole: dict[str, Any], computing: dict[str, Any], shown: dict[str, Any]) -> None:
-    """Refuses options of solving a whole game, of how that is computed, and of what is shown of it."""
+    """Refuses options that apply only to solving a whole game: its goals, its computation and its display."""
     checks.refuse("cannot be used with --depth: a search runs its --iterations at every public state", **whole)
     checks.refuse("cannot be used with --depth: a search has its own, on the --device", **computing)
     checks.refuse("cannot be used with --depth: hands are shown where the whole game is solved", **shown)
@@ -175,30 +181,33 @@ def _parse_depth(text: str) -> int | str:
 
 
 def _solve(rules: AnyGame, save: Path | None, resume: Path | None, at: str | None, **options: Any) -> SolveResult:
-    """Returns a solve of the whole game by options of `tacit.solve`, shown and saved on the way; `at` has to exist in it."""
+    """Returns a solve of the whole game with the options of `tacit.solve`, shown and saved as it runs.
+
+    A point `at` that the game does not have is refused once the game is compiled.
+    """
     from tacit.solvers import load_result
     from tacit.solvers import solve as run
     from tacit.tree.base import who_acts
 
     saved = None if resume is None else load_result(resume, rules)
-    what = f"{options['solver'] or (saved.solver if saved else 'dcfr')} on {rules}"
+    task = f"{options['solver'] or (saved.solver if saved else 'dcfr')} on {rules}"
     with progress_monitor() as monitor:
         if saved is not None:
-            monitor.say(f"continuing {what} after {saved.iterations:,} iterations")
-        monitor.step(what, 0, note="compiling the game")
+            monitor.say(f"continuing {task} after {saved.iterations:,} iterations")
+        monitor.step(task, 0, note="compiling the game")
         return run(
             rules,
             **options,
             resume=saved,
-            on_compile=lambda count: monitor.step(what, 0, note=f"compiling the game: {count:,} histories"),
+            on_compile=lambda count: monitor.step(task, 0, note=f"compiling the game: {count:,} histories"),
             on_tree=lambda tree: None if at is None else who_acts(tree, tree.find(at)),
-            on_check=_autosave(partial(monitor.step, what, total=options["iterations"], unit="iterations"), save),
+            on_check=_autosave(partial(monitor.step, task, total=options["iterations"], unit="iterations"), save),
             keep_when_interrupted=True,
         )
 
 
 def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, Callable[[], SolveResult]], None]:
-    """Returns what shows every evaluation and saves now and then."""
+    """Returns a callback that shows every evaluation and saves now and then."""
     next_save = time.monotonic() + AUTOSAVE_SECONDS
 
     def check(point: Point, result: Callable[[], SolveResult]) -> None:
@@ -209,7 +218,7 @@ def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, 
         if save is not None and began > next_save:
             try:
                 result().save(save)
-            except TacitError as error:  # nothing is lost yet: the end of the solve will find another place
+            except TacitError as error:  # nothing is lost yet: at its end the solve is saved somewhere else
                 logger().print(f"not saved on the way: {error}", soft_wrap=True)
             next_save = time.monotonic() + max(AUTOSAVE_SECONDS, (time.monotonic() - began) / AUTOSAVE_SHARE)
 
@@ -219,20 +228,20 @@ def _autosave(show: Callable[..., None], save: Path | None) -> Callable[[Point, 
 def _write(
     result: SolveResult, save: Path | None, export: Path | None, plot: Path | None, grid: Path | None, at: str | None
 ) -> tuple[list[Path], list[str]]:
-    """Writes a solve to the files that the user named; returns those that were written, and what went wrong with others."""
+    """Writes a solve to the files that the user named; returns those that were written, and the errors of the others."""
     from tacit.solvers.export import export as write
 
-    ways: dict[Path | None, Callable[[Path], object]] = {
+    writers: dict[Path | None, Callable[[Path], object]] = {
         save: result.save,
         export: lambda path: write(result, path),
         plot: result.plot,
         grid: lambda path: draw_view(result.strategy.at(at or ""), path),
     }
     written, problems = [], []
-    for path, way in ways.items():
+    for path, write_file in writers.items():
         if path is not None:
             try:
-                way(path)
+                write_file(path)
                 written.append(path)
             except (TacitError, OSError) as error:
                 problems.append(f"{error}{'; ' + checks.keep_elsewhere(result, path) if path == save else ''}")
@@ -252,11 +261,11 @@ def _print(result: SolveResult, show: int, at: str | None, files: list[Path]) ->
     rate = result.iterations / result.seconds if result.seconds else 0.0
     speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
     table.add_row("solver", f"{result.solver}, {result.iterations:,} iterations in {result.seconds:.2f} s{speed}")
-    what = "without locks" if result.locks else "known"
-    beside = f"  ({what}: {known.value:.10g}, {known.source})" if known else ""
+    source = "without locks" if result.locks else "known"
+    beside = f"  ({source}: {known.value:.10g}, {known.source})" if known else ""
     table.add_row("value", f"{result.value:.10g} for the first player{beside}")
     units = "".join(f"{number:.3g} {name.replace('percent_of_', '% of the ')}, " for name, number in result.in_units.items())
-    bound = "; nobody deviates where play is locked" if result.locks else ""
+    bound = "; best responses obey the locks" if result.locks else ""
     table.add_row("exploitability", f"{result.exploitability:.4g}  ({units}exact; NashConv {result.nash_conv:.4g}{bound})")
     for lock in result.locks:
         table.add_row("locked", str(lock))

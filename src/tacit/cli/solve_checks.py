@@ -1,4 +1,4 @@
-"""What `tacit solve` reads from its options, and refuses before long work starts."""
+"""Parses the options of `tacit solve`, and refuses wrong ones before long work starts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def check_files(rules: AnyGame, resume: Path | None, **written: Path | None) -> None:
-    """Refuses files that cannot be written later, or hold what should not be lost.
+    """Refuses output files that cannot be written, or whose contents should not be lost.
 
     Raises:
-      TacitError: one cannot be written in its format, would be written twice, or would replace the solve that is continued,
+      TacitError: a file cannot be written in its format, would be written twice, or would replace the solve that is resumed,
         a solve of another game, or a file of another kind.
     """
     from tacit.files import check_writable
@@ -48,14 +48,14 @@ def _check_replaceable(path: Path, game: str) -> None:
     """Refuses to write a solve over anything but another solve of the same game."""
     from tacit.solvers.result import saved_game
 
-    there = saved_game(path)
-    if there != game and path.stat().st_size:
-        what = "is not a saved solve" if there is None else f"holds a solve of {there}"
-        raise TacitError(f"{path} {what}: it is not overwritten, choose another name for --save or remove it")
+    saved = saved_game(path)
+    if saved != game and path.stat().st_size:
+        problem = "is not a saved solve" if saved is None else f"holds a solve of {saved}"
+        raise TacitError(f"{path} {problem}: it is not overwritten, choose another name for --save or remove it")
 
 
 def keep_elsewhere(result: SolveResult, path: Path) -> str:
-    """Returns where a solve is kept that could not be written to its file, after writing it there."""
+    """Saves a solve that could not be written to its file somewhere else; returns a message that says where."""
     for folder in (tempfile.gettempdir(), Path.home(), Path.cwd()):
         try:
             place = Path(tempfile.mkdtemp(prefix="tacit-", dir=folder)) / path.name
@@ -67,10 +67,10 @@ def keep_elsewhere(result: SolveResult, path: Path) -> str:
 
 
 def parse_locks(texts: list[str] | None) -> list[Lock] | None:
-    """Returns the locks of `--lock`: written out, or in files of JSON; None without any.
+    """Returns the locks of `--lock`, given as text or as JSON files; None without any.
 
     Raises:
-      TacitError: one cannot be read.
+      TacitError: a lock cannot be read.
     """
     from tacit.solvers.locks import load_locks, parse_lock
 
@@ -87,10 +87,10 @@ def refuse(why: str, **options: Any) -> None:
 
 
 def with_ranges(rules: Any, range0: str | None, range1: str | None) -> Any:
-    """Returns a game of hold'em with the players' ranges set, where any are given.
+    """Returns the game with the players' ranges set, if any are given.
 
     Raises:
-      TacitError: the game has no ranges, or one of them cannot be read.
+      TacitError: the game has no ranges, or a range cannot be read.
     """
     given = {name: text.replace(",", "|") for name, text in (("range0", range0), ("range1", range1)) if text is not None}
     if given and not given.keys() <= rules.parameters.keys():

@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _WIDTH = 5
-"""Columns of a cell; with the one between cells, the grid fits 80."""
+"""Columns of a cell; with one between cells, the grid fits 80."""
 _EMPTY = "#8a8f99"
 
 
 def strategy_text(
     strategy: NDArray[Any], reach: NDArray[Any], action_names: Sequence[str], board: tuple[int, ...] = ()
 ) -> Text:
-    """Returns what every hand does, two lines a cell: its name, then the most frequent action's letter and percentage.
+    """Returns the grid, with two lines a cell: the hand's name, then its most frequent action's letter and percentage.
 
-    In colour, the background is that of the most frequent action. Below the grid stand the letters and how often the whole
-    range takes each action. Cells that do not get here show their name only.
+    In colour, the background is that of the most frequent action. Below the grid are the letters and how often the whole
+    range takes each action. Cells with zero reach show only their name.
 
     Args:
       strategy: `[A, 1326]` probabilities of actions.
-      reach: `[1326]` how often each hand gets here, on any scale.
+      reach: `[1326]` how often each hand reaches this point, on any scale.
       action_names: one per action, bets and raises from small to large.
       board: cards on the table; hands that hold one of them are left out.
     """
@@ -58,7 +58,7 @@ def strategy_text(
 
 
 def action_letters(action_names: Sequence[str]) -> list[str]:
-    """Returns one letter per action, the first of its name; those that would share one get 1, 2, ... instead."""
+    """Returns one letter per action, the first of its name; actions that would share a letter get 1, 2, ... instead."""
     first = [name[:1].upper() for name in action_names]
     numbers = iter(range(1, len(first) + 1))
     return [letter if first.count(letter) == 1 else str(next(numbers)) for letter in first]
@@ -69,5 +69,5 @@ def _style(color: str) -> str:
 
 
 def _darker(color: str) -> str:
-    """Returns the colour of a cell's lower line, which sets it off from the cell below."""
+    """Returns the colour of a cell's lower line, darker to set it off from the cell below."""
     return "#" + "".join(f"{int(color[place : place + 2], 16) * 4 // 5:02x}" for place in (1, 3, 5))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def reproduce_teh(scale: str, folder: Path, picture: Path, seed: int) -> tuple[dict[str, Any], Callable[[], None]]:
-    """Returns all curves, after drawing them, and what prints them.
+    """Draws all curves; returns them and a function that prints them.
 
     Raises:
-      StoppedError: by Ctrl-C; everything is kept.
+      StoppedError: Ctrl-C; everything is kept.
     """
     from tacit.games import load_game
     from tacit.kernels import check_backend
@@ -46,7 +46,7 @@ def reproduce_teh(scale: str, folder: Path, picture: Path, seed: int) -> tuple[d
 
     def show() -> None:
         _print_lines(tabular, {"Figure 2, values by": second, "Figure 5, self-play values by": fifth}, pot)
-        print_lines(f"plot: {picture}; to train anew, remove {folder}")
+        print_lines(f"plot: {picture}; to train from scratch, remove {folder}")
 
     return report, show
 
@@ -62,12 +62,12 @@ def _print_lines(tabular: Curve, figures: dict[str, list[Curve]], pot: int) -> N
         counts = sorted({iterations for line in lines for iterations, _ in line.points})
         table = plain_table(title, *(f"{count:,} iterations" for count in counts), "worth")
         for line in lines:
-            found = dict(line.points)
-            cells = (f"{100 * found[count] / pot:.2f} %" if count in found else "" for count in counts)
-            worth = worth_in_iterations(tabular, min(found.values()))
+            figures_at = dict(line.points)
+            cells = (f"{100 * figures_at[count] / pot:.2f} %" if count in figures_at else "" for count in counts)
+            worth = worth_in_iterations(tabular, min(figures_at.values()))
             table.add_row(line.name, *cells, f"> {tabular.points[-1][0]}" if worth is None else f"{worth:.0f}")
         printer().print(table)
     print_lines(
-        "exploitability in per cent of the pot, exact; worth: iterations of Linear CFR on the whole game that are as good "
+        "exploitability in percent of the pot, exact; worth: iterations of Linear CFR on the whole game that are as good "
         f"(the paper's networks: about {PAPER_ITERATIONS}; its figures print no numbers)"
     )

@@ -1,4 +1,4 @@
-"""`tacit train`: self-play until it is good, live."""
+"""`tacit train`: trains an agent by self-play, live."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def train(
         Path | None, typer.Option(help="Folder of the run: configuration, metrics, checkpoints, TensorBoard events.")
     ] = None,
     list_settings: Annotated[
-        bool, typer.Option("--settings", help="List all settings instead; with a game, with the values it would get.")
+        bool, typer.Option("--settings", help="Only list all settings; with a game, with the values it would get.")
     ] = False,
     preset: Annotated[str | None, typer.Option(help="cpu, gpu (not NFSP on trees), paper or smoke. [default: cpu]")] = None,
     settings: Annotated[
@@ -49,37 +49,38 @@ def train(
         typer.Option("--set", help="Change a setting of the preset: key=value. key=a,b,c makes a run for each value."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=1_000, help="Runs with so many seeds, from --seed on, in folders of their own.")
+        int | None,
+        typer.Option(min=1, max=1_000, help="Train this many runs, with seeds from --seed on, in folders of their own."),
     ] = None,
     workers: Annotated[
         int,
         typer.Option(
-            min=1, max=1_024, help="Processes: those that generate for --engine, or runs of --seeds or a sweep at once."
+            min=1, max=1_024, help="Processes: with --engine those that generate, with --seeds or a sweep the runs at once."
         ),
     ] = 1,
     engine: Annotated[
         str | None,
-        typer.Option(help="Who generates: local, --workers processes, or ray, actors of a cluster. [default: this process]"),
+        typer.Option(help="What generates examples: local (--workers processes) or ray (actors). [default: this process]"),
     ] = None,
     ray_address: Annotated[
-        str | None, typer.Option(help="HOST:PORT of the head of a Ray cluster. [default: one on this machine]")
+        str | None, typer.Option(help="HOST:PORT of a Ray cluster's head. [default: a cluster on this machine]")
     ] = None,
     gpus_per_worker: Annotated[
-        float | None, typer.Option(min=0.0, max=64.0, help="GPUs of each worker on Ray, or a fraction. [default: 1 on cuda]")
+        float | None, typer.Option(min=0.0, max=64.0, help="GPUs per Ray worker, may be a fraction. [default: 1 on cuda]")
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h. With several runs: of each, in all its sessions.")
+        str | None, typer.Option(help="Stop after this time: 90s, 10m, 1h. With several runs: time per run, over all sessions.")
     ] = None,
     start_from: Annotated[
         str | None,
-        typer.Option(help="Hold'em: begin with what another run learnt: its folder, a network file, pretrained:NAME."),
+        typer.Option(help="Hold'em: start from another run's networks: its folder, a network file or pretrained:NAME."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run or the runs in the folder.")] = False,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    seed: Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random. [default: 0]")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run or runs in the folder.")] = False,
+    device: Annotated[str, typer.Option(help="Where to train: cpu or cuda.")] = "cpu",
+    seed: Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="Seed for everything random. [default: 0]")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train an agent by self-play. A run can be killed at any moment and goes on with --resume.
+    """Train an agent by self-play. A run can be killed at any moment and continues with --resume.
 
     Examples:
 
@@ -159,12 +160,12 @@ class TrainRequest:
     Attributes:
       system: The system's name.
       game: The game, as the user wrote it.
-      run: The folder.
-      preset: The preset, None where nothing is said.
+      run: The run's folder.
+      preset: The preset, None if not given.
       pairs: The settings to change.
-      seed: The seed, None where nothing is said.
+      seed: The seed, None if not given.
       limit: Seconds after which to stop.
-      resume: Whether to go on.
+      resume: Whether to resume the run.
       device: `cpu` or `cuda`.
     """
 
@@ -182,10 +183,10 @@ class TrainRequest:
 def _engine_plan(
     kind: str | None, workers: int, device: str, address: str | None, gpus_per_worker: float | None
 ) -> EnginePlan | None:
-    """Returns the engine that is asked for, None where the run generates by itself.
+    """Returns the requested engine, None if the run generates its own examples.
 
     Raises:
-      TacitError: options do not go together.
+      TacitError: the options do not go together.
     """
     from tacit.scale.plan import EnginePlan
 
@@ -198,7 +199,7 @@ def _engine_plan(
 
 
 def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, plan: EnginePlan | None) -> None:
-    """Trains a single run and prints what came of it."""
+    """Trains a single run and prints its report."""
     run, game = request.run, request.game
     again = f"{program()} train {shlex.quote(request.system)} {shlex.quote(game)} --run {shlex.quote(str(run))} --resume"
     with ExitStack() as held:
@@ -207,12 +208,12 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, pla
         if trainer.epoch >= trainer.config.epochs:
             logger().print(f"all {trainer.epoch} epochs are done: add --set epochs=N for more")
         elif trainer.epoch:
-            logger().print(f"going on after epoch {trainer.epoch}")
+            logger().print(f"resuming after epoch {trainer.epoch}")
         elif request.resume:
             logger().print("no checkpoint yet: starting again")
         if weights is not None:
             trainer.start_from(weights)
-            logger().print(f"begins with the networks of {start_from}", soft_wrap=True)
+            logger().print(f"starting from the networks of {start_from}", soft_wrap=True)
         engine = None
         if plan is not None and make_crew is not None:
             from tacit.scale.engines import open_engine
@@ -226,12 +227,12 @@ def _train_one(request: TrainRequest, start_from: str | None, as_json: bool, pla
 def _prepared(
     request: TrainRequest, start_from: str | None, plan: EnginePlan | None, held: ExitStack
 ) -> tuple[RunFolder[Any, Any], Look, Any, dict[str, Tensor] | None, CrewMaker | None]:
-    """Returns a run's folder, its look, its trainer, the networks that it is to begin with, and what makes its crew.
+    """Returns a run's folder, its look, its trainer, the networks it starts from, and a function that makes its crew.
 
-    Nobody else trains there until `held` is closed.
+    The folder is locked against other training processes until `held` is closed.
 
     Raises:
-      TacitError: the folder holds a run unless it is to go on, or it cannot be trained.
+      TacitError: the folder has no run to resume, or holds one that is not to be resumed, or the run cannot be trained.
     """
     from tacit.games import load_game
     from tacit.kernels import check_backend
@@ -248,7 +249,7 @@ def _prepared(
         check_generates(system)
     folder = RunFolder(run, system)
     if folder.holds_run() != resume:
-        raise TacitError(f"{run} {'has no run to go on with' if resume else 'holds a run: add --resume, or choose another'}")
+        raise TacitError(f"{run} {'has no run to resume' if resume else 'holds a run: add --resume, or choose another'}")
     check_backend("torch", request.device)
     config = configure(folder, resume, request.preset, request.pairs, request.seed)
     weights = None if start_from is None else _weights(start_from, cast("Any", system.trainer), rules, config, resume)
@@ -257,14 +258,14 @@ def _prepared(
 
 
 def _wants_many(request: TrainRequest, seeds: int | None) -> bool:
-    """Returns whether several runs are asked for, now or by what the folder holds."""
+    """Returns whether several runs are asked for, by the options or by the plan in the folder."""
     from tacit.training.plan import read_plan, split_sweep
 
     return seeds is not None or bool(split_sweep(request.pairs)[1]) or read_plan(request.run) is not None
 
 
 def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json: bool) -> None:
-    """Trains a run for each seed and combination of settings, and prints what came of all."""
+    """Trains a run for each seed and combination of settings, and prints their report."""
     from tacit.cli.many_runs import ManyRuns, show_many
     from tacit.training.plan import RunPlan, read_plan, split_sweep
 
@@ -275,7 +276,7 @@ def _train_many(request: TrainRequest, seeds: int | None, workers: int, as_json:
     if (request.run / "config.json").exists():
         raise TacitError(f"{request.run} holds a single run: choose another folder")
     if known is None and request.resume:
-        raise TacitError(f"{request.run} has no runs to go on with")
+        raise TacitError(f"{request.run} has no runs to resume")
     if known is not None and not request.resume:
         raise TacitError(f"{request.run} holds several runs: add --resume, or choose another")
     plan = RunPlan(
@@ -310,7 +311,7 @@ def _list_settings(
 
 
 def _report(system: str, trainer: Any, folder: RunFolder[Any, Any], look: Look, last: Any) -> dict[str, Any]:
-    """Returns what is said of a run that was trained, as JSON has it."""
+    """Returns the report of a trained run, for JSON."""
     return {
         "game": str(trainer.game), "system": system, "run": str(folder.path), "epoch": trainer.epoch,
         "finished": trainer.epoch >= trainer.config.epochs, "seconds": trainer.seconds, "exploitability": last.exploitability,
@@ -319,22 +320,22 @@ def _report(system: str, trainer: Any, folder: RunFolder[Any, Any], look: Look, 
 
 
 def _print(look: Look, report: dict[str, Any], game: str, again: str) -> None:
-    """Prints it for people; `game` is as they wrote it."""
+    """Prints the report for people; `game` is the text the user typed."""
     quoted = shlex.quote(report["run"])
     print_lines(
         *look.lines(report),
         *crew_lines(report),
-        *([] if report["finished"] else [f"go on: {again}"]),
+        *([] if report["finished"] else [f"to continue: {again}"]),
         f"play against it: {program()} play {shlex.quote(game)} --agent {quoted}",
         f"learning curve: {report['plot']}; all metrics: tensorboard --logdir {quoted}",
     )
 
 
 def _weights(name: str, trainer: Any, game: AnyGame, config: Settings, resume: bool) -> dict[str, Tensor]:
-    """Returns the networks of another run that a new one is to begin with, before a folder is made.
+    """Returns the networks of another run that a new run starts from; called before the new folder is made.
 
     Raises:
-      TacitError: they do not fit, or it is no run that could.
+      TacitError: the networks do not fit, or this run cannot start from others.
     """
     from tacit.nets.checkpoint import load_tensors
     from tacit.training.folder import network_file
@@ -350,7 +351,7 @@ def _read_pairs(settings: list[str]) -> dict[str, str]:
     """Returns settings by key.
 
     Raises:
-      TacitError: one is not `key=value`, or a key is given twice.
+      TacitError: a setting is not `key=value`, or a key is given twice.
     """
     pairs: dict[str, str] = {}
     for setting in settings:

@@ -1,1 +1,1 @@
-"""Every system that fits a game, given the same time on the same kind of core: who gets how far."""
+"""Compares every system that fits a game, with the same time on the same kind of core."""

@@ -1,4 +1,4 @@
-"""`tacit.compare`: every system that fits a game, at equal time and on equal cores."""
+"""`tacit.compare`: every system that fits a game, with equal time on equal cores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tacit.scale.hands import find_workers
 from tacit.scale.orders import PATIENCE
 
 SEARCHERS = ("rebel", "sog", "deepstack")
-"""Systems with a setting `depth`: they search equally far unless the user says otherwise."""
+"""Systems with a setting `depth`: by default, all of them search to the same depth."""
 
 
 def compare(
@@ -39,28 +39,28 @@ def compare(
     on_run: Callable[[Run], None] = lambda _: None,
     monitor: Monitor | None = None,
 ) -> Comparison:
-    """Returns how exploitable each system is after working for some time on one core.
+    """Returns the exploitability of each system over time, with equal time on one core each.
 
-    A run's clock starts once its game is compiled and its kernels are loaded. Judging what was trained does not count.
+    A run's clock starts once its game is compiled and its kernels are loaded. Time spent on evaluation does not count.
 
     Args:
       game: the game, or its name.
       seconds: how long each system works.
       systems: names of systems or of their families (`tabular`, `sampling`, `learning`, `search`), or `FILE.py:SYSTEM`;
-        none takes all of ours.
-      seeds: runs of each system in which something is random.
-      seed: the seed of the first of them.
+        by default all built-in systems.
+      seeds: number of runs of each system in which something is random.
+      seed: the seed of the first of these runs.
       preset: the settings of systems that train.
-      settings: changes to them, by system.
-      folder: where finished runs are kept; those that are there already are not repeated. None keeps nothing.
-      workers: runs at the same time, each on a core of its own; None takes as many as there are cores.
-      engine: where they are: `local`, on this machine, or `ray`.
-      ray_address: of the cluster.
-      on_run: called with every run that ends.
-      monitor: hears how far it is.
+      settings: changes to the preset, by system.
+      folder: where finished runs are kept; runs already kept there are not repeated. None keeps nothing.
+      workers: runs at the same time, each on its own core; None takes one for each core.
+      engine: where the workers run: `local` (this machine) or `ray`.
+      ray_address: address of the Ray cluster.
+      on_run: called with every finished run.
+      monitor: receives the progress.
 
     Raises:
-      TacitError: there is no such system, or none fits the game.
+      TacitError: there is no such system, or no system fits the game.
     """
     rules = load_game(game) if isinstance(game, str) else game
     if not 0.0 < seconds < float("inf") or seeds < 1:
@@ -78,8 +78,8 @@ def compare(
         (monitor or Monitor()).say(f"{len(runs)} of {len(wanted)} runs are done")
     show = partial((monitor or Monitor()).step, f"comparing on {rules}", total=len(wanted), unit="runs")
     show(len(runs), note=f"{seconds:g} s each")
-    most = min(workers or num_cores(), max(1, len(missing)))
-    for run in _made(plan, missing, most, engine, ray_address):
+    num_workers = min(workers or num_cores(), max(1, len(missing)))
+    for run in _made(plan, missing, num_workers, engine, ray_address):
         runs[run.system, run.seed] = run
         kept.add(run)
         on_run(run)
@@ -91,7 +91,7 @@ def compare(
 
 
 def _with_depth(game: AnyGame, chosen: Iterable[str], settings: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Returns all settings by system, with a depth for those that search."""
+    """Returns all settings by system, with a depth added for those that search."""
     from tacit.games.boards import is_board
     from tacit.tree.subgame import usual_depth
 
@@ -105,7 +105,7 @@ def _with_depth(game: AnyGame, chosen: Iterable[str], settings: Mapping[str, Map
 def _made(
     plan: ComparisonPlan, wanted: list[tuple[str, int]], workers: int, engine: str | None, ray_address: str | None
 ) -> Iterator[Run]:
-    """Yields runs as they end."""
+    """Yields the wanted runs in the order in which they finish."""
     if not wanted:
         return
     orders: list[dict[str, Any]] = [{"system": name, "seed": seed} for name, seed in wanted]

@@ -13,7 +13,7 @@ FAMILIES = {
     "learning": ("nfsp", "dqn", "deep-cfr", "sd-cfr", "rpg"),
     "search": ("rebel", "sog", "deepstack", "continuations"),
 }
-"""Systems by family: sweep the whole game, sample games, learn networks that play, or search with values at leaves."""
+"""Systems by family: they sweep the whole game, sample games, learn networks that play, or search with values at leaves."""
 SYSTEMS = tuple(name for names in FAMILIES.values() for name in names)
 SOLVERS = (*FAMILIES["tabular"], *FAMILIES["sampling"])
 DETERMINISTIC = (*FAMILIES["tabular"], "continuations")
@@ -21,13 +21,13 @@ DETERMINISTIC = (*FAMILIES["tabular"], "continuations")
 YOURS = "yours"
 """The family of systems that a user wrote."""
 LEFT_OUT = {
-    "blueprint": "buckets the cards of hold'em, so its exploitability in the real game is unknown: judge it with tacit match",
+    "blueprint": "buckets the cards of hold'em, so its exploitability in the real game is unknown: measure it with tacit match",
 }
 """Systems that never enter, and why."""
 
 
 def choose_entrants(names: Iterable[str] = ()) -> tuple[str, ...]:
-    """Returns the systems that are named, each once; all of ours if none is.
+    """Returns the named systems, each once, or all built-in systems if none is named.
 
     Args:
       names: systems, families of systems, or `FILE.py:SYSTEM`.

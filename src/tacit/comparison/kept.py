@@ -1,4 +1,4 @@
-"""Finished runs of a comparison in a folder, so that a comparison can be killed at any moment and continued."""
+"""The finished runs of a comparison, kept in a folder so that a comparison can be killed at any moment and continued."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tacit.files import check_writable, json_text, parse_json, write_whole
 class KeptRuns:
     """The runs in a folder, one file each.
 
-    A file is named after what its run depends on, so other games, times or settings never meet the wrong run.
+    A file's name contains a digest of everything its run depends on, so a run of another game, time or setting is never reused.
 
     Args:
-      folder: where they are; None keeps nothing.
-      plan: what they have in common.
+      folder: where the runs are kept; None keeps nothing.
+      plan: what the runs have in common.
     """
 
     def __init__(self, folder: str | Path | None, plan: ComparisonPlan) -> None:
@@ -29,7 +29,7 @@ class KeptRuns:
             check_writable(self._folder / "runs" / "any.json")
 
     def find(self, system: str, seed: int) -> Run | None:
-        """Returns the run of a system with a seed, None if it is not there.
+        """Returns the run of a system with a seed, None if it is not kept.
 
         Raises:
           TacitError: its file is damaged.
@@ -40,7 +40,7 @@ class KeptRuns:
         try:
             return Run.of(parse_json(path.read_bytes()))
         except (ValueError, TypeError, KeyError, OSError):
-            raise TacitError(f"{path} is damaged: remove it, and its run is made again") from None
+            raise TacitError(f"{path} is damaged: remove it, and the run is repeated") from None
 
     def add(self, run: Run) -> None:
         """Writes a run to its file."""

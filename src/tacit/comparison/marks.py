@@ -1,4 +1,4 @@
-"""What a run leaves behind: how exploitable it was at which time."""
+"""The record of a run: its exploitability at several times."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 GRID = 48
-"""Times at which a curve over seeds is drawn."""
+"""Number of times at which a curve over seeds is drawn."""
 
 
 class Mark(NamedTuple):
-    """A run at one moment.
+    """The state of a run at one moment.
 
     Attributes:
-      seconds: The time that it had worked, without the time that judging took.
-      exploitability: The figure.
+      seconds: The time it had worked, without the time spent on evaluation.
+      exploitability: Its exploitability, or a bound on it (`Run.kind`).
       work: Iterations or epochs done by then.
     """
 
@@ -34,8 +34,8 @@ class Run:
     Attributes:
       system: The system's name.
       seed: The seed.
-      marks: Where it stood, in order of time; empty if the system does not fit the game.
-      kind: `exact`, `upper bound` or `lower bound`: what its figures are.
+      marks: Its marks in order of time; empty if the system does not fit the game.
+      kind: The kind of its figures: `exact`, `upper bound` or `lower bound`.
       unit: What `Mark.work` counts.
       refused: Why the system does not fit the game; None if it does.
     """
@@ -49,16 +49,16 @@ class Run:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Run:
-        """Returns the run that JSON holds."""
+        """Returns the run that was stored as JSON."""
         return cls(**{**facts, "marks": tuple(Mark(*mark) for mark in facts["marks"])})
 
     @property
     def final(self) -> Mark | None:
-        """The last mark, None where there is none."""
+        """The last mark, or None."""
         return self.marks[-1] if self.marks else None
 
     def at(self, seconds: float) -> float | None:
-        """Returns the latest figure at a time, None before the first one."""
+        """Returns the latest figure at a time, None before the first mark."""
         place = bisect.bisect_right(self.marks, seconds, key=lambda mark: mark.seconds)
         return self.marks[place - 1].exploitability if place else None
 
@@ -66,8 +66,8 @@ class Run:
 def seed_band(runs: Sequence[Run]) -> list[tuple[float, list[float]]]:
     """Returns the figures of all runs of a system at common times.
 
-    Each run counts with its latest figure at a time. A single run keeps its own times; several are compared at `GRID` times,
-    equally spaced on a log scale, from when all of them have a figure to their last mark.
+    At each time, every run counts with its latest figure. A single run keeps its own times. Several runs are compared at `GRID`
+    times, equally spaced on a log scale, from the first time at which all have a figure to the last mark of any.
     """
     marked = [run for run in runs if run.marks]
     if len(marked) < 2:

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from tacit.comparison.result import Comparison
 
 COLORS = {"tabular": "tab:blue", "sampling": "tab:green", "learning": "tab:orange", "search": "tab:purple", YOURS: "tab:red"}
-"""The colour of each family."""
+"""The colour of each family's lines."""
 STYLES = ("-", "--", "-.", ":")
-"""Line styles that the systems of a family take in turn."""
+"""Line styles, which the systems of a family take in turn."""
 FLOOR = 1e-10
-"""Lower figures are drawn here: below, rounding decides."""
+"""Lower figures are drawn at this height, because they are rounding errors."""
 LINE_HEIGHT = 0.043
-"""The least distance of two labels, as a share of the axis."""
+"""The least distance between two labels, as a share of the axis."""
 
 
 def draw(comparison: Comparison, path: str | Path) -> None:
-    """Draws exploitability over seconds into a file, log-log, with a band over the seeds of each system."""
+    """Draws exploitability over seconds, log-log, with a band over the seeds of each system."""
     pyplot = house_pyplot()
     figure, axis = pyplot.subplots(figsize=(8.6, 6.2))
     curves, members = comparison.curves(), dict.fromkeys((*FAMILIES, YOURS), 0)
@@ -57,16 +57,16 @@ def draw(comparison: Comparison, path: str | Path) -> None:
 
 
 def spread(places: Sequence[float], least: float, top: float = 1.0) -> list[float]:
-    """Returns ascending places, moved apart so that neighbours are at least a distance from each other.
+    """Returns places moved apart so that neighbours are at least `least` from each other.
 
     Places that are too close stay centred on their mean, unless they would pass the top.
 
     Args:
-      places: ascending.
-      least: the distance.
-      top: no place is higher.
+      places: the places, in ascending order.
+      least: the least distance between neighbours.
+      top: the highest place allowed.
     """
-    blocks: list[tuple[float, int]] = []  # the centre of each run of labels that touch, and how many they are
+    blocks: list[tuple[float, int]] = []  # centre and size of each group of touching labels
     for place in places:
         centre, count = place, 1
         while blocks and centre - 0.5 * (count - 1) * least < blocks[-1][0] + 0.5 * (blocks[-1][1] + 1) * least:
@@ -80,7 +80,7 @@ def spread(places: Sequence[float], least: float, top: float = 1.0) -> list[floa
 
 
 def _label_ends(axis: Any, ends: Sequence[tuple[str, str, float, float]]) -> None:
-    """Writes the name of each line beside the axis, level with its end as far as the labels' height allows."""
+    """Writes the name of each line beside the axis, as level with the line's end as the other labels allow."""
     in_axes = axis.transData + axis.transAxes.inverted()
     levels = [float(in_axes.transform(end[2:])[1]) for end in ends]
     upwards = sorted(range(len(ends)), key=levels.__getitem__)

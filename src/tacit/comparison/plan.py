@@ -1,4 +1,4 @@
-"""A comparison as work for other processes, each of which keeps to one core."""
+"""A comparison as work for other processes, each bound to one core."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """What every run of a comparison has in common.
+    """What all runs of a comparison have in common.
 
     Attributes:
-      game: The game, as a user names it.
+      game: The game's name, as the user gives it.
       seconds: How long each system works.
       preset: The settings of systems that train.
-      settings: Changes to them, by system.
+      settings: Changes to the preset, by system.
     """
 
     game: str
@@ -28,21 +28,21 @@ class ComparisonPlan:
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def open(self, number: int, life: int) -> ComparisonWork:
-        """Returns the plan as work for a process, which from now on runs on one core."""
-        del life  # a run is the same whoever makes it, but for its time
+        """Returns the plan as work for this process, and binds the process to one core."""
+        del life  # a run's results do not depend on the process, except for timing
         keep_to_one_core(number)
         return ComparisonWork(self)
 
 
 def keep_to_one_core(number: int) -> None:
-    """Binds this process to one of the cores that it may use, where the system lets it."""
+    """Binds this process to one of the cores it may use, if the operating system supports it."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[number % len(cores)]})
 
 
 class ComparisonWork:
-    """Answers an order with a run."""
+    """Answers each order with a run."""
 
     def __init__(self, plan: ComparisonPlan) -> None:
         self._plan = plan
@@ -51,7 +51,7 @@ class ComparisonWork:
         """Does nothing: runs share nothing."""
 
     def answer(self, order: Message) -> Message:
-        """Returns the run of a system with a seed."""
+        """Returns the run of the system and seed that are ordered."""
         from tacit.comparison.work import run_system
         from tacit.games import load_game
 

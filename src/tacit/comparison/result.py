@@ -1,4 +1,4 @@
-"""What a comparison says: who got how far, as a table, a plot and JSON."""
+"""The result of a comparison, as a table, a plot and JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.comparison.marks import Run, seed_band
 from tacit.html import card, safe_text, short_number, table
 
 EARLY = 0.1
-"""The share of the time at which figures are also told."""
+"""The share of the time after which figures are also reported."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Standing:
       system: The system's name.
       family: Its family.
       exploitability: The mean over its seeds.
-      low: The least figure of a seed.
-      high: The largest figure of a seed.
-      early: The mean after a tenth of the time; None where a seed had no figure by then.
+      low: The least figure over its seeds.
+      high: The largest figure over its seeds.
+      early: The mean after a tenth of the time; None if a seed had no figure by then.
       kind: `exact`, `upper bound` or `lower bound`.
       seeds: The number of seeds.
-      seconds: How long the longest run worked: more than it was given if an epoch took longer.
+      seconds: How long the longest run worked, which exceeds the given time if its last epoch did.
       work: Iterations or epochs of the first seed.
       unit: What `work` counts.
     """
@@ -67,16 +67,16 @@ class Comparison:
         return sorted(map(self._standing, self._fitting().values()), key=lambda standing: standing.exploitability)
 
     def refused(self) -> dict[str, str]:
-        """Returns why each of the other systems does not fit the game."""
+        """Returns why the other systems were left out, by system."""
         return {run.system: run.refused for run in self.runs if run.refused is not None} | LEFT_OUT
 
     def curves(self) -> dict[str, list[tuple[float, list[float]]]]:
-        """Returns by system, least exploitable first, the figures of all its seeds over seconds."""
+        """Returns the figures of all seeds over seconds by system, least exploitable first."""
         fitting = self._fitting()
         return {standing.system: seed_band(fitting[standing.system]) for standing in self.standings()}
 
     def plot(self, path: str | Path) -> None:
-        """Draws exploitability over time into a file, a line for each system in a band of its seeds."""
+        """Draws exploitability over time, with a line and a band over seeds for each system."""
         from tacit.comparison.picture import draw
 
         draw(self, path)
@@ -93,22 +93,22 @@ class Comparison:
         }  # fmt: skip
 
     def markdown(self) -> str:
-        """Returns the table for a page."""
+        """Returns the table in Markdown."""
         early = f"after {EARLY * self.seconds:g} s"
         head = f"| system | family | exploitability after {self.seconds:g} s | range of seeds | {early} | kind | work |"
         rows = [f"| {' | '.join(row)} |" for row in self.rows()]
         return "\n".join([head, "|---|---|---|---|---|---|---|", *rows]) + "\n"
 
     def rows(self) -> list[tuple[str, str, str, str, str, str, str]]:
-        """Returns the cells of the table in words."""
+        """Returns the table's rows as text."""
         return [
             (
-                one.system, one.family, f"{one.exploitability:.3g}",
-                f"{one.low:.3g} to {one.high:.3g} ({one.seeds} seeds)" if one.seeds > 1 else "",
-                "" if one.early is None else f"{one.early:.3g}",
-                one.kind, f"{one.work:,} {one.unit}" + (f", {one.seconds:.0f} s" if one.seconds > 1.1 * self.seconds else ""),
+                end.system, end.family, f"{end.exploitability:.3g}",
+                f"{end.low:.3g} to {end.high:.3g} ({end.seeds} seeds)" if end.seeds > 1 else "",
+                "" if end.early is None else f"{end.early:.3g}",
+                end.kind, f"{end.work:,} {end.unit}" + (f", {end.seconds:.0f} s" if end.seconds > 1.1 * self.seconds else ""),
             )
-            for one in self.standings()
+            for end in self.standings()
         ]  # fmt: skip
 
     def __repr__(self) -> str:
@@ -117,15 +117,15 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         cells = [
-            [safe_text(one.system), safe_text(one.family), short_number(one.exploitability, 3), safe_text(one.kind)]
-            for one in self.standings()
+            [safe_text(end.system), safe_text(end.family), short_number(end.exploitability, 3), safe_text(end.kind)]
+            for end in self.standings()
         ]
         left_out = "; ".join(f"{name}: {why}" for name, why in self.refused().items())
         shown = table(["system", "family", "exploitability", "kind"], cells, 2)
         return card(f"{self.game}, {self.seconds:g} s each", shown, note=f"left out: {left_out}")
 
     def _fitting(self) -> dict[str, list[Run]]:
-        """Returns by system the runs that were judged."""
+        """Returns the runs that have figures, by system."""
         fitting: dict[str, list[Run]] = {}
         for run in self.runs:
             if run.marks:
@@ -133,7 +133,7 @@ class Comparison:
         return fitting
 
     def _standing(self, runs: list[Run]) -> Standing:
-        """Returns where a system ended with all its seeds."""
+        """Returns the final standing of a system over all its seeds."""
         ends = [run.marks[-1] for run in runs]
         figures = [end.exploitability for end in ends]
         early = [run.at(EARLY * self.seconds) for run in runs]

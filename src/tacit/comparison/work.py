@@ -1,8 +1,8 @@
-"""One system at work for a given time: how exploitable it is on the way.
+"""Runs one system for a given time, and records its exploitability on the way.
 
-The clock starts when the system is ready: the game compiled, kernels loaded, networks made. Training counts, judging what was
-trained does not; a solver's few dozen checks do count. Judging takes no longer than training, so a system that is
-costly to judge leaves fewer marks.
+The clock starts when the system is ready: the game compiled, kernels loaded, networks made. Training counts, and so do the few
+dozen checks of a solver; evaluating a trained system does not. Evaluation takes no longer than training, so a system that is
+costly to evaluate gets fewer marks.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tacit.training.settings import find_preset
 from tacit.tree.subgame import usual_depth
 
 FIRST_MARK = 1 / 64
-"""The share of the time after which a system that learns is judged for the first time."""
+"""The share of the time after which a system that trains is evaluated for the first time."""
 MARK_GROWTH = 1.3
-"""It is judged again after this factor more time."""
+"""The factor by which the training time grows before the next evaluation."""
 WITHOUT_END = 1_000_000_000
 """Epochs of a run that ends by the clock."""
 FIRST_SEARCH = 2
@@ -43,16 +43,16 @@ def run_system(
     settings: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Run:
-    """Returns what a system reaches in a game within some time, in this process.
+    """Runs a system on a game for some time, in this process.
 
     Args:
       name: one of `SYSTEMS`, or `FILE.py:SYSTEM`.
       game: the game.
       seconds: how long the system works.
-      seed: of everything random.
+      seed: seed for everything random.
       preset: the settings of systems that train.
-      settings: changes to them.
-      clock: the time in seconds.
+      settings: changes to the preset.
+      clock: returns the time in seconds.
 
     Returns:
       The run. Its `refused` says why a system does not fit the game.
@@ -71,7 +71,7 @@ def run_system(
 
 
 def _solve(name: str, game: AnyGame, seconds: float, seed: int, clock: Callable[[], float]) -> Run:
-    """Returns how far a solver of whole games gets."""
+    """Returns the run of a solver of whole games."""
     if name != "lp":
         solve(game, solver=name, iterations=2, seed=seed)  # loads the kernels
     marks: list[Mark] = []
@@ -86,9 +86,9 @@ def _solve(name: str, game: AnyGame, seconds: float, seed: int, clock: Callable[
 
 
 def _search(game: AnyGame, seconds: float) -> Run:
-    """Returns how good search without training is, with twice as many iterations each time.
+    """Returns the run of search without training, with twice as many iterations at each mark.
 
-    A mark is a search of the whole game from nothing, so its time is that search's own.
+    Each mark is a new search of the whole game, so its time is that of this search alone.
     """
     depth, iterations = usual_depth(game), FIRST_SEARCH
 
@@ -113,11 +113,11 @@ def _train(
     settings: Mapping[str, str],
     clock: Callable[[], float],
 ) -> Run:
-    """Returns how far a system that trains gets, with schedules fitted to the time."""
+    """Returns the run of a system that trains, with its schedules fitted to the time."""
     system = find_system(name, game)
     marks: list[Mark] = []
     config = find_preset(system.presets, preset).with_settings({**settings, "seed": str(seed)})
-    if "smoke" in system.presets:  # loads the kernels, and tells at once whether there is something to judge
+    if "smoke" in system.presets:  # loads the kernels, and fails at once if the system reports no exploitability
         trial = system.trainer(game, system.presets["smoke"].with_settings(_shape(settings)), "cpu")
         _require_figure(name, game, trial.judged(trial.run_epoch(clock), lambda _: None))
     trainer = system.trainer(game, config, "cpu")
@@ -136,18 +136,18 @@ def _train(
 
 
 def _shape(settings: Mapping[str, str]) -> dict[str, str]:
-    """Returns those settings that decide what is searched, which the smallest preset needs as well."""
+    """Returns the settings that determine the searches, which the trial with the smallest preset needs as well."""
     return {key: value for key, value in settings.items() if key in ("depth", "solver")}
 
 
 def _require_figure(name: str, game: AnyGame, metrics: Any) -> Any:
-    """Returns metrics that have an exploitability.
+    """Returns the metrics if they have an exploitability.
 
     Raises:
       TacitError: they have none.
     """
     if getattr(metrics, "exploitability", None) is None:
         raise TacitError(
-            f"{name} cannot be judged by exploitability on {game}: train it, then use tacit evaluate or tacit match"
+            f"{name} cannot be evaluated by exploitability on {game}: train it, then use tacit evaluate or tacit match"
         )
     return metrics

@@ -14,10 +14,10 @@ PAPER_TABLE_2 = {
     "linear-fp": {"1x4f": 0.012, "1x5f": 0.024, "1x6f": 0.039, "2x3f": 0.057},
     "linear-cfr": {"1x4f": 0.001, "1x5f": 0.001, "1x6f": 0.002, "2x3f": 0.002},
 }
-"""Full-game FP and CFR of ReBeL Table 2, under the names of the solvers that give them."""
+"""Full-game FP and CFR of ReBeL's Table 2, by the names of our solvers that match them."""
 
 
 def published_exploitability(game: str, solver: str) -> float | None:
-    """Returns what the paper reports for ReBeL on a game with this kind of search, None where it has no such figure."""
+    """Returns the paper's exploitability of ReBeL on a game with this kind of search, None if it gives no such figure."""
     figure = published_figure("rebel", game, solver)
     return None if figure is None else figure.exploitability

@@ -1,13 +1,14 @@
 """The learned rows of ReBeL's Table 2: ReBeL with CFR-D and with fictitious play in four games of Liar's Dice.
 
 The paper trains 1,000 epochs with 1,024 alternating search iterations on a GPU and 60 CPU threads, and reports the mean over
-the last three checkpoints, each judged by 1,024 playthroughs. Where we differ: training is shorter, searches less (DCFR, which
-needs fewer iterations, in the place of Linear CFR) and decays the learning rate by a cosine; playthroughs spread their sampled
-iterations evenly.
+the last three checkpoints, each evaluated by 1,024 playthroughs. Where we differ: training is shorter, its searches have fewer
+iterations (of DCFR, which needs fewer, instead of Linear CFR), and the learning rate decays by a cosine; playthroughs spread
+their sampled iterations evenly.
 
-Checkpoints are judged twice. First as in the paper: 1,024 alternating iterations (512 here) of Linear CFR or FLOP, at scale
-`gpu` with 1,024 playthroughs. Then by a better search. Each is repeated with seeds that training never used: sampled iterations
-move a figure by a third. Scale `cpu` averages fewer playthroughs, which makes its bounds looser; `smoke` searches less, too.
+Checkpoints are evaluated twice. First as in the paper: 1,024 alternating iterations (512 here) of Linear CFR or FLOP, at scale
+`gpu` with 1,024 playthroughs. Then by a better search. Each evaluation is repeated with seeds that training never used, because
+sampled iterations change a figure by up to a third. Scale `cpu` averages fewer playthroughs, which makes its bounds looser;
+`smoke` also searches less.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ from tacit.reproduce.published import PAPER_LEARNED, VARIANTS
 from tacit.training.folder import RunFolder
 
 TRAINED_WITH = {"cfr-d": "dcfr", "fp": "flop"}
-"""The search algorithm of each row in training."""
+"""Our search algorithm in training, by row."""
 PAPER_SEARCH = {"cfr-d": "linear-cfr", "fp": "flop"}
-"""And in the paper, training and evaluation."""
+"""The paper's search algorithm in training and evaluation, by row."""
 EVALUATIONS = 3
-"""How often a checkpoint is judged by a protocol, each time with another seed."""
+"""How often a checkpoint is evaluated by a protocol, each time with another seed."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a checkpoint is judged.
+    """How a checkpoint is evaluated.
 
     Attributes:
-      solver: of its search.
-      iterations: of its search; each updates both players.
-      playthroughs: averaged.
+      solver: The search algorithm.
+      iterations: The search iterations; each updates both players.
+      playthroughs: The number of playthroughs that are averaged.
     """
 
     solver: str
@@ -58,14 +59,14 @@ class Protocol:
 
 @dataclass(frozen=True)
 class LearnedScale:
-    """How much is run.
+    """The amount of work at a scale.
 
     Attributes:
-      epochs: of training for each variant; the variants that are trained unless others are asked for.
-      settings: changes to the preset of the same name, for the training.
-      paper: search iterations and playthroughs of the paper's protocol.
-      better: the same of our own.
-      device: where it runs.
+      epochs: The training epochs, by variant. Its keys are the variants that are trained by default.
+      settings: Changes to the training preset of the same name.
+      paper: The search iterations and playthroughs of the paper's protocol.
+      better: The search iterations and playthroughs of our own protocol.
+      device: Where it runs.
     """
 
     epochs: dict[str, int]
@@ -75,7 +76,7 @@ class LearnedScale:
     device: str = "cpu"
 
     def protocols(self, row: str) -> tuple[Protocol, Protocol]:
-        """Returns how a row is judged: first as in the paper, then better."""
+        """Returns the two protocols that evaluate a row: the paper's and our better one."""
         return Protocol(PAPER_SEARCH[row], *self.paper), Protocol(TRAINED_WITH[row], *self.better)
 
 
@@ -104,7 +105,7 @@ SCALES = {
 
 @dataclass(frozen=True)
 class CellPlan:
-    """One cell of the table: a run and how it is judged."""
+    """One cell of the table: a run and how it is evaluated."""
 
     variant: str
     row: str
@@ -121,16 +122,16 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
     """Returns the cells of the table at a scale.
 
     Args:
-      scale: of `SCALES`.
-      rows: of `PAPER_SEARCH`.
-      variants: of the games; None takes those of the scale.
-      out: the folder that holds a folder for each run.
-      seed: of training; evaluations use others.
+      scale: one of `SCALES`.
+      rows: keys of `PAPER_SEARCH`.
+      variants: keys of `VARIANTS`; None takes those of the scale.
+      out: the folder in which each run gets its own.
+      seed: the seed of training; evaluations use others.
 
     Raises:
       TacitError: a variant is unknown.
     """
-    how, found = SCALES[scale], []
+    how, cells = SCALES[scale], []
     for variant in how.epochs if variants is None else variants:
         if variant not in VARIANTS:
             raise TacitError(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
@@ -140,19 +141,19 @@ def jobs(scale: str, rows: tuple[str, ...], variants: tuple[str, ...] | None, ou
             settings = {**how.settings, "solver": TRAINED_WITH[row], "epochs": str(epochs), "seed": str(seed)}
             config, paper = preset(scale).with_settings(settings), PAPER_LEARNED[row][variant]
             seeds = tuple(seed + 1 + number for number in range(EVALUATIONS))
-            found.append(
+            cells.append(
                 CellPlan(variant, row, VARIANTS[variant], folder, config, how.protocols(row), seeds, how.device, paper)
             )
-    return found
+    return cells
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a protocol found.
+    """The results of a protocol.
 
     Attributes:
-      protocol: the protocol.
-      exploitability: of each of the last checkpoints, by epoch, with each seed: upper bounds.
+      protocol: The protocol.
+      exploitability: Upper bounds for the last checkpoints: by epoch, one for each seed.
     """
 
     protocol: Protocol
@@ -160,7 +161,7 @@ class Judgement:
 
     @property
     def by_seed(self) -> list[float]:
-        """For each seed the mean over the checkpoints, which the paper reports."""
+        """The mean over the checkpoints for each seed; this is the figure that the paper reports."""
         return [float(np.mean(figures)) for figures in zip(*self.exploitability.values(), strict=True)]
 
     @property
@@ -170,20 +171,21 @@ class Judgement:
 
     def summary(self) -> dict[str, Any]:
         """Returns the figures, ready for JSON."""
-        checkpoints = [{"epoch": epoch, "exploitability": found} for epoch, found in self.exploitability.items()]
+        checkpoints = [{"epoch": epoch, "exploitability": bounds} for epoch, bounds in self.exploitability.items()]
         return {"exploitability": self.mean, "by_seed": self.by_seed, "checkpoints": checkpoints, **vars(self.protocol)}
 
 
 @dataclass(frozen=True)
 class LearnedCell:
-    """What a run reached.
+    """The results of a run.
 
     Attributes:
-      job: what was run.
-      paper, better: by the paper's protocol, and by our own.
-      seconds: of training.
-      examples: trained on.
-      curve: (seconds, exploitability) on the way, by the run's own quick evaluations.
+      job: The cell's run and how it is evaluated.
+      paper: The results of the paper's protocol.
+      better: The results of our own protocol.
+      seconds: The training time.
+      examples: The number of training examples.
+      curve: Points (seconds, exploitability) by the run's own quick evaluations during training.
     """
 
     job: CellPlan
@@ -203,7 +205,7 @@ class LearnedCell:
 
 
 def judge_run(job: CellPlan, monitor: Monitor | None = None) -> LearnedCell:
-    """Returns what a trained run reached. Each figure is kept in the run's folder and not computed twice."""
+    """Returns the results of a trained run. Each figure is kept in the run's folder and not computed twice."""
     history, kept = job.folder.history(), job.folder.path / "evaluation.json"
     known, networks = _read(kept), job.folder.kept_networks()
 
@@ -221,7 +223,7 @@ def judge_run(job: CellPlan, monitor: Monitor | None = None) -> LearnedCell:
 
 
 def _read(path: Path) -> dict[str, float]:
-    """Returns the figures that were found before, by protocol, seed and epoch."""
+    """Returns the figures computed before, by protocol, seed and epoch."""
     try:
         return {str(key): float(value) for key, value in json.loads(path.read_text()).items()}
     except (OSError, ValueError, TypeError, AttributeError):

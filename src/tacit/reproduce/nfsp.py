@@ -1,10 +1,10 @@
 """Figure 1 of NFSP: learning on Leduc with networks of several sizes (a), without its parts (b), and DQN beside it (c).
 
 The paper gives curves and one number: exploitability 0.06 for NFSP, "which full-width XFP typically achieves after around 1000
-full-width iterations". Ours is NashConv / 2, which is the paper's unit: XFP stands at .063 in it after 1,000 iterations. The
-other claims are in words, and so are they here. Figure 1a does not name its sizes in the text: ours double from 8 to 128 units.
-The paper gives neither the factor by which exploration falls, nor the unit of rewards, nor the length of training: the preset
-`paper` has the first two from its author's program, and ends at .064 and .069 (seeds 0 and 1).
+full-width iterations". Ours is NashConv / 2, which is the paper's unit: XFP reaches .063 after 1,000 iterations. The paper's
+other claims are in words, and we quote them so. It does not name the sizes of Figure 1a: ours double from 8 to 128 units.
+It gives neither the factor by which exploration falls, nor the unit of rewards, nor the length of training. The preset `paper`
+takes the first two from its author's program, and ends at .064 and .069 (seeds 0 and 1).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Variant:
     """A curve of the figure.
 
     Attributes:
-      name: of its folder.
-      panel: `a`, `b` or `c`; the plain run is drawn in all.
-      label: in legends and tables.
-      settings: what differs from the plain run.
-      claim: what the paper says of it.
+      name: The name of its folder.
+      panel: The panels that show it, of `a`, `b` and `c`; the plain run is in all.
+      label: Its label in legends and tables.
+      settings: The settings that differ from the plain run.
+      claim: What the paper says about it.
       system: `nfsp` or `dqn`.
     """
 
@@ -56,10 +56,10 @@ VARIANTS = (
 
 
 SCALES: dict[str, tuple[str, dict[str, str]]] = {"smoke": ("smoke", {"epochs": "10"}), "cpu": ("cpu", {}), "gpu": ("paper", {})}
-"""Presets and changes to them. The largest scale has the paper's settings, and what the paper leaves open as its author's
-program has it (`_PAPER` in `nfsp/config.py`); like the others it runs on a CPU."""
+"""Presets and changes to them, by scale. The largest scale has the paper's settings; those that the paper leaves open are from
+its author's program (`_PAPER` in `nfsp/config.py`). Like the others it runs on a CPU."""
 SMOKE_NAMES = ("nfsp", "window", "dqn")
-"""The curves of the smallest scale; the others have all."""
+"""The curves of the smallest scale; the other scales have all curves."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,20 @@ class NfspJob:
 
 
 def nfsp_jobs(scale: str, out: Path, seed: int) -> list[NfspJob]:
-    """Returns the runs of the figure at a scale, each with a folder of its own below `out`."""
-    (preset, settings), found = SCALES[scale], []
+    """Returns the runs of the figure at a scale, each with its own folder below `out`."""
+    (preset, settings), jobs = SCALES[scale], []
     for variant in VARIANTS:
         system: Any = DQN if variant.system == "dqn" else NFSP
         base = find_preset(system.presets, preset)
         plain_again = variant.settings == {"hidden": base.hidden}
         if not plain_again and (scale != "smoke" or variant.name in SMOKE_NAMES):
             config = base.with_settings({**settings, **variant.settings, "seed": str(seed)})
-            found.append(NfspJob(variant, RunFolder(out / variant.name, system), config))
-    return found
+            jobs.append(NfspJob(variant, RunFolder(out / variant.name, system), config))
+    return jobs
 
 
 def summary(job: NfspJob) -> dict[str, Any]:
-    """Returns what a run reached, ready for JSON."""
+    """Returns the result of a run, ready for JSON."""
     last = job.folder.history()[-1]
     return {
         "curve": job.variant.label, "run": str(job.folder.path), "exploitability": last.exploitability,
@@ -95,7 +95,7 @@ def summary(job: NfspJob) -> dict[str, Any]:
 
 
 def curves(jobs: list[NfspJob]) -> dict[str, dict[str, list[tuple[int, float, float]]]]:
-    """Returns for each panel its curves as (steps, seconds, exploitability), DQN's greedy strategy among them."""
+    """Returns the curves of each panel as points (steps, seconds, exploitability), including DQN's greedy strategy."""
     titles = {"a": "network sizes", "b": "without its parts", "c": "DQN"}
     panels: dict[str, dict[str, list[tuple[int, float, float]]]] = {title: {} for title in titles.values()}
     for job in jobs:
@@ -106,4 +106,4 @@ def curves(jobs: list[NfspJob]) -> dict[str, dict[str, list[tuple[int, float, fl
         if job.variant.system == "dqn":
             greedy = [(epoch.steps, epoch.seconds, epoch.best_response_exploitability or 0.0) for epoch in history]
             panels[titles["c"]]["DQN, greedy"] = greedy
-    return {title: found for title, found in panels.items() if found}
+    return {title: panel for title, panel in panels.items() if panel}

@@ -1,4 +1,4 @@
-"""Figures that papers print for what is trained here. It imports no solver, so that the browser app's server can read it."""
+"""Published figures of the systems trained here. Imports no solver, so that the browser app's server can use it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ PAPER_LEARNED = {
     "cfr-d": {"1x4f": 0.017, "1x5f": 0.015, "1x6f": 0.024, "2x3f": 0.017},
     "fp": {"1x4f": 0.041, "1x5f": 0.020, "1x6f": 0.040, "2x3f": 0.020},
 }
-"""ReBeL's rows of Table 2 by the kind of search; upper bounds from 1,024 playthroughs."""
+"""ReBeL's rows of its Table 2 by the kind of search; upper bounds from 1,024 playthroughs."""
 PAPER_NFSP = {"leduc_poker": 0.06}
 """Exploitability of NFSP, NashConv / 2 (section 4.1 of its paper)."""
 _RESPONDS = ("fp", "linear-fp", "flop", "xfp")
 
 
 class PublishedFigure(NamedTuple):
-    """An exploitability that a paper prints.
+    """An exploitability that a paper reports.
 
     Attributes:
-      exploitability: In the game's units.
-      source: Where it stands.
+      exploitability: The figure, in the game's units.
+      source: The paper, with the table or section.
     """
 
     exploitability: float
@@ -34,12 +34,12 @@ class PublishedFigure(NamedTuple):
 
 
 def published_figure(system: str, game: str, solver: str = "") -> PublishedFigure | None:
-    """Returns what a paper reports for a system on a game, None where it has no such figure.
+    """Returns the published figure of a system on a game, None if there is none.
 
     Args:
       system: `rebel`, `nfsp`, ...
-      game: `str(game)`.
-      solver: What its searches run, where it searches.
+      game: the game's name, `str(game)`.
+      solver: the search algorithm, for a system that searches.
     """
     if system == "rebel":
         row = PAPER_LEARNED["fp" if solver.partition("(")[0] in _RESPONDS else "cfr-d"]

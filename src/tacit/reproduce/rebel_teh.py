@@ -1,10 +1,10 @@
 """Figures 2 and 5 of the ReBeL paper: turn endgame hold'em by search with a network at the end of the turn.
 
-Exploitability is exact, on the paper's board, for an agent that searches the turn's betting and then every river it comes to.
-It stands beside Linear CFR on the whole game, which is what the paper counts by: its networks are worth about 125 iterations.
+Exploitability is exact, on the paper's board, for an agent that searches the turn's betting and then every river it reaches.
+Linear CFR on the whole game stands beside it as the paper's yardstick: its networks are worth about 125 iterations.
 
-Figure 2 compares where the values come from: solved rivers (its oracle), self-play, self-play with policy networks that
-searches start from, random beliefs, and, as a line of ours, the odds of hands alone. Figure 5 compares how leaves are valued
+Figure 2 compares sources of leaf values: solved rivers (the paper's oracle), self-play, self-play with policy networks that
+warm-start searches, random beliefs, and, as our own line, the odds of hands alone. Figure 5 compares how leaves are valued
 while a search runs. The paper prints no numbers of either.
 """
 
@@ -38,24 +38,24 @@ from tacit.training.folder import RunFolder
 from tacit.training.shipped import PRETRAINED
 
 PAPER_ITERATIONS = 125
-"""Of full-game tabular CFR that the paper's agent is as good as, "about"."""
+"""Iterations of full-game tabular CFR that are "about" as good as the paper's agent."""
 PERFECT, ODDS, WITH_POLICY = "solved rivers", "odds alone", "self-play and policy"
 Watch = Callable[[str, int, int], None]
-"""Called with what is being judged, the parts done, and their number."""
+"""Called with the name of the work, the parts done, and the number of parts."""
 
 
 @dataclass(frozen=True)
 class TehScale:
-    """How much is run.
+    """The amount of work at a scale.
 
     Attributes:
-      game: the endgame.
-      tabular: iterations of Linear CFR on the whole game.
-      searches: iterations of the agents' searches.
-      solver_searches: of those that compare how leaves are valued.
-      config: of the trainings; None judges the network that is shipped instead.
-      device: where they run; agents are judged on the CPU's cores.
-      perfect: iterations with which rivers are solved at each leaf, 0 to leave that line out.
+      game: The endgame.
+      tabular: Iterations of Linear CFR on the whole game.
+      searches: Iterations of the agents' searches in Figure 2.
+      solver_searches: Iterations of the agents' searches in Figure 5.
+      config: The settings of the training runs; with None, the shipped network is evaluated instead.
+      device: Where training runs; agents are evaluated on the CPU's cores.
+      perfect: Iterations with which rivers are solved at each leaf; 0 leaves that line out.
     """
 
     game: str
@@ -77,7 +77,7 @@ SCALES = {
 
 
 class TehRun(NamedTuple):
-    """A training: its name in the figure, and its folder."""
+    """A training run: its name in the figure, its folder, and its settings."""
 
     name: str
     folder: RunFolder[Any, Any]
@@ -88,8 +88,8 @@ class Curve(NamedTuple):
     """A curve: exploitability in chips against iterations of search.
 
     Attributes:
-      name: of the curve.
-      points: iterations and exploitability, exact.
+      name: The curve's name.
+      points: Pairs of iterations and exact exploitability.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Curve(NamedTuple):
 
 
 def teh_runs(scale: str, out: Path, seed: int) -> list[TehRun]:
-    """Returns the trainings at a scale, each with a folder of its own below `out`; none where the shipped network is judged."""
+    """Returns the training runs at a scale, each with its own folder below `out`; none if the shipped network is evaluated."""
     config = SCALES[scale].config
     if config is None:
         return []
@@ -113,7 +113,7 @@ def teh_runs(scale: str, out: Path, seed: int) -> list[TehRun]:
 
 
 def tabular_line(scale: str, watch: Watch) -> Curve:
-    """Returns what Linear CFR on the whole game reaches."""
+    """Returns the curve of Linear CFR on the whole game."""
     how, points = SCALES[scale], []
 
     def keep(point: Any, _: Any) -> None:
@@ -125,16 +125,16 @@ def tabular_line(scale: str, watch: Watch) -> Curve:
 
 
 class TehAgent(NamedTuple):
-    """An agent to be judged, as any process can do it.
+    """An agent to be evaluated, described so that any process can do it.
 
     Attributes:
-      game: the endgame.
-      values: what ends of the turn are worth: `PERFECT`, `ODDS`, or a network by name.
-      decomposition: at which beliefs leaves are valued while a search runs.
-      solver: the algorithm of its searches.
-      iterations: their length.
-      perfect: iterations of solved rivers.
-      device: where these are solved.
+      game: The endgame.
+      values: The source of values at the end of the turn: `PERFECT`, `ODDS`, or a network's name.
+      decomposition: The beliefs at which leaves are valued while a search runs.
+      solver: The algorithm of its searches.
+      iterations: The iterations of its searches.
+      perfect: The iterations with which `PERFECT` solves rivers.
+      device: Where `PERFECT` solves rivers.
     """
 
     game: str
@@ -146,7 +146,7 @@ class TehAgent(NamedTuple):
     device: str = "cpu"
 
     def exploitability(self) -> float:
-        """Returns the agent's exploitability in chips, exact."""
+        """Returns the agent's exact exploitability in chips."""
         game = require_holdem(load_game(self.game), "rebel-teh")
         leaves, warm = self._values(game)
         ends = RoundEnds(leaves, self.decomposition, BOARD_CARDS[TURN : TURN + 1], looks_further=False, warm=warm)
@@ -154,7 +154,7 @@ class TehAgent(NamedTuple):
         return endgame_quality(game, [search]).exploitability
 
     def _values(self, game: Holdem) -> tuple[LeafEvaluator, WarmStart | None]:
-        """Returns what values ends of the turn, and what searches start from."""
+        """Returns the evaluator of ends of the turn, and the warm start of searches."""
         if self.values == ODDS:
             return CheckDownLeaves(), None
         if self.values == PERFECT:
@@ -166,29 +166,29 @@ class TehAgent(NamedTuple):
 
 @dataclass(frozen=True)
 class TehJudge:
-    """Agents that are judged by whoever is free.
+    """Agents to be evaluated, as work that processes share.
 
     Attributes:
-      agents: All of them.
+      agents: All agents.
     """
 
     agents: tuple[TehAgent, ...]
 
     def open(self, number: int, life: int) -> TehJudge:
-        """Returns itself: what there is to load depends on the agent."""
+        """Returns itself: what must be loaded depends on the agent."""
         del number, life
         return self
 
     def hear(self, shared: Message) -> None:
-        """Takes no notice: nothing is shared."""
+        """Does nothing: nothing is shared."""
 
     def answer(self, order: Message) -> Message:
-        """Returns the exploitability of an agent."""
+        """Returns the exploitability of the agent that is ordered."""
         return {}, {"exploitability": self.agents[order[1]["agent"]].exploitability()}
 
 
 def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[list[Curve], list[Curve]]:
-    """Returns the curves of Figure 2 and of Figure 5. What was judged is kept below `out` and not judged again."""
+    """Returns the curves of Figure 2 and of Figure 5. Results are kept below `out` and not computed again."""
     how = SCALES[scale]
     networks = {run.name: str(run.folder.path) for run in runs} or {SELF_PLAY: f"{PRETRAINED}turn_endgame_holdem"}
     values = {ODDS: ODDS, **networks, **({PERFECT: PERFECT} if how.perfect else {})}
@@ -197,7 +197,7 @@ def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[
         (name, count): TehAgent(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, *perfect)
         for name, source in values.items()
         for count in how.searches
-        if name != WITH_POLICY or count > WARM_ITERATIONS  # it stands for so many
+        if name != WITH_POLICY or count > WARM_ITERATIONS  # the warm start counts as this many iterations
     }
     by_solver = {
         (name, how.solver_searches): TehAgent(how.game, networks[SELF_PLAY], decomposition, solver, how.solver_searches)
@@ -217,11 +217,11 @@ def _curves(agents: dict[tuple[str, int], TehAgent], known: dict[str, float]) ->
 
 
 def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]:
-    """Returns the exploitability of all agents by key; those that are not in the file yet are judged on all cores."""
+    """Returns the exploitability of all agents by key; agents that are not in the file yet are evaluated on all cores."""
     kept = out / "judged.json"
     known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
     out.mkdir(parents=True, exist_ok=True)
-    # The longest first: a core is seldom left alone with one of them.
+    # The longest go first, so that no core is left with a long one at the end.
     longest = sorted(agents, key=lambda agent: -agent.iterations)
     missing = tuple(agent for agent in longest if _key(agent) not in known)
     watch("agents judged exactly", 0, len(missing))
@@ -237,13 +237,13 @@ def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]
 
 
 def _key(agent: TehAgent) -> str:
-    """Returns what a file calls an agent: its networks may lie in another folder now."""
+    """Returns an agent's key in the file, which does not depend on the folder of its network."""
     values = Path(agent.values).name
     return f"{values}, {agent.decomposition}, {agent.solver}, {agent.iterations} iterations"
 
 
 def worth_in_iterations(tabular: Curve, exploitability: float) -> float | None:
-    """Returns after how many iterations Linear CFR on the whole game is as good, None where it never was that good."""
+    """Returns after how many iterations Linear CFR on the whole game is as good, None if it never gets there."""
     from math import exp, log
 
     before: tuple[int, float] | None = None

@@ -1,15 +1,16 @@
 """Figure 2 of "The Cost of Uncertainty in Self-play Reinforcement Learning and Search": Student of Games in pot-limit Leduc.
 
-Exploitability of continual re-solving against the number of CFR iterations, with leaves valued by a network of self-play, by
-one of random situations (which the paper tried and gives no figures of), by an untrained network, or with none because searches
-go to the end of the game; uniform play beside them. A network is trained with as many iterations as it is used with.
+The figure shows the exploitability of continual re-solving against the number of CFR iterations. Leaves are valued by a network
+trained by self-play, by one trained on random situations (which the paper tried without giving figures), or by an untrained
+network; without leaves, searches reach the end of the game. Uniform play stands beside them. A network is trained with as many
+iterations as it is used with.
 
-The paper shows curves and gives no numbers. Beside ours stand figures measured with its public code at 200 iterations, as it
-is and with its gadget's range corrected (docs/LOG.md).
+The paper shows curves and gives no numbers. Beside our figures stand those we measured with its public code at 200 iterations,
+as it is and with its gadget's range corrected (docs/LOG.md).
 
-Every curve is made twice. By the paper's settings: regret matching+, simultaneous updates, the first half of the iterations
-left out of averages, leaves valued at the present strategies. And by better ones: PCFR+, alternating updates, no warm-up,
-leaves valued at averages. All figures are exact; the spread is over seeds of training.
+Every curve is made twice. The paper's settings are regret matching+, simultaneous updates, averages without the first half of
+the iterations, and leaves valued at the current strategies. The better ones are PCFR+, alternating updates, no warm-up, and
+leaves valued at averages. All figures are exact; the spread is over training seeds.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ PUBLIC_ITERATIONS = 200
 
 @dataclass(frozen=True)
 class LeducScale:
-    """How much is run.
+    """The amount of work at a scale.
 
     Attributes:
-      preset: of the runs with the better settings; the paper's settings differ from it in their searches alone.
-      settings: changes to it.
-      iterations: the points of the curves.
-      trained: those of them that networks are trained for.
-      seeds: how many trainings there are of each.
+      preset: The preset of the runs with the better settings; the paper's settings differ from it only in their searches.
+      settings: Changes to the preset.
+      iterations: The numbers of iterations at which curves have points.
+      trained: Those of `iterations` for which networks are trained.
+      seeds: The number of training runs for each network of the figure.
     """
 
     preset: str
@@ -70,13 +71,13 @@ class LeducScale:
 SCALES = {
     "smoke": LeducScale("smoke", {"epochs": "2", "cycle_queries": "256"}, (5, 10), (10,), 1),
     "cpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500), (50, 200), 3),  # half an hour on one core
-    # The largest scale trains networks at more points, also on a CPU: the game is too small for a GPU.
+    # The largest scale trains networks at more points. It also uses the CPU: the game is too small for a GPU.
     "gpu": LeducScale("cpu", {}, (10, 20, 50, 100, 200, 500, 1_000), (10, 20, 50, 100, 200, 500), 3),
 }
 
 
 class LeducJob(NamedTuple):
-    """A network of the figure: whose it is, and how it is trained and used."""
+    """A network of the figure: its protocol and curve, and the run that trains it."""
 
     protocol: str
     curve: str
@@ -90,11 +91,11 @@ class LeducPoint(NamedTuple):
     """A point of a curve.
 
     Attributes:
-      protocol: one of `PROTOCOLS`.
-      curve: what leaves are worth.
-      iterations: of every search.
-      figures: for each seed the exploitability in thousandths of the ante.
-      seconds: of training, the mean over seeds; None where nothing is trained.
+      protocol: One of `PROTOCOLS`.
+      curve: How leaves are valued.
+      iterations: The iterations of every search.
+      figures: The exploitability for each seed, in thousandths of the ante.
+      seconds: The training time, averaged over seeds; None if nothing is trained.
     """
 
     protocol: str
@@ -119,8 +120,8 @@ class LeducPoint(NamedTuple):
 
 
 def leduc_jobs(scale: str, out: Path, seed: int) -> list[LeducJob]:
-    """Returns the trainings of the figure, each with a folder of its own below `out`."""
-    how, found = SCALES[scale], []
+    """Returns the training runs of the figure, each with its own folder below `out`."""
+    how, jobs = SCALES[scale], []
     for protocol in PROTOCOLS:
         for curve, system in LEARNED.items():
             for iterations in how.trained:
@@ -129,27 +130,27 @@ def leduc_jobs(scale: str, out: Path, seed: int) -> list[LeducJob]:
                     base = system.presets[how.preset].with_settings({**how.settings, **values_alone, "seed": str(number)})
                     config = _searching(base, protocol, iterations)
                     folder = RunFolder(out / f"{protocol}-{system.name}-{iterations}-{number}", system)
-                    found.append(LeducJob(protocol, curve, iterations, number, folder, config))
-    return found
+                    jobs.append(LeducJob(protocol, curve, iterations, number, folder, config))
+    return jobs
 
 
 def judge_leduc(jobs: list[LeducJob], monitor: Monitor | None = None) -> list[LeducPoint]:
-    """Returns the points of trained networks, by their latest ones."""
+    """Returns the points of trained networks; each run is evaluated with its latest network."""
     points: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
     for job in jobs:
         network = artifacts.open(str(job.folder.path), GAME, monitor)
-        found = network.evaluate("exploitability").figure / ANTE * 1_000
-        points.setdefault((job.protocol, job.curve, job.iterations), []).append((found, job.folder.history()[-1].seconds))
+        figure = network.evaluate("exploitability").figure / ANTE * 1_000
+        points.setdefault((job.protocol, job.curve, job.iterations), []).append((figure, job.folder.history()[-1].seconds))
     return [LeducPoint(*key, [f for f, _ in part], float(np.mean([s for _, s in part]))) for key, part in points.items()]
 
 
 def untrained_points(scale: str, seed: int, progress: Callable[[int, int], None]) -> list[LeducPoint]:
-    """Returns the points that need no training; `progress` hears how many of how many are done."""
+    """Returns the points that need no training; `progress` is called with the points done and their total."""
     how, tree = SCALES[scale], compile_game(load_game(GAME))
     passes, rounds, whole = make_passes(tree), search_space(tree, "round"), search_space(tree, None)
     scale_of_leaves = typical_return(rounds)
     uniform = evaluate(passes, tree.uniform_strategy()).exploitability / ANTE * 1_000
-    found: list[LeducPoint] = []
+    points: list[LeducPoint] = []
 
     def judge(space: SearchSpace, leaves: LeafEvaluator, protocol: str, iterations: int) -> float:
         config = replace(_searching(PRESETS["cpu"], protocol, iterations).search(), depth=space.depth)
@@ -158,17 +159,17 @@ def untrained_points(scale: str, seed: int, progress: Callable[[int, int], None]
 
     for protocol in PROTOCOLS:
         for iterations in how.iterations:
-            progress(len(found), 3 * len(PROTOCOLS) * len(how.iterations))
+            progress(len(points), 3 * len(PROTOCOLS) * len(how.iterations))
             random = [RandomLeaves(rounds, number, scale=scale_of_leaves) for number in range(seed, seed + how.seeds)]
             untrained = [judge(rounds, leaves, protocol, iterations) for leaves in random]
-            found.append(LeducPoint(protocol, UNLIMITED, iterations, [judge(whole, ZeroLeaves(), protocol, iterations)]))
-            found.append(LeducPoint(protocol, UNTRAINED, iterations, untrained))
-            found.append(LeducPoint(protocol, UNIFORM, iterations, [uniform]))
-    return found
+            points.append(LeducPoint(protocol, UNLIMITED, iterations, [judge(whole, ZeroLeaves(), protocol, iterations)]))
+            points.append(LeducPoint(protocol, UNTRAINED, iterations, untrained))
+            points.append(LeducPoint(protocol, UNIFORM, iterations, [uniform]))
+    return points
 
 
 def _searching(config: QueryConfig, protocol: str, iterations: int) -> QueryConfig:
-    """Returns a configuration with the searches of a protocol."""
+    """Returns a configuration with the search settings of a protocol."""
     paper, better = PRESETS["paper"], PRESETS["cpu"]
     like = paper if protocol == PAPER else better
     return replace(

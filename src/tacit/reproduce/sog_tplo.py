@@ -1,14 +1,14 @@
 """Figures 3 and 4 and Table III of "The Cost of Uncertainty in Self-play Reinforcement Learning and Search": hidden cards.
 
-The same poker game, TPLO, with one, two or three hidden cards (12, 66, 220 hands) is learnt for as many cycles by networks of
-the same hidden layers. Asked is what hidden information costs: the loss on each cycle's new examples (Figure 3), how much the
-root's policy still moves (Figure 4), what the final network wins from uniform play and from itself after a tenth and three
-tenths of the training (Table III), and how long training takes.
+The same poker game, TPLO, with one, two or three hidden cards (12, 66, 220 hands) is learnt for the same number of cycles, by
+networks with the same hidden layers. The question is what hidden information costs: the loss on each cycle's new examples
+(Figure 3), how much the root's policy still moves (Figure 4), what the final network wins from uniform play and from itself
+after a tenth and three tenths of the training (Table III), and how long training takes.
 
-Our rules are TPLO's with the faults of the paper's public code corrected (docs/games/tplo.md). Table III is made by the
-paper's protocol, sampled games whose showdowns are valued over both players' ranges (*imaginary observations*), with 95 %
-intervals; and beside it exactly, because a policy of re-solving is a table like any other where the whole game fits into
-memory. There the exploitability of the final network is exact as well, which the paper does not have.
+Our rules are TPLO's with the faults of the paper's public code corrected (docs/games/tplo.md). Table III follows the paper's
+protocol: sampled games whose showdowns are valued over both players' ranges (*imaginary observations*), with 95 % intervals.
+Exact figures stand beside it: if the whole game fits into memory, a policy of re-solving is a table like any other. Then the
+exploitability of the final network is exact as well, which the paper does not have.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ STAGES = (0.1, 0.3, 1.0)
 """The shares of training after which a network is kept."""
 UNIFORM = "uniform play"
 GAMES = 400_000
-"""Sampled games of a cell of Table III."""
+"""Sampled games for each cell of Table III."""
 PAPER_TABLE = {
     1: {UNIFORM: (2464, 149), "10 %": (104, 55), "30 %": (38, 56)},
     2: {UNIFORM: (1448, 137), "10 %": (147, 54), "30 %": (67, 55)},
     3: {UNIFORM: (469, 94), "10 %": (237, 41), "30 %": (63, 44)},
 }
-"""Table III: what the final network wins, in mbb/g, and half of the 95 % interval, by hidden cards and opponent."""
+"""Table III, by hidden cards and opponent: what the final network wins in mbb/g, and half the width of the 95 % interval."""
 PAPER_TIMES = {1: 1.0, 2: 1.23, 3: 1.77}
-"""Training times as multiples of that with one card."""
+"""The paper's training times, as multiples of that with one hidden card."""
 
 
 @dataclass(frozen=True)
 class TploScale:
-    """How much is run.
+    """The amount of work at a scale.
 
     Attributes:
-      cards: the games.
-      config: of the runs.
-      iterations: of the searches that networks are judged with.
-      device: where.
+      cards: The hidden cards of each game.
+      config: The settings of the runs.
+      iterations: Iterations of the searches with which networks are evaluated.
+      device: Where networks are trained and evaluated.
     """
 
     cards: tuple[int, ...]
@@ -78,7 +78,7 @@ _GPU = replace(
     _TPLO, iterations=100, games=4_096, hidden=128, learning_rate=1e-3, halve_every=0, batch_size=512, ratio=16.0,
     replay_size=200_000, cycle_queries=8_192, epochs=20,
 )  # fmt: skip
-"""What takes minutes on one GPU: shorter searches, a smaller network, fewer and larger cycles."""
+"""Settings for minutes on one GPU: shorter searches, a smaller network, fewer and larger cycles."""
 SCALES = {
     "smoke": TploScale((1,), replace(_TPLO, iterations=4, hidden=32, games=32, cycle_queries=64, epochs=10), 4),
     "cpu": TploScale((1, 2, 3), replace(_TPLO, iterations=50, learning_rate=1e-3, cycle_queries=1_024, epochs=10), 50),
@@ -87,7 +87,7 @@ SCALES = {
 
 
 class TploRun(NamedTuple):
-    """A training: the game, where it is kept, and its settings."""
+    """A training run: its number of hidden cards, its folder, and its settings."""
 
     cards: int
     folder: RunFolder[Any, Any]
@@ -99,19 +99,19 @@ class TploRun(NamedTuple):
         return f"tplo(cards={self.cards})"
 
     def stages(self) -> list[tuple[str, int, Path]]:
-        """Returns the parts of the training: a name, the epoch after which it ends, and where its network is kept."""
+        """Returns the stages of training: the name, the last epoch, and the file that keeps the network of each."""
         parts = [(f"{share:.0%}".replace("%", " %"), max(1, round(share * self.config.epochs))) for share in STAGES]
         return [(name, epoch, self.folder.path / f"after-{epoch}.safetensors") for name, epoch in parts]
 
     def keep(self, epoch: int) -> None:
-        """Keeps the present network under a name of its own, if a stage ends after this epoch."""
+        """Keeps a copy of the current network if a stage ends after this epoch."""
         for _, last, file in self.stages():
             if epoch == last:
                 write_whole(file, self.folder.network.read_bytes())
 
     @property
     def finished(self) -> bool:
-        """Whether the networks of all stages are there."""
+        """Whether the networks of all stages exist."""
         return all(file.exists() for _, _, file in self.stages())
 
 
@@ -119,10 +119,10 @@ class TploRate(NamedTuple):
     """What the final network wins from an opponent, in mbb/g.
 
     Attributes:
-      opponent: its name.
-      sampled: the mean of sampled games with imaginary observations, half of whose 95 % interval is `margin`.
-      margin: of `sampled`.
-      exact: over all games.
+      opponent: The opponent's name.
+      sampled: The mean over sampled games with imaginary observations.
+      margin: Half the width of the 95 % interval of `sampled`.
+      exact: The mean over all games.
     """
 
     opponent: str
@@ -132,20 +132,20 @@ class TploRate(NamedTuple):
 
 
 def tplo_runs(scale: str, out: Path, seed: int) -> list[TploRun]:
-    """Returns the trainings at a scale, each with a folder of its own below `out`."""
-    how = SCALES[scale]
-    return [TploRun(k, RunFolder(out / f"tplo-{k}-{seed}", SOG), replace(how.config, seed=seed)) for k in how.cards]
+    """Returns the training runs at a scale, each with its own folder below `out`."""
+    settings = SCALES[scale]
+    return [TploRun(k, RunFolder(out / f"tplo-{k}-{seed}", SOG), replace(settings.config, seed=seed)) for k in settings.cards]
 
 
 def judge_tplo(run: TploRun, scale: str, seed: int, device: str, progress: Callable[[str, int], None]) -> dict[str, Any]:
-    """Returns what a trained run reached, ready for JSON. Policies are kept in its folder and not computed twice.
+    """Returns the results of a trained run, ready for JSON. Policies are kept in its folder and not computed twice.
 
     Args:
-      run: the training.
+      run: the training run.
       scale: one of `SCALES`.
-      seed: of the sampled games.
+      seed: seed of the sampled games.
       device: where policies are computed.
-      progress: called with the policy that is being computed, and the searches done.
+      progress: called with the name of the policy being computed, and the number of searches done.
     """
     game, history = load_game(run.game), run.folder.history()
     result = {
@@ -171,7 +171,7 @@ def judge_tplo(run: TploRun, scale: str, seed: int, device: str, progress: Calla
 def win_rate(
     passes: PublicTreePasses[Any], name: str, ours: Floats, theirs: Floats, generator: np.random.Generator
 ) -> TploRate:
-    """Returns what a strategy `[E]` wins from another on average over both seats, sampled and exact."""
+    """Returns what a strategy `[E]` wins from another, on average over both seats, sampled and exact."""
     sampled, exact, tree = [], 0.0, passes.tree
     for seat in (0, 1):
         mixed = np.where(tree.entry_player == seat, ours, theirs)
@@ -184,9 +184,9 @@ def win_rate(
 
 
 def imaginary_outcomes(passes: PublicTreePasses[Any], strategy: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns for each terminal node how likely games end there, and what player 0 then wins on average over both ranges.
+    """Returns each terminal node's probability, and what player 0 wins there on average over both ranges.
 
-    That mean over all hands that could have come there is what imaginary observations put in the place of the hands dealt.
+    Imaginary observations replace the payoff of the dealt hands by this mean over all hands that could have reached the node.
     """
     tree = passes.tree
     entries, start = passes.entries(strategy), tree.payoff_start
@@ -202,7 +202,7 @@ def imaginary_outcomes(passes: PublicTreePasses[Any], strategy: Floats) -> tuple
 
 
 def _policy(file: Path, space: SearchSpace, iterations: int, device: str, progress: Callable[[int], None]) -> Floats:
-    """Returns `[E]` what a network plays by continual re-solving at all decisions."""
+    """Returns `[E]` the strategy of a network with continual re-solving at all decisions."""
     kept = file.with_suffix(f".{iterations}.npy")
     if not kept.exists():
         trained = read_trained(file, str(file), SogConfig)

@@ -1,7 +1,7 @@
 """The tabular experiments of the ReBeL paper: Figures 3 and 4, and the first two rows of Table 2.
 
 The figures compare FP, Linear FP, FLOP and Linear CFR, on four games of Liar's Dice and on turn endgame hold'em with its fixed
-board. Of Figure 4 no numbers are published, only the curves.
+board. Figure 4 is published only as curves, without numbers.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Watch = Callable[[str, Point], None]
 
 @dataclass(frozen=True)
 class Experiment:
-    """Some solvers on some games.
+    """Several solvers on several games.
 
     Attributes:
-      title: what it shows.
-      family: what the games have in common.
-      games: by the names of their columns.
-      solvers: the last one is the best.
-      iterations: by scale.
-      smoke_games: smaller ones that stand in for `games` at the smallest scale, if there are any.
-      paper: published exploitability, by solver and game.
+      title: The title of its picture.
+      family: What the games have in common.
+      games: The games, by the names of their columns.
+      solvers: The solvers, the best one last.
+      iterations: The number of iterations, by scale.
+      smoke_games: Smaller games that replace `games` at the smallest scale, if any.
+      paper: The published exploitability, by solver and game.
     """
 
     title: str
@@ -66,7 +66,7 @@ EXPERIMENTS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One solver on one game: what we got, and what the paper printed (None where it did not)."""
+    """One solver on one game: our result, and the paper's exploitability (None if it gives none)."""
 
     variant: str
     solver: str
@@ -76,7 +76,7 @@ class Cell:
 
 
 def run_experiment(experiment: Experiment, scale: str, watch: Watch) -> list[Cell]:
-    """Returns all cells of an experiment, game after game."""
+    """Returns all cells of an experiment, ordered by game."""
     cells = []
     for variant, name in experiment.games_at(scale).items():
         known = load_game(name).known_value()

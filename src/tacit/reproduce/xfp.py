@@ -1,8 +1,8 @@
-"""Appendix A of the NFSP paper (Heinrich & Silver 2016): how robust XFP is, Figures 3a and 3b, on Leduc.
+"""Appendix A of the NFSP paper (Heinrich & Silver 2016): the robustness of XFP, Figures 3a and 3b, on Leduc.
 
-3a replaces the step size 1/T of the average by constant ones; step 1 is iterated best response. 3b adds noise to the best
-responses' backward induction. The figures are curves: neither their values nor the step sizes and noise levels are in the text,
-so the levels here are our choice. What the text does state is checked as claims. Its one number on XFP is in section 4.1.
+3a replaces the averaging step size 1/T by constant ones; step 1 is iterated best response. 3b adds noise to the backward
+induction of best responses. The figures are curves: neither their values nor the step sizes and noise levels are in the text,
+so the levels here are our choice. The statements of the text are checked as claims. Its one number on XFP is in section 4.1.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class XfpCell:
     """One level of one figure.
 
     Attributes:
-      figure, level: where it stands.
-      result: the solve at the last checkpoint, with its whole curve.
-      reached: exploitability at each checkpoint.
+      figure: The figure, a key of `FIGURES`.
+      level: The step size or noise level.
+      result: The solve at the last checkpoint, with its whole curve.
+      reached: The exploitability at each checkpoint.
     """
 
     figure: str
@@ -45,7 +46,7 @@ class XfpCell:
     reached: dict[int, float]
 
     def mean_after(self, share: float) -> float:
-        """Returns the mean exploitability of the checks after this share of the iterations: constant steps never rest."""
+        """Returns the mean exploitability of the checks after this share of iterations, since constant steps never settle."""
         late = [point.exploitability for point in self.result.curve if point.iteration >= share * self.result.iterations]
         return sum(late) / len(late)
 
@@ -71,10 +72,10 @@ def run_xfp(scale: str, seed: int, watch: Watch) -> list[XfpCell]:
 
 
 def claims(cells: list[XfpCell]) -> dict[str, bool]:
-    """Returns what the paper's text says about the figures, and whether our curves bear it out."""
+    """Returns the statements of the paper's text about the figures, and whether our curves confirm them."""
     steps, noises = ([cell for cell in cells if cell.figure == figure] for figure in FIGURES)
     constant, start = steps[1:], min(steps[0].reached)
-    small = [cell for cell in constant if float(cell.level) <= 0.1]  # larger ones are at their plateau by then
+    small = [cell for cell in constant if float(cell.level) <= 0.1]  # larger steps have reached their plateau by then
     settled = all(cell.mean_after(0.67) < 1.25 * cell.mean_after(0.1) for cell in constant)
     return {
         "3a: smaller constant steps end better": _rises([cell.mean_after(0.67) for cell in constant]),

@@ -11,8 +11,8 @@ tacit.evaluate("pretrained:liars_dice_1x4f", playthroughs=16)
 tacit.match("pretrained:liars_dice_1x4f", "random", hands=200, iterations=64)
 ```
 
-Public besides the names below are the modules `tacit.games` (rules), `tacit.search` (search by hand, leaf evaluators),
-`tacit.training` (systems of one's own) and `tacit.pettingzoo` (games for other libraries). All else may change.
+Also public are the modules `tacit.games` (rules), `tacit.search` (search by hand, leaf evaluators), `tacit.training` (your own
+systems) and `tacit.pettingzoo` (games for other libraries). Everything else may change.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for when it is asked for, so that `tacit --help` answers at once."""
+    """Imports a public name on first use, so that `tacit --help` answers at once."""
     import importlib
 
     if name in _MODULES:
@@ -124,5 +124,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Lists the public names, and nothing of how they are made."""
+    """Lists the public names only."""
     return sorted([*__all__, *_MODULES, "__version__"])

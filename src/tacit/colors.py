@@ -8,16 +8,16 @@ import numpy as np
 
 FOLD, CALL = "#4a87c9", "#4fae63"
 _RAISES = ((0.0, (243, 165, 88)), (0.5, (222, 72, 58)), (1.0, (126, 22, 48)))
-"""Small raises are orange, middling ones red, the largest dark."""
+"""Small raises are orange, medium ones red, the largest dark red."""
 _OTHERS = ("#4a87c9", "#e08a3c", "#4fae63", "#c7558a", "#8a6fc1", "#3aa6a6", "#b5963a", "#7d8795")
 """Actions of games that are not poker."""
 
 
 def action_colors(action_names: Sequence[str]) -> list[str]:
-    """Returns a colour per action, `#rrggbb`: blue for a fold, green for a check or call, orange to dark red for the others.
+    """Returns a colour per action, `#rrggbb`: blue for folds, green for checks and calls, orange to dark red for raises.
 
     Args:
-      action_names: the bets and raises among them from small to large.
+      action_names: one per action, with bets and raises ordered from small to large.
     """
     num_raises = sum(_passive_color(name) is None for name in action_names)
     shades = iter([0.5] if num_raises == 1 else np.linspace(0, 1, num_raises).tolist())
@@ -37,7 +37,7 @@ def _raise_color(shade: float) -> str:
 
 
 def colors_for(action_names: Sequence[str]) -> list[str]:
-    """Returns a colour per action of any game, `#rrggbb`: those of `action_colors` in poker, else one after the other."""
+    """Returns a colour per action of any game, `#rrggbb`: those of `action_colors` in poker, else a fixed list in order."""
     if any(_passive_color(name) for name in action_names):
         return action_colors(action_names)
     return [_OTHERS[number % len(_OTHERS)] for number in range(len(action_names))]

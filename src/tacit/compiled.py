@@ -1,7 +1,7 @@
-"""Functions that numba compiles and keeps on disk, and forgets when the source of any of them changes.
+"""Compiles functions with numba and caches them on disk until the source of any of them changes.
 
-numba's own cache looks at the file of the function alone. A function into which another file's code was compiled would go on
-with the old code after that file changed, and nobody would notice.
+numba's own cache only checks the file that defines the function. If code from another file was compiled into the function and
+that file changed, numba would silently keep running the old code.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numba
 
 _PREFIX = "kernels-"
 _MARKS = b"numba", b"compiled import"
-"""One of these stands in every file whose functions numba sees; constants can come from what such a file imports."""
+"""Every file with functions that numba compiles contains one of these. Its constants may come from the modules it imports."""
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Returns a decorator: `numba.njit(cache=True, **options)` with a cache that knows all sources."""
+    """Returns a decorator: `numba.njit(cache=True, **options)` with a cache that depends on all sources."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         with _caching_in(cache_folder(Path(__file__).parent)):
@@ -35,9 +35,9 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Returns a decorator like `compiled`, for functions that compiled ones alone call: a third less to compile.
+    """Returns a decorator like `compiled`, for functions called only from compiled code; they compile a third faster.
 
-    They have no code that lets Python call them. numba would run into nothing there; so calls are refused.
+    They have no wrapper for calls from Python. numba would jump to missing code there, so such calls raise TypeError.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -46,16 +46,16 @@ def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
         dispatcher = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
         dispatcher._compile_for_args = refuse
-        dispatcher._insert = lambda *_: None  # keeps what was compiled from calls that do not come through compiled code
+        dispatcher._insert = lambda *_: None  # the C dispatcher must not find the compiled code, which Python cannot call
         return dispatcher
 
     return decorate
 
 
 def for_one_and_all(function: Callable[..., Any]) -> tuple[Any, Any]:
-    """Returns a function compiled with its `prange` on the calling thread, and shared by all threads.
+    """Returns a function compiled twice: with its `prange` on the calling thread, and with it shared by all threads.
 
-    numba's cache tells functions apart by name and not by whether they are parallel, so the second goes by another name.
+    numba's cache tells functions apart by name and not by whether they are parallel, so the second one gets another name.
     """
     assert isinstance(function, FunctionType)
     shared = FunctionType(function.__code__, function.__globals__, f"{function.__name__}_shared", function.__defaults__)
@@ -65,9 +65,9 @@ def for_one_and_all(function: Callable[..., Any]) -> tuple[Any, Any]:
 
 @cache
 def cache_folder(package: Path) -> Path:
-    """Returns where code compiled from the present sources of a package is kept; that of older sources is removed.
+    """Returns the cache folder for code compiled from a package's current sources; removes the folders of older sources.
 
-    It is in the package if that can be written, else with the user's caches, unless NUMBA_CACHE_DIR says where.
+    It is in NUMBA_CACHE_DIR if that is set, else in the package if that is writable, else among the user's caches.
     """
     stamp = hashlib.sha256()
     for file, source in sorted(_sources(package).items()):
@@ -84,7 +84,7 @@ def cache_folder(package: Path) -> Path:
 
 
 def _sources(package: Path) -> dict[str, bytes]:
-    """Returns by name the files of a package that numba sees, and those that they import."""
+    """Returns the contents, by name, of the package's files that numba sees and of the files they import."""
     everything = {file.relative_to(package).with_suffix("").as_posix(): file.read_bytes() for file in package.rglob("*.py")}
     seen = {name for name, source in everything.items() if any(mark in source for mark in _MARKS)}
     imports = re.compile(rf"^from {package.name}\.([\w.]+) import".encode(), re.MULTILINE)
@@ -95,7 +95,7 @@ def _sources(package: Path) -> dict[str, bytes]:
 
 @contextmanager
 def _caching_in(folder: Path) -> Iterator[None]:
-    """Has numba choose a folder for what is decorated meanwhile, and for that alone."""
+    """Makes numba use a cache folder for the functions decorated inside a `with` block, and only for those."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and JSON that every program reads."""
+"""Files that are written whole or not at all, and JSON that any program can read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tacit.errors import TacitError
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Yields a file to write to that gets its name once all is written and on the disk: a kill leaves the old or the new one.
+    """Yields a file to write to. It gets its name once everything is on disk, so a kill leaves the old file or the new one.
 
     Raises:
-      TacitError: the place cannot be written.
+      TacitError: the path cannot be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(exist_ok=True)  # no folder above it: one that was removed under a run must not come back
+        path.parent.mkdir(exist_ok=True)  # not its parents: a run's folder that was removed must not come back
         with open(temporary, "wb") as file:
             yield file
             file.flush()
@@ -33,7 +33,7 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
-        with suppress(OSError):  # nothing is left to remove once it is renamed
+        with suppress(OSError):  # a renamed file leaves nothing to remove
             temporary.unlink()
 
 
@@ -41,14 +41,14 @@ def write_whole(path: str | Path, content: bytes) -> None:
     """Writes a file as `whole_file` does.
 
     Raises:
-      TacitError: the place cannot be written.
+      TacitError: the path cannot be written.
     """
     with whole_file(path) as file:
         file.write(content)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Has a new name outlive a loss of power, before anything that it replaces is removed."""
+    """Makes a new file name survive a power loss, before the file it replaces is removed."""
     with suppress(OSError):  # Windows and some network file systems cannot
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -58,10 +58,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def check_readable(path: str | Path) -> None:
-    """Refuses a file that the system does not let us read, which says nothing about what is in it.
+    """Checks that a file can be opened, so that a lack of permission is not mistaken for bad content.
 
     Raises:
-      TacitError: it cannot be opened.
+      TacitError: the file cannot be opened.
     """
     try:
         with open(path, "rb"):
@@ -71,19 +71,19 @@ def check_readable(path: str | Path) -> None:
 
 
 MOST_EXACT = 2**53
-"""Whole numbers up to here mean the same in every program that reads JSON."""
+"""The largest integer that every program that reads JSON represents exactly."""
 
 
 def parse_json(text: str | bytes, *, strict: bool = False) -> Any:
-    """Returns what JSON says. Whatever somebody sends or stores is read here: bad text has one kind of error.
+    """Returns the data in a JSON text. All JSON from users and from files is read here, so bad text always raises ValueError.
 
     Args:
-      text: it.
-      strict: whether to refuse what cannot be sent back or stored: numbers that are not finite or exact elsewhere (Python reads
-        NaN, 1e999 and whole numbers of any length), and texts with half a character.
+      text: the JSON.
+      strict: whether to refuse data that cannot be sent back or stored: numbers that are not finite or not exact in other
+        programs (Python reads NaN, 1e999 and integers of any length), and strings with half a surrogate pair.
 
     Raises:
-      ValueError: it is no JSON, is nested too deeply, or is refused.
+      ValueError: the text is not JSON, is nested too deeply, or is refused.
     """
     try:
         if not strict:
@@ -110,7 +110,7 @@ def _exact_number(text: str) -> int:
 
 
 def json_text(data: Any) -> str:
-    """Returns data as one line of JSON, with null for numbers that are none: the standard knows no NaN."""
+    """Returns data as one line of JSON, with null for numbers that are not finite: the standard has no NaN."""
     return json.dumps(_finite(data), allow_nan=False)
 
 
@@ -123,10 +123,10 @@ def _finite(data: Any) -> Any:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuses a path that could not be written later, before long work starts; makes the folders that lead to it.
+    """Checks before long work starts that a path can be written later; makes its parent folders.
 
     Raises:
-      TacitError: the place cannot be written.
+      TacitError: the path cannot be written.
     """
     path = Path(path)
     if path.is_dir():

@@ -15,14 +15,14 @@ from tacit.colors import action_colors
 from tacit.plots import house_pyplot, save_figure
 
 EMPTY, ABSENT, MUTED, INK = "#e4e6eb", "#979dab", "#a5abb7", "#23262d"
-"""Cells that do not get here, the part of a cell that does not, the name in an empty cell, and text outside."""
+"""Colours of unreached cells, of the unreached part of a cell, of names in unreached cells, and of text outside cells."""
 
 _TITLE, _BAR, _LEGEND, _SHARE, _TOP = -1.88, -1.48, -0.72, -0.34, -2.2
-"""Where things lie above the grid, whose y axis points down: the bar is that of the whole range."""
+"""The y of each item above the grid, whose y axis points down. The bar shows the whole range."""
 _BAR_HEIGHT, _CHIP = 0.38, 0.26
 _GAP = 0.025
 _FAINTEST = 0.07
-"""The least height of a cell that gets here at all, so that it is seen."""
+"""The minimum height of a cell that is reached at all, so that it stays visible."""
 
 
 def draw_strategy_grid(
@@ -33,18 +33,18 @@ def draw_strategy_grid(
     title: str = "",
     board: tuple[int, ...] = (),
 ) -> None:
-    """Draws what every hand does, a cell per kind of hand, into a file (.png, .svg or .pdf).
+    """Draws the strategy of every hand into a file (.png, .svg or .pdf), one cell per hand class.
 
-    A cell is split from left to right by how often it takes each action, the largest raise first and the fold last; it is
-    filled from the bottom by how often it gets here, a full one as often as the most frequent cell. Above the grid lies the
-    same for the whole range.
+    A cell is split from left to right by how often it takes each action, the largest raise first and the fold last. It is
+    filled from the bottom by its reach; the most frequent cell is full. A bar above the grid shows the same for the whole
+    range.
 
     Args:
-      path: the picture.
+      path: the file to write.
       strategy: `[A, 1326]` probabilities of actions.
-      reach: `[1326]` how often each hand gets here, on any scale.
+      reach: `[1326]` reach of each hand, on any scale.
       action_names: one per action, bets and raises from small to large.
-      title: a line above.
+      title: a line above the picture.
       board: cards on the table; hands that hold one of them are left out.
     """
     figure = strategy_figure(strategy, reach, action_names, title, board)
@@ -72,12 +72,12 @@ def strategy_figure(
     _draw_names(axis, filled)
     _draw_whole_range(axis, overall_frequencies(strategy, reach), action_names, colors)
     for text in axis.texts:
-        text.set_in_layout(False)  # a long one must not shrink the grid
+        text.set_in_layout(False)  # a long text must not shrink the grid
     return figure
 
 
 def _draw_cells(axis: Any, frequency: NDArray[np.float64], filled: NDArray[np.float64], colors: Sequence[str]) -> None:
-    """Draws the rectangles: the cell, then the actions from the last one on."""
+    """Draws the rectangles: the cell's background, then its actions from last to first."""
     row, column = np.indices((SIZE, SIZE))
     side = 1 - 2 * _GAP
     left, bottom = column + _GAP, row + 1 - _GAP
@@ -103,7 +103,7 @@ def _draw_names(axis: Any, filled: NDArray[np.float64]) -> None:
 
 
 def _draw_whole_range(axis: Any, overall: NDArray[np.float64], action_names: Sequence[str], colors: Sequence[str]) -> None:
-    """Draws a bar of overall frequencies and the legend under it, in the order of a cell."""
+    """Draws a bar of overall frequencies and the legend under it, in the same order as in a cell."""
     left, entries = _GAP, list(reversed(list(zip(action_names, overall, colors, strict=True))))
     style = {"align": "edge", "linewidth": 0, "antialiased": False}
     step = SIZE / max(len(entries), 5)

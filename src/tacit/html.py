@@ -1,8 +1,8 @@
-"""Small pieces of HTML by which objects draw themselves in a notebook (`_repr_html_`).
+"""Small pieces of HTML with which objects draw themselves in a notebook (`_repr_html_`).
 
 Every piece stands alone: styles are inline, pictures are inline SVG, nothing is fetched and no script runs. Text takes the
-notebook's own colour and lines are half transparent, so all of it reads on light and on dark pages. Whatever comes from outside
-(names of games, actions, agents) is escaped here, and lists are cut here or by the caller: drawing never takes long.
+notebook's own colour and lines are half transparent, so both light and dark pages stay readable. Text from outside (names of
+games, actions, agents) is escaped here, and long lists are cut here or by the caller, so drawing is always fast.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from html import escape
 from typing import Any
 
 MAX_POINTS = 200
-"""Points of a curve that are drawn; of a longer one every n-th, the first and the last."""
+"""The most points drawn of a curve; a longer one keeps its first, its last and every n-th point."""
 MAX_TEXT = 120
-"""Characters of a piece of text; the rest of a longer one is left out."""
+"""The most characters shown of a text; the rest is cut."""
 _LINE = "rgba(128,128,128,.35)"
 _FAINT = "rgba(128,128,128,.14)"
 _FONT = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.45"
@@ -23,24 +23,24 @@ _ACCENT = "#4a87c9"
 
 
 def safe_text(content: Any) -> str:
-    """Returns any content as text that is safe inside HTML, cut where it is long."""
+    """Returns any content as text that is safe inside HTML, cut if it is long."""
     words = " ".join(str(content).split())
     return escape(words if len(words) <= MAX_TEXT else words[: MAX_TEXT - 1] + "…")
 
 
 def short_number(value: float | None, digits: int = 4) -> str:
-    """Returns a number with some digits, a whole one from a thousand on; a dash where there is none."""
+    """Returns a number with a few digits, rounded to an integer from a thousand on; a dash for None or NaN."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.{digits}g}"
 
 
 def card(title: str, *parts: str, note: str = "") -> str:
-    """Returns a box with a title, the parts below each other and a faint note at the end.
+    """Returns a box with a title, the parts one below the other and a faint note at the end.
 
     Args:
       title: any text.
-      *parts: HTML, such as the other functions return.
+      *parts: HTML, such as the other functions here return.
       note: any text.
     """
     below = f'<div style="opacity:.65;font-size:12px">{safe_text(note)}</div>' if note else ""
@@ -51,7 +51,7 @@ def card(title: str, *parts: str, note: str = "") -> str:
 
 
 def facts(pairs: Mapping[str, Any]) -> str:
-    """Returns names with what they stand for, those left out that stand for nothing. Numbers get four digits."""
+    """Returns a list of names and values without those that are None or empty. Floats get four digits."""
     rows = []
     for name, value in pairs.items():
         if value is not None and value != "":
@@ -62,12 +62,12 @@ def facts(pairs: Mapping[str, Any]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], num_left: int = 1) -> str:
-    """Returns a table; its first columns are aligned on the left, the others on the right.
+    """Returns a table; its first columns are left-aligned, the others right-aligned.
 
     Args:
       head: any texts.
-      rows: cells of HTML: escape texts by `safe_text`.
-      num_left: how many columns are on the left.
+      rows: cells of HTML; escape texts with `safe_text`.
+      num_left: how many columns are left-aligned.
     """
     style = f"padding:2px 8px;border:0;border-bottom:1px solid {_FAINT};white-space:nowrap;background:none"
     aligned = [f"text-align:{'left' if column < num_left else 'right'};{style}" for column in range(len(head))]
@@ -84,7 +84,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], num_left: int = 1)
 
 
 def legend(names: Sequence[str], colors: Sequence[str], shares: Sequence[float] | None = None) -> str:
-    """Returns names beside patches of their colours, perhaps with how often each is taken."""
+    """Returns names beside patches of their colours, optionally with each one's share."""
     parts = []
     for place, (name, color) in enumerate(zip(names, colors, strict=True)):
         share = "" if shares is None or math.isnan(shares[place]) else f" {100 * shares[place]:.1f} %"
@@ -96,7 +96,7 @@ def legend(names: Sequence[str], colors: Sequence[str], shares: Sequence[float] 
 
 
 def stacked_bar(shares: Sequence[float], names: Sequence[str], colors: Sequence[str], width: int = 220) -> str:
-    """Returns a bar that is split by shares, which sum to at most 1; those that are NaN are left out."""
+    """Returns a bar split into shares, which sum to at most 1; NaN shares are left out."""
     x, rects, told = 0.0, [], []
     for share, name, color in zip(shares, names, colors, strict=True):
         if share > 0:
@@ -112,17 +112,17 @@ def stacked_bar(shares: Sequence[float], names: Sequence[str], colors: Sequence[
 
 
 def meter(share: float, width: int = 60) -> str:
-    """Returns a bar filled up to a share."""
+    """Returns a bar filled up to a share; a dash for NaN."""
     return "-" if math.isnan(share) else stacked_bar([share], [""], [_ACCENT], width)
 
 
 def log_curve(points: Sequence[tuple[float, float]], below: str, beside: str) -> str:
-    """Returns a line over points (x, y) with a logarithmic y axis; empty for fewer than two points above 0.
+    """Returns a line through points (x, y) with a logarithmic y axis; empty text for fewer than two points above 0.
 
     Args:
       points: x in ascending order.
-      below: what x counts.
-      beside: what y is.
+      below: what x counts (the x axis's name).
+      beside: what y is (the y axis's name).
     """
     known = [(x, y) for x, y in points if y > 0 and math.isfinite(x) and math.isfinite(y)]
     if len(known) < 2 or known[0][0] == known[-1][0]:
@@ -154,7 +154,7 @@ def log_curve(points: Sequence[tuple[float, float]], below: str, beside: str) ->
 
 
 def interval_bar(mean: float, ends: tuple[float, float]) -> str:
-    """Returns a mean with its interval beside zero."""
+    """Returns a drawing of a mean and its interval relative to zero."""
     low, high = min(ends[0], 0.0), max(ends[1], 0.0)
     width, spread = 300, (high - low) or 1.0
     at = [10 + (width - 20) * (place - low) / spread for place in (ends[0], mean, ends[1], 0.0)]
@@ -171,12 +171,12 @@ def interval_bar(mean: float, ends: tuple[float, float]) -> str:
 
 
 def text_drawing(lines: str) -> str:
-    """Returns a drawing of text as it is."""
+    """Returns text as it is, in a fixed-width font."""
     return f'<pre style="margin:0;line-height:1.2;background:none;color:inherit">{escape(lines)}</pre>' if lines else ""
 
 
 def svg(width: float, height: float, label: str, inside: str) -> str:
-    """Returns a picture; `label`, escaped already, is what screen readers say."""
+    """Returns a picture; screen readers say `label`, which must be escaped already."""
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{label}" '

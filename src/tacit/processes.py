@@ -1,7 +1,7 @@
-"""Work dealt to several processes, each on one thread: what every layer needs to know of it.
+"""Work shared by several processes, each on one thread: the protocols that every layer needs.
 
-A job is said by names and numbers, so that any process can open it, and answers orders. `HERE` does it in this process;
-`tacit.scale` has workers on this machine and on others.
+A job consists of names and numbers, so that any process can open it. The opened job answers orders. `HERE` runs jobs in this
+process; `tacit.scale` has workers on this machine and on others.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Message: TypeAlias = "tuple[dict[str, Tensor], dict[str, Any]]"
-"""Tensors by name, and facts that JSON can hold; the names `order`, `version` and `error` are taken."""
+"""Tensors by name, and facts that JSON can hold; the names `order`, `version` and `error` are reserved."""
 
 
 class Work(Protocol):
-    """A job that was opened."""
+    """An opened job."""
 
     def hear(self, shared: Message) -> None:
-        """Takes over what everybody who works on the job is told."""
+        """Receives a message that goes to every worker on the job."""
         ...
 
     def answer(self, order: Message) -> Message:
         """Returns the answer to an order.
 
         Raises:
-          TacitError: the whole job cannot go on.
+          TacitError: the whole job cannot continue.
         """
         ...
 
@@ -37,43 +37,43 @@ class Work(Protocol):
 class Job(Protocol):
     """A plan of work: a small object that can be sent to another process or machine.
 
-    Its module must import neither torch nor numba at its top: workers set the number of threads before these are loaded.
+    Its module must not import torch or numba at the top: workers set the number of threads before they load these.
     """
 
     def open(self, number: int, life: int) -> Work:
         """Returns the work, opened in the process that does it.
 
         Args:
-          number: which worker it is.
-          life: how often workers of this number were started before. What the last one made and did not deliver is lost, and
-            what it delivered must not be made again: work that draws random numbers draws others in each life.
+          number: the worker's number.
+          life: how often a worker with this number was started before. Results that it did not deliver are lost, and results
+            that it delivered must not be repeated: work that draws random numbers draws different ones in each life.
         """
         ...
 
 
 class Hands(Protocol):
-    """Those who work on a job whose answers are the same whoever gives them."""
+    """The workers on one job; an answer does not depend on which worker gives it."""
 
     def share(self, tensors: dict[str, Tensor]) -> None:
-        """Tells all of them something; all orders before were answered."""
+        """Sends tensors to all workers; all earlier orders must have been answered."""
         ...
 
     def answers(self, orders: Iterable[dict[str, Any]]) -> Iterator[tuple[int, Message]]:
-        """Yields the answers to some orders as they come, each with its place; an order is asked for when somebody is free."""
+        """Yields answers as they arrive, each with its order's place; the next order is drawn when a worker is free."""
         ...
 
 
 class Workers(Protocol):
-    """Who can be given jobs.
+    """The workers that can be given jobs.
 
     Attributes:
-      size: How many they are.
+      size: The number of workers.
     """
 
     size: int
 
     def on(self, job: Job, most: int) -> AbstractContextManager[Hands]:
-        """Has them work on a job: no more of them than there can be orders at once."""
+        """Returns a context in which workers do a job: at most `most`, as many as orders can be open at once."""
         ...
 
 
@@ -104,7 +104,7 @@ HERE: Workers = _Here()
 
 
 def in_turn(answers: Iterable[tuple[int, Message]]) -> Iterator[Message]:
-    """Yields answers in the order of their places, each as soon as those before it have come."""
+    """Yields answers in the order of their places, each as soon as all earlier ones have arrived."""
     early: dict[int, Message] = {}
     place = 0
     for at, answer in answers:
@@ -115,7 +115,7 @@ def in_turn(answers: Iterable[tuple[int, Message]]) -> Iterator[Message]:
 
 
 def limit_threads(count: int) -> dict[str, str]:
-    """Returns the variables that keep a process to so many threads."""
+    """Returns the environment variables that limit a process to `count` threads."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     return dict.fromkeys(names, str(count))
 
@@ -127,7 +127,7 @@ def num_cores() -> int:
 
 @contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Has processes that are started meanwhile see other variables."""
+    """Sets environment variables for processes started inside a `with` block."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

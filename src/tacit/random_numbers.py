@@ -29,17 +29,17 @@ def _next_bits(streams, stream):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def uniform(streams, stream):  # type: ignore[no-untyped-def]
-    """Returns the next number of a stream, from 0 to 1, 1 left out."""
+    """Returns the next number of a stream, in [0, 1)."""
     return (_next_bits(streams, stream) >> _HIGH) * _TO_UNIT
 
 
 @compiled(inline="always")
 def uniform_32(streams, stream):  # type: ignore[no-untyped-def]
-    """Returns the same as a float32, which rounding does not take to 1 either."""
+    """Returns the next number of a stream as a float32 in [0, 1); rounding never yields 1."""
     return np.float32(_next_bits(streams, stream) >> _HIGH_32) * _TO_UNIT_32
 
 
 @compiled(inline="always")
 def below(streams, stream, count):  # type: ignore[no-untyped-def]
-    """Returns an integer from 0 to `count - 1`, all equally likely (up to 2**-53 of `count`)."""
+    """Returns an integer from 0 to `count - 1`, all equally likely (up to `count` times 2**-53)."""
     return int(uniform(streams, stream) * count)

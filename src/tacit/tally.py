@@ -1,4 +1,4 @@
-"""Means with their 95 % intervals, and what they say about who is better."""
+"""Means with their 95 % intervals, and the verdict on who is better."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 NORMAL_95 = 1.959964
-"""Standard errors on either side of a mean that make its 95 % interval, where their size is known."""
+"""Half the width of a mean's 95 % interval, in standard errors, when the standard error is known."""
 LEAST_SAMPLES = 30
-"""Below this nobody is said to win: the errors of means of so few need not be normal."""
+"""With fewer samples no winner is declared: the error of their mean need not be normal."""
 
 
 def errors_95(count: int) -> float:
-    """Returns how many standard errors on either side of a mean make its 95 % interval.
+    """Returns half the width of a mean's 95 % interval, in estimated standard errors.
 
-    The size of these errors is estimated from the same numbers, so this is Student's t: 12.7 for two, 2.05 for thirty.
+    The standard error is estimated from the same numbers, so this is Student's t: 12.7 for two, 2.05 for thirty.
 
     Args:
-      count: the numbers that the mean is of, at least two.
+      count: how many numbers the mean averages, at least two.
     """
     from scipy.special import stdtrit
 
@@ -29,11 +29,11 @@ def errors_95(count: int) -> float:
 
 
 class WinRate(NamedTuple):
-    """What is won a hand, in thousandths of a big blind.
+    """Winnings per hand, in thousandths of a big blind.
 
     Attributes:
-      mbb: the mean.
-      half: half of its 95 % interval.
+      mbb: The mean.
+      half: Half the width of the mean's 95 % interval.
     """
 
     mbb: float
@@ -41,7 +41,7 @@ class WinRate(NamedTuple):
 
 
 def win_rate(won: NDArray[np.float64]) -> WinRate:
-    """Returns the win rate of deals `[D]`, at least two, by what was won in each, in big blinds a hand."""
+    """Returns the win rate over deals; `won` is `[D]`, at least two, the big blinds per hand won in each deal."""
     error = float(won.std(ddof=1)) / math.sqrt(len(won))
     return WinRate(1_000.0 * float(won.mean()), 1_000.0 * errors_95(len(won)) * error)
 
@@ -55,7 +55,7 @@ class Tally:
     _squares: float = 0.0
 
     def add(self, number: float) -> None:
-        """Takes in one more number."""
+        """Adds one number."""
         self.count += 1
         off = number - self.mean
         self.mean += off / self.count
@@ -75,10 +75,10 @@ class Tally:
         return self.mean - half, self.mean + half
 
     def verdict(self, hands_each: int) -> str:
-        """Returns who wins, `A` where the mean is above 0, or how many more hands it takes to tell.
+        """Returns who wins (`A` if the mean is above 0), or how many more hands it takes to tell.
 
         Args:
-          hands_each: hands played for each number.
+          hands_each: how many hands were played per number.
         """
         interval = self.interval
         if interval is not None and self.count >= LEAST_SAMPLES and (interval[0] > 0 or interval[1] < 0):
@@ -93,6 +93,6 @@ class Tally:
 
 
 def _two_digits(number: int) -> int:
-    """Returns a number rounded up to two digits: more would only pretend to know."""
+    """Returns a number rounded up to two digits: more would be false precision."""
     unit: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // unit) * unit

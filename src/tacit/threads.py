@@ -1,4 +1,4 @@
-"""Threads that compute together: how many there are, and how compiled code shares work between them."""
+"""Threads that compute together: how many there are, and how compiled code synchronises them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from numba.extending import intrinsic
 from tacit.compiled import inner
 
 PATIENCE = 2_000
-"""How often a thread looks whether the others have come before it lets others use its core."""
+"""How often a waiting thread checks whether the others have arrived before it yields its core."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Has torch compute on the calling thread alone."""
+    """Makes torch compute on the calling thread alone inside a `with` block."""
     import torch
 
     threads = torch.get_num_threads()
@@ -43,7 +43,7 @@ _most = ContextVar("most", default=sys.maxsize)
 
 @contextmanager
 def at_most(threads: int) -> Iterator[None]:
-    """Has solves that are made within a `with` block use no more threads than this."""
+    """Limits the threads of solves that are created inside a `with` block."""
     before = _most.set(threads)
     try:
         yield
@@ -52,21 +52,21 @@ def at_most(threads: int) -> Iterator[None]:
 
 
 def num_threads() -> int:
-    """Returns how many threads compiled code may use: one for each core unless `OMP_NUM_THREADS` or numba's own name fewer.
+    """Returns how many threads compiled code may use: one per core unless `OMP_NUM_THREADS` or `NUMBA_NUM_THREADS` says fewer.
 
-    numba itself is not asked: it would start its threads, and have torch use as many, whatever `OMP_NUM_THREADS` says.
+    numba itself is not asked: it would start its threads and make torch use as many, whatever `OMP_NUM_THREADS` says.
     """
     wanted, most = os.environ.get("OMP_NUM_THREADS", ""), min(int(numba.config.NUMBA_NUM_THREADS), _most.get())
     return min(int(wanted), most) if wanted.isdecimal() and int(wanted) else most
 
 
 def run_together(members: int, function: Callable[..., object], *arguments: Any) -> None:
-    """Calls a compiled function on some threads at once, the calling one among them, and waits until all return.
+    """Calls a compiled function on several threads at once, the calling thread among them, and waits until all return.
 
     Args:
       members: how many threads.
-      function: compiled with `nogil`; called with the thread's number, `members`, the place where they `meet`, and
-      arguments: the same for all.
+      function: compiled with `nogil`; called with the thread's number, `members`, the counter for `meet`, and `arguments`.
+      *arguments: the same for all threads.
     """
     place = np.zeros(1, np.int64)
     others = [_pool(members).submit(function, member, members, place, *arguments) for member in range(1, members)]
@@ -77,13 +77,13 @@ def run_together(members: int, function: Callable[..., object], *arguments: Any)
 
 @cache
 def _pool(members: int) -> ThreadPoolExecutor:
-    """Returns threads that are there for good; every one of a team must have its own."""
+    """Returns a thread pool that lives as long as the process; every member of a team needs a thread of its own."""
     return ThreadPoolExecutor(members, thread_name_prefix="tacit")
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _arrive(_context: Any, counter: Any) -> Any:
-    """Adds 1 to the only number of an array, in one step, and returns what it was."""
+    """Atomically adds 1 to the only element of an array and returns its old value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
@@ -94,7 +94,7 @@ def _arrive(_context: Any, counter: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _arrived(_context: Any, counter: Any) -> Any:
-    """Returns that number as it is now, whoever has changed it."""
+    """Returns the current value of the counter, including other threads' changes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
@@ -117,7 +117,7 @@ def _give_way(_context: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _rest(_context: Any) -> Any:
-    """Waits a moment, and leaves the core's units to a thread that shares them."""
+    """Pauses briefly, leaving the core's execution units to the other hardware thread."""
     is_arm = platform.machine() in ("arm64", "aarch64")
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
@@ -131,11 +131,11 @@ def _rest(_context: Any) -> Any:
 
 @inner()
 def meet(members, place):  # type: ignore[no-untyped-def]
-    """Waits until all threads of a team have come here; what they wrote before can be read after it.
+    """Waits until all threads of a team have called it; their earlier writes are visible afterwards.
 
     Args:
-      members: threads of the team.
-      place: `[1]` int64, how often any of them came; each meeting ends at a multiple of `members`.
+      members: how many threads the team has.
+      place: `[1]` int64, the number of arrivals so far; each meeting ends at a multiple of `members`.
     """
     if members == 1:
         return

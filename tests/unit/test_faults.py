@@ -123,7 +123,7 @@ def test_a_folder_removed_under_a_run_is_not_made_again(tmp_path: Path) -> None:
     process = trains(folder)
     folder.path.rename(tmp_path / "away")
     last = ended_with(process)
-    told = "was removed or replaced while a run trained there: nothing of that run is kept, start it again in another folder"
+    told = "was removed or replaced while a run trained there: nothing of that run is left; start it again in another folder"
     assert last == f"tacit: {folder.path} {told}"
     assert not folder.metrics.exists()
     assert_goes_on(RunFolder(tmp_path / "away", REBEL))  # what was moved away is whole

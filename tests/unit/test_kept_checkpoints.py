@@ -49,7 +49,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_and_says_so(tmp_
     ran = tacit("train", "rebel", "kuhn_poker", "--run", str(folder.path), "--resume")
     assert ran.returncode == 0, ran.stderr
     file = folder.network.with_name("checkpoint-000004.safetensors")
-    told = f"{file} is damaged: it was cut short or changed: going on from the checkpoint before it, of epoch 2"
+    told = f"{file} is damaged: it was cut short or changed: continuing from the previous checkpoint, of epoch 2"
     assert told in ran.stderr.splitlines()
     assert "resuming after epoch 2" in ran.stderr.splitlines()
     assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
@@ -61,7 +61,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_and_says_so(tmp_
 def test_what_is_after_the_checkpoint_gone_back_to_is_dropped_at_once(tmp_path: Path) -> None:
     folder = trained(tmp_path, 6, 2, 4)
     damage(folder.checkpoints()[4])
-    with pytest.warns(UserWarning, match="going on from the checkpoint before it, of epoch 2"):
+    with pytest.warns(UserWarning, match="continuing from the previous checkpoint, of epoch 2"):
         trainer = load_trainer(folder)
     assert list(folder.checkpoints()) == [2, 4]  # reading removes nothing
     train(trainer, folder, should_stop=stop_after(1))
@@ -74,7 +74,7 @@ def test_a_run_whose_checkpoints_are_all_damaged_says_so(tmp_path: Path) -> None
     folder = trained(tmp_path, 6, 2, 4)
     for file in folder.checkpoints().values():
         damage(file)
-    with pytest.raises(DamagedError, match=r"checkpoint-000004.* there is no other checkpoint to go on from"):
+    with pytest.raises(DamagedError, match=r"checkpoint-000004.* there is no other checkpoint to continue from"):
         load_trainer(folder)
 
 

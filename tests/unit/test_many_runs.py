@@ -33,7 +33,7 @@ def test_a_plan_has_a_run_for_each_combination_and_seed() -> None:
         "hidden=16",
     ]
     assert [run.settings["seed"] for run in RunPlan("rebel", "g", "cpu", {}, {}, 3, 1).runs()] == ["1", "2", "3"]
-    with pytest.raises(TacitError, match=r"two runs would be kept in bets=1-1: give every swept value once"):
+    with pytest.raises(TacitError, match=r"two runs would share the folder bets=1-1: give every swept value once"):
         RunPlan("rebel", "g", "cpu", {}, {"bets": ["1/1", "1|1"]}, None, 0).runs()
 
 
@@ -62,9 +62,9 @@ def test_seeds_are_trained_compared_and_resumed(tmp_path: Path) -> None:
     assert "1 of 2 runs are done" in again.stderr
     assert [part["figure"] for part in json.loads(again.stdout)["runs"]] == figures
     for arguments, message in (
-        (("--seeds", "3"), "holds runs with seeds 2, not 3: leave it as it is to go on"),
-        (("--seed", "0"), "holds runs with seed 3, not 0: leave it as it is to go on"),
-        (("--preset", "cpu"), "holds runs with preset smoke, not cpu: leave it as it is to go on"),
+        (("--seeds", "3"), "holds runs with seeds 2, not 3: leave it unchanged to continue"),
+        (("--seed", "0"), "holds runs with seed 3, not 0: leave it unchanged to continue"),
+        (("--preset", "cpu"), "holds runs with preset smoke, not cpu: leave it unchanged to continue"),
         (("--set", "hidden=9"), "holds runs with hidden of the preset, not 9: only epochs can be changed"),
         (("--set", "playthroughs=2,3"), "holds runs with playthroughs 2, not 2,3: only epochs can be changed"),
     ):

@@ -163,7 +163,7 @@ def test_damaged_and_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     content = checkpoint.read_bytes()
     for length in (len(content) // 2, len(content) - 1, 5, 0):
         checkpoint.write_bytes(content[:length])
-        with pytest.raises(TacitError, match=r"damaged.*; there is no other checkpoint to go on from"):
+        with pytest.raises(TacitError, match=r"damaged.*; there is no other checkpoint to continue from"):
             load_trainer(folder)
     checkpoint.write_bytes(other.checkpoints()[1].read_bytes())
     with pytest.raises(TacitError, match="the checkpoint is of leduc_poker, not of kuhn_poker"):
@@ -188,7 +188,7 @@ def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
     assert [progress.epoch for progress in folder.history()] == [1, 2, 3]
     folder.config.unlink()
     assert folder.holds_run()
-    with pytest.raises(TacitError, match=r"config.json is missing: the run cannot go on"):
+    with pytest.raises(TacitError, match=r"config.json is missing: the run cannot be continued"):
         open_run(folder, game, small(4))
 
 

@@ -65,13 +65,13 @@ def test_whole_runs_are_verified(runs: Path) -> None:
     assert [run["damaged"] for run in report["runs"]] == [[], [], []]
     # The configuration, the metrics, the latest network; where evaluated three more; checkpoints, as many as sessions.
     assert [run["files"] for run in report["runs"]] == [8, 4, 8]
-    assert report["runs"][0]["opens"].startswith("--resume goes on after epoch 4 (checkpoint-000004.safetensors)")
+    assert report["runs"][0]["opens"].startswith("--resume continues after epoch 4 (checkpoint-000004.safetensors)")
 
 
 @pytest.mark.parametrize(
     ("broken", "problem", "opens"),
     [
-        ("checkpoints/checkpoint-000004.safetensors", "it was cut short or changed", "--resume goes on after epoch 2"),
+        ("checkpoints/checkpoint-000004.safetensors", "it was cut short or changed", "--resume continues after epoch 2"),
         ("checkpoints/network.safetensors", "it was cut short or changed", "network-000004.safetensors"),
         ("config.json", "cannot be read", ""),
     ],
@@ -98,7 +98,7 @@ def test_metrics_that_lack_an_epoch_are_damaged_and_a_line_cut_short_is_not(runs
     for content, problem in (
         (b"".join(lines) + lines[3][:9], None),
         (b"".join([lines[0], *lines[2:]]), "epoch 2 is missing"),
-        (b"".join([*lines, lines[1]]), "epochs are there twice, or out of order"),
+        (b"".join([*lines, lines[1]]), "epochs are repeated or out of order"),
         (b"".join([lines[0], b"???\n", *lines[1:]]), "line 2 cannot be read"),
         (b"", "epoch 1 is missing, and 3 more"),
     ):
@@ -176,7 +176,7 @@ def test_the_last_network_that_opens_stays(runs: Path) -> None:
         damage(file)
     ran = tacit("runs", "prune", str(dice.path), "--keep", "0", "--checkpoint", "--yes")
     assert ran.returncode == 2
-    assert "has no network that opens: its checkpoints are all there is, and stay" in ran.stderr
+    assert "has no network that can be opened: its checkpoints are all that is left, and are kept" in ran.stderr
     assert all(map(is_whole, dice.checkpoints().values()))
 
 

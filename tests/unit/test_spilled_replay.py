@@ -169,7 +169,7 @@ def test_a_damaged_file_of_examples_is_noticed(tmp_path: Path) -> None:
     assert [check.problem for check in verify_run(tmp_path) if check.problem] == [
         f"its part {part.name} was cut short or changed"
     ]
-    with pytest.warns(UserWarning, match="going on from the checkpoint before it, of epoch 2"):
+    with pytest.warns(UserWarning, match="continuing from the previous checkpoint, of epoch 2"):
         assert load_trainer(folder).epoch == 2
 
 

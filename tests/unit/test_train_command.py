@@ -128,7 +128,7 @@ def test_what_cannot_go_on_gets_one_line(damage: str, tmp_path: Path) -> None:
         checkpoint.write_bytes(content[: len(content) // 3])
         message = (
             f"{checkpoint} is damaged: it was cut short or changed; "
-            "there is no other checkpoint to go on from (`tacit runs verify` says what still opens)"
+            "there is no other checkpoint to continue from (`tacit runs verify` says what can still be opened)"
         )
     elif damage == "another game":
         train(open_run(other, "liars_dice(dice=1,faces=3)", config), other)
@@ -144,7 +144,7 @@ def test_a_run_that_goes_on_keeps_its_seed_and_settings(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "kuhn", REBEL)
     train(open_run(folder, "kuhn_poker", preset("smoke").with_settings({"epochs": "1", "seed": "7"})), folder)
     for arguments, message in (
-        (("--seed", "0"), "holds a run with seed 7, not 0: leave out --seed to go on"),
+        (("--seed", "0"), "holds a run with seed 7, not 0: leave out --seed to continue"),
         (("--set", "hidden=9"), "holds a run with other settings (hidden=32 and not 9): only epochs can be changed"),
         (("--seeds", "2"), "holds a single run: choose another folder"),
     ):

@@ -15,10 +15,10 @@ __all__ = ["AnyPasses", "AnyTreePasses", "RegretStep", "check_backend", "make_pa
 
 
 def check_backend(backend: str, device: str) -> None:
-    """Refuses a backend or device that is not there, before long work starts.
+    """Checks before long work starts that a backend and device are available.
 
     Raises:
-      TacitError: with what to choose instead.
+      TacitError: one is not; the message says what to choose instead.
     """
     if backend not in ("numba", "torch"):
         raise TacitError(f"unknown backend {backend!r}: choose numba or torch")
@@ -37,16 +37,16 @@ def check_backend(backend: str, device: str) -> None:
 
 
 def make_passes(tree: Tree, backend: str = "numba", device: str = "cpu", bits: int | None = None) -> AnyTreePasses:
-    """Returns the passes over `tree` that suit its layout: in float64, but float32 over hands of hold'em.
+    """Returns the passes over `tree` for its layout: in float64, or in float32 for hold'em.
 
     Args:
       tree: any tree.
       backend: `numba` (CPU) or `torch`.
       device: where torch computes: `cpu`, `cuda`, ...
-      bits: of regrets and averages in hold'em on the CPU: 32 unless it is 16.
+      bits: the width of regrets and averages in hold'em on the CPU, 32 (the default) or 16.
 
     Raises:
-      TacitError: the backend or device is not there, or does not fit the tree.
+      TacitError: the backend or device is not available, or does not fit the tree.
     """
     check_backend(backend, device)
     if bits is not None and (tree.layout != "hands" or backend != "numba"):
@@ -57,7 +57,7 @@ def make_passes(tree: Tree, backend: str = "numba", device: str = "cpu", bits: i
 
 
 def _row_passes(tree: Any, backend: str, device: str, _bits: int) -> AnyTreePasses:
-    """Returns passes over a public tree: in lanes where it allows that, else row by row."""
+    """Returns passes over a public tree: in lanes if its shape allows that, else row by row."""
     if backend == "torch":
         from tacit.kernels.torch_rows import TorchPasses
 

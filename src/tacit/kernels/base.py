@@ -1,9 +1,9 @@
-"""The passes that every algorithm is made of, whatever computes them.
+"""The interface of the passes that every algorithm is built from.
 
-A *pass* sweeps once over a tree, or over a batch of them: reaches flow down, values flow up, regrets and averages are
-updated where they lie. Solvers, search, best responses and exploitability are written once above this interface; each
-layout (rows, lanes, hands, groups of games) implements it on its devices. Arrays belong to the implementation; those over
-one tree can be converted (`TreePasses`).
+A *pass* sweeps once over a tree or a batch of trees: reaches flow down, values flow up, regrets and averages are updated in
+place. Solvers, search, best responses and exploitability are written once on top of this interface; each layout (rows, lanes,
+hands, groups of games) implements it on its devices. The array layout belongs to the implementation; passes over one tree can
+convert their arrays (`TreePasses`).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Array = TypeVar("Array")
 Numbers = tuple[Any, Any, Any, Any]
 
 FOLLOW, MATCH, RESPOND = 0, 1, 2
-"""What a pass upwards does at a player's decisions: follow the strategy, match regrets, or respond."""
+"""What an upward pass does at a player's decisions: follow the strategy, match regrets, or respond."""
 
 
 class LeafValues(NamedTuple):
-    """What the `L` leaves of a tree are worth to both players.
+    """The values of a tree's `L` leaves for both players.
 
     Attributes:
-      values: `[2 * H, L]` of player 0's private states, then of player 1's.
-      counterfactual: True for counterfactual values in the tree's units; False for infostate values, which a pass
-        multiplies by how likely chance and the opponent make the private state.
+      values: `[2 * H, L]` for player 0's private states, then for player 1's.
+      counterfactual: True for counterfactual values in the tree's units. False for infostate values, which a pass multiplies
+        by the private state's probability under chance and the opponent.
     """
 
     values: Tensor
@@ -45,8 +45,8 @@ class LeafEvaluator(Protocol):
     """Anything that values the public belief states at leaves, many at once.
 
     Attributes:
-      counterfactual: What it gives. False: infostate values, expected returns given one's private state. True: those times
-        how likely chance and an opponent with the given beliefs make the private state, in the game's units.
+      counterfactual: The kind of values. False: infostate values, the expected returns given one's private state. True: those
+        times the probability of the private state under chance and an opponent with the given beliefs, in the game's units.
     """
 
     counterfactual: bool
@@ -67,57 +67,57 @@ class LeafEvaluator(Protocol):
 
 @runtime_checkable
 class RememberingEvaluator(Protocol):
-    """An evaluator that keeps what follows from one player's beliefs while the other's change."""
+    """An evaluator that caches its work on one player's beliefs while the other player's change."""
 
     def evaluate_changed(self, states: Any, beliefs: Tensor, changed: Collection[int]) -> Tensor:
-        """Returns what `evaluate` would.
+        """Returns the same as `evaluate`.
 
         Args:
           states: see `evaluate`.
           beliefs: see `evaluate`.
-          changed: the players whose beliefs are new since the last call for these states; both in the first one.
+          changed: the players whose beliefs changed since the last call for these states; both in the first call.
         """
         ...
 
 
 @runtime_checkable
 class LeafOracle(Protocol):
-    """An evaluator that solves what follows a leaf, and so knows how it is played from there."""
+    """An evaluator that solves the game below a leaf, and so knows the strategies played there."""
 
     def evaluate_played(self, states: Any, beliefs: Tensor, played: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` infostate values when both come with beliefs `played` but go on as if with `beliefs`."""
+        """Returns `[2 * H, L]` infostate values when the true beliefs are `played` but both go on as solved for `beliefs`."""
         ...
 
 
 class LeafDecisions(Protocol):
-    """What the players do at the leaves of one search. They learn there with every iteration, as at the decisions above."""
+    """The players' decisions at the leaves of one search. They are updated in every iteration, like those in the tree."""
 
     def answer(self, player: int, beliefs: Tensor, weight: Tensor, clock: Clock) -> Tensor:
-        """Returns `[2 * H, L]` what the leaves are worth to a player under the present play, and finds its next play.
+        """Returns `[2 * H, L]` leaf values under the current strategies at the leaves, and computes the player's next one.
 
         Args:
-          player: who is updated. Only its half of what is returned means anything.
+          player: who is updated. Only this player's half of the result is meaningful.
           beliefs: see `LeafEvaluator.evaluate`.
-          weight: `[L]` what makes values against the opponent's beliefs counterfactual (`Passes.leaf_weight`): regrets of
-            different iterations add up in these units.
+          weight: `[L]` the factor that makes values against the opponent's beliefs counterfactual (`Passes.leaf_weight`), so
+            that regrets of different iterations add up in the same units.
           clock: the weights of this update.
         """
         ...
 
     def settle(self, player: int) -> None:
-        """Makes what a player's latest answer found its present play."""
+        """Makes the strategy that the player's latest `answer` computed the current one."""
         ...
 
 
 @runtime_checkable
 class DecidingEvaluator(Protocol):
-    """An evaluator that makes leaves decisions: search under CFR-D iterates them with its own.
+    """An evaluator whose leaves are decisions: search under CFR-D iterates them together with its own.
 
-    Whoever wants to know once what leaves are worth calls `evaluate`, which solves the decisions at the given beliefs.
+    To value leaves once, call `evaluate`, which solves the decisions at the given beliefs.
     """
 
     def begin(self, states: Any) -> LeafDecisions:
-        """Returns the decisions at the leaves of a search that begins, one a column of its beliefs.
+        """Returns the decisions at the leaves of a new search, one per column of its beliefs.
 
         Args:
           states: see `LeafEvaluator.evaluate`.
@@ -128,14 +128,15 @@ class DecidingEvaluator(Protocol):
 class Passes(ABC, Generic[Array]):
     """Passes over a tree or a batch of trees. Reaches are over a player's rows, strategies and regrets over entries.
 
-    After a pass upwards `root_cfv` has the counterfactual values of the player's root rows.
+    After an upward pass `root_cfv` has the counterfactual values of the player's root rows.
 
     Attributes:
       backend: `numba` or `torch`.
-      device: Where the arrays lie.
-      capturable: Whether an iteration can be captured as a CUDA graph: no pass reads anything from the host.
-      span: How many iterations `repeat` should run in one call, about ten milliseconds' worth; 0 where there is no `repeat`.
-      lean: Whether `repeat` needs neither strategies nor reaches, as it plays what regrets say; `played_values` is there, too.
+      device: Where the arrays are.
+      capturable: Whether an iteration can be captured as a CUDA graph, because no pass reads anything from the host.
+      span: How many iterations `repeat` should run in one call, about ten milliseconds' worth; 0 if there is no `repeat`.
+      lean: Whether `repeat` needs neither strategies nor reaches, because it derives them from regrets. If True,
+        `played_values` exists too.
     """
 
     backend: str
@@ -149,7 +150,7 @@ class Passes(ABC, Generic[Array]):
         """Returns entries of zeros."""
 
     def new_regrets(self) -> Array:
-        """Returns regrets before the first update; where play is fixed and read from regrets, they say what is played."""
+        """Returns the regrets before the first update. Where play is fixed and read from regrets, they encode that play."""
         return self.zeros()
 
     @abstractmethod
@@ -162,23 +163,23 @@ class Passes(ABC, Generic[Array]):
 
     @abstractmethod
     def new_reach(self, player: int) -> Array:
-        """Returns room for a player's reach, of which the root rows are set."""
+        """Returns an array for a player's reach in which only the root rows are set."""
 
     @abstractmethod
     def walk_down(self, player: int, strategy: Array, reach: Array, average: Array | None, clock: Clock | None) -> None:
-        """Fills a player's reach below the roots, and does what `reach` says if there is an average."""
+        """Fills a player's reach below the roots and updates `average`, if given, as described in `reach`."""
 
     @abstractmethod
     def walk_up(self, mode: int, player: int, faced: Array, leaves: LeafValues | None, numbers: Numbers, clock: Clock) -> None:
-        """Lets values flow up to the roots, and does what the mode says at the player's decisions.
+        """Computes values from the leaves up to the roots; `mode` says what happens at the player's decisions.
 
         Args:
           mode: `FOLLOW`, `MATCH` or `RESPOND`.
-          player: whose values flow.
+          player: whose values are computed.
           faced: the opponent's reach.
-          leaves: what leaves are worth; without it nothing.
+          leaves: the leaf values; None means zero.
           numbers: the player's own reach, and entries: the strategy, regrets (when responding: the bonus, see `best_response`)
-            and averages. What a mode does not need is None.
+            and averages. Those that a mode does not need are None.
           clock: the weights of an update.
         """
 
@@ -187,14 +188,14 @@ class Passes(ABC, Generic[Array]):
     ) -> Array:
         """Returns the player's own probability of reaching each of its rows, in `out` (an earlier reach) if given.
 
-        The player's part of an `average`, if there is one, moves towards reach times strategy by `clock.share`.
+        If `average` is given, the player's part of it moves towards reach times strategy by `clock.share`.
         """
         reach = self.new_reach(player) if out is None else out
         self.walk_down(player, strategy, reach, average, clock)
         return reach
 
     def values(self, player: int, strategy: Array, faced: Array, leaves: LeafValues | None = None) -> Array:
-        """Returns the root's counterfactual values when `strategy` is played against a reach of the opponent."""
+        """Returns the root's counterfactual values when `strategy` is played against the opponent's reach `faced`."""
         self.walk_up(FOLLOW, player, faced, leaves, (None, strategy, None, None), self.any_clock)
         return self.root_cfv(player)
 
@@ -210,11 +211,11 @@ class Passes(ABC, Generic[Array]):
 
         Args:
           player: who responds.
-          faced: the opponent's reach that is responded to.
-          bonus: entries, added to the actions' values where these are compared, but not to what the chosen one is worth:
-            the response is then the best among those that choose so. A bonus beyond all payoffs forces an action.
-          leaves: what leaves are worth.
-          out: entries of which the player's are overwritten by the response; without it the opponent's are zero.
+          faced: the opponent's reach.
+          bonus: entries, added to the actions' values when these are compared but not to the value of the chosen action: the
+            response is then the best one among those that choose this way. A bonus larger than all payoffs forces an action.
+          leaves: the leaf values.
+          out: entries; the response overwrites the player's. If None, the opponent's are zero.
         """
         response = self.zeros() if out is None else out
         self.walk_up(RESPOND, player, faced, leaves, (None, response, bonus, None), self.any_clock)
@@ -232,8 +233,8 @@ class Passes(ABC, Generic[Array]):
     ) -> None:
         """Updates one player's regrets, average and strategy in place.
 
-        The new regret is `max(old * discount + instant, floor)`; the next strategy is proportional to its positive part, after
-        `prediction` times the instant regret is added once more. The strategy that is replaced joins the average.
+        The new regret is `max(old * discount + instant, floor)`. The next strategy is proportional to the positive part of that
+        regret plus `prediction` times the instant regret. The replaced strategy is added to the average.
 
         Args:
           player: whose regrets, average and strategy change.
@@ -242,7 +243,7 @@ class Passes(ABC, Generic[Array]):
           average: sum of weight times own reach times strategy.
           reaches: each player's reach under the current strategies.
           clock: the weights of this update (`RegretStep`).
-          leaves: what leaves are worth.
+          leaves: the leaf values.
         """
         self.walk_up(MATCH, player, reaches[1 - player], leaves, (reaches[player], strategy, regret, average), clock)
 
@@ -252,7 +253,7 @@ class Passes(ABC, Generic[Array]):
         """Runs whole iterations of regret matching in one call: for both players `update_regrets`, then `reach`.
 
         Args:
-          strategy: both players' current strategies; None where passes are lean.
+          strategy: both players' current strategies; None if the passes are lean.
           regret: cumulative regrets.
           average: sum of weight times own reach times strategy.
           reaches: each player's reach under the current strategies, or None.
@@ -266,22 +267,22 @@ class Passes(ABC, Generic[Array]):
 
         Args:
           player: whose values.
-          weights: entries, not normalised: what both play.
-          respond: whether the player responds to the other as well as possible instead.
+          weights: entries, not normalised: both players' strategies.
+          respond: whether the player plays a best response to the opponent instead.
         """
         raise NotImplementedError
 
     @cached_property
     def any_clock(self) -> Clock:
-        """A clock for passes that need no weights."""
+        """A clock for passes that use no weights."""
         return OneStep().clock(self.device if self.capturable else "cpu")
 
     @abstractmethod
     def root_cfv(self, player: int) -> Array:
-        """Returns the counterfactual values of the player's root rows in the latest upward pass, which was the player's."""
+        """Returns the counterfactual values of the player's root rows; the latest upward pass must be the player's."""
 
     def row_cfv(self, player: int) -> Array:
-        """Returns the counterfactual values of all of the player's rows in the latest upward pass, which was the player's."""
+        """Returns the counterfactual values of all of the player's rows; the latest upward pass must be the player's."""
         raise NotImplementedError
 
     @abstractmethod
@@ -294,11 +295,11 @@ class Passes(ABC, Generic[Array]):
 
     @property
     def leaf_states(self) -> Any:
-        """The public states at the leaves, as the evaluators of this tree know them; None where nothing was cut."""
+        """The public states at the leaves, in the form that this tree's evaluators take; None if nothing was cut."""
         return None
 
     def new_beliefs(self) -> Tensor:
-        """Returns room for `leaf_beliefs`, `[2 * H, L]`."""
+        """Returns an array for `leaf_beliefs`, `[2 * H, L]`."""
         raise NotImplementedError
 
     def leaf_beliefs(self, player: int, reach: Array, beliefs: Tensor) -> None:
@@ -306,19 +307,19 @@ class Passes(ABC, Generic[Array]):
         raise NotImplementedError
 
     def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
-        """Returns `[H, L]` how likely chance and the opponent make each of the player's private states at the leaves."""
+        """Returns `[H, L]` the probability of each of the player's private states at leaves under chance and the opponent."""
         raise NotImplementedError
 
     def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
-        """Returns `[L]` what turns values against an opponent's beliefs into counterfactual ones.
+        """Returns `[L]` the factor that turns values against an opponent's beliefs into counterfactual values.
 
-        It is the opponent's reach of the leaf, times the chance of coming there where states do not tell it (classes do not).
+        It is the opponent's reach of the leaf, times chance's reach if the states do not contain it (classes do not).
         """
         raise NotImplementedError
 
     @property
     def knows_leaves(self) -> bool:
-        """Whether everyone's private state is known at all leaves, so that nothing that is played changes their values."""
+        """Whether all private states are known at every leaf, so that leaf values do not depend on strategies."""
         return False
 
     def mix(self, rows: Array, other: Array, weight: Any) -> Array:
@@ -328,23 +329,23 @@ class Passes(ABC, Generic[Array]):
         return mixed
 
     def move(self, rows: Array, other: Array, weight: Any) -> None:
-        """Does the same as `mix`, where `rows` lie."""
+        """Does the same as `mix`, in place in `rows`."""
         rows += weight * (other - rows)  # type: ignore[operator]
 
     def over_infostates(self, numbers: Array) -> Array:
-        """Returns for every entry the sum of the entries of its infostate."""
+        """Returns for every entry the sum over the entries of its infostate."""
         raise NotImplementedError
 
     def mean_over_private_states(self, numbers: Array) -> Array:
-        """Returns for every entry the mean over the private states that choose at the same public state."""
+        """Returns for every entry the mean over all private states that decide at its public state."""
         raise NotImplementedError
 
     def add_roots(self, player: int, total: Array, weight: Any) -> None:
-        """Adds a weight times `root_cfv` to a sum, where it lies."""
+        """Adds a weight times `root_cfv` to `total`, in place."""
         total += weight * self.root_cfv(player)
 
     def take_samples(self, sample_iteration: Array, clock: Clock, source: Array, target: Array) -> None:
-        """Copies the entries of the games that sample this iteration; here there is one game."""
+        """Copies `source` to `target` in the games whose sample iteration is the current one; here there is one game."""
         if sample_iteration == clock.iteration:
             target[...] = source  # type: ignore[index]
 
@@ -354,10 +355,10 @@ class Passes(ABC, Generic[Array]):
 
 
 class TreePasses(Passes[Array]):
-    """Passes over one tree, whose arrays can be converted.
+    """Passes over one tree, which can convert their arrays.
 
     Attributes:
-      tree: What is swept over.
+      tree: The tree.
     """
 
     tree: Tree
@@ -367,7 +368,7 @@ class TreePasses(Passes[Array]):
         """Returns `[E]` values in this implementation's layout."""
 
     def weights(self, values: Floats) -> Array:
-        """Returns the same for `played_values`, which takes numbers of any type: nothing is converted that need not be."""
+        """Returns `[E]` values laid out for `played_values`, which takes any dtype, so that nothing is converted needlessly."""
         return self.entries(values)
 
     @abstractmethod
@@ -380,26 +381,26 @@ class TreePasses(Passes[Array]):
 
     @abstractmethod
     def node_values(self, player: int, node: int) -> Floats:
-        """Returns `[H]` the values of the player's private states at a node in the latest upward pass."""
+        """Returns `[H]` the values of the player's private states at a node from the latest upward pass."""
 
     def values_by_node(self, player: int) -> Callable[[int], Floats]:
-        """Returns `node_values` of a player as a function of the node, for many nodes; it holds until the next pass."""
+        """Returns `node_values` of a player as a function of the node, for many nodes; it is valid until the next pass."""
         return partial(self.node_values, player)
 
     @abstractmethod
     def node_likelihood(self, player: int, node: int, opponent_reach: Array) -> Floats:
-        """Returns `[H]` how likely chance and the opponent make each of the player's private states at a node."""
+        """Returns `[H]` the probability of each of the player's private states at a node under chance and the opponent."""
 
     def roots(self, values: Floats) -> Any:
-        """Returns `[H]` values of the tree's root rows, one root's after the other's, laid out like `root_cfv`."""
+        """Returns `[H]` values of the tree's root rows, root by root, laid out like `root_cfv`."""
         return np.asarray(values)
 
     def exact(self) -> TreePasses[Any]:
-        """Returns passes over the same tree in float64: for figures that are told to more digits than searches need."""
+        """Returns passes over the same tree in float64, for results reported to more digits than searches need."""
         return self
 
     def keeping(self) -> TreePasses[Any]:
-        """Returns passes over the same tree in float64 that know the values of all nodes after a pass (`node_values`)."""
+        """Returns passes over the same tree in float64 that keep the values of all nodes after a pass (`node_values`)."""
         return self.exact()
 
     def zeros(self) -> Array:
@@ -425,11 +426,11 @@ def _on_host(array: Any) -> Any:
 
 
 _ENTRIES_AT_ONCE = 2_000_000
-"""Updates of entries that take about ten milliseconds."""
+"""How many updates of entries take about ten milliseconds."""
 
 
 def span_of(num_entries: int) -> int:
-    """Returns how many iterations over so many entries take about ten milliseconds, at least one."""
+    """Returns how many iterations over `num_entries` entries take about ten milliseconds, at least one."""
     return max(1, _ENTRIES_AT_ONCE // max(1, num_entries))
 
 

@@ -1,7 +1,7 @@
-"""Passes over a tree of hold'em on one board, as those over a batch of one game (`street_passes.py`), on any device.
+"""Passes over a hold'em tree on one board, treated as a batch of one game (`street_passes.py`), on any device.
 
-A search that ends with its betting round has one board: nothing of a `HandTree` but the order of its lanes differs from the
-planes of a street. So whoever solves, values or shows a tree need not know which passes it has.
+A search that ends with its betting round has one board. Only the order of its lanes then distinguishes a `HandTree` from the
+planes of a street, so code that solves, evaluates or shows a tree need not know which passes it has.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tacit.tree.hand_tree import LEAF, START, HandTree
 
 
 class BoardPasses(StreetPasses, TreePasses[Tensor]):
-    """Passes over a tree of one board, in float32; values are the tree's.
+    """Passes over a tree of one board, in float32; values are in the tree's units.
 
     Args:
-      tree: a tree whose boards are one: it ends with the betting round, or with the hand on the river.
-      boards: the same board, with what is known of it, where the passes compute.
-      stack: the chips of either player at the start of the hand.
+      tree: a tree with one board: it ends with the betting round, or with the hand on the river.
+      boards: the tensors of that board, on the device where the passes compute.
+      stack: each player's chips at the start of the hand.
     """
 
     def __init__(self, tree: HandTree, boards: BoardTensors, stack: int) -> None:
@@ -79,7 +79,7 @@ class BoardPasses(StreetPasses, TreePasses[Tensor]):
 
 
 def _street(tree: HandTree, pairs: float) -> BettingStreet:
-    """Returns the betting of a tree's only board, amounts in chips."""
+    """Returns the betting on a tree's only board, with amounts in chips."""
     leaves = np.flatnonzero(tree.kind == LEAF).tolist()
     return BettingStreet(
         kind=tree.kind.tolist(),

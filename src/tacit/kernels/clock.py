@@ -1,4 +1,4 @@
-"""The iteration that an algorithm is in, and its weights: on the host, and on a device for captured graphs."""
+"""The current iteration of an algorithm and its weights: on the host, and on a device for captured graphs."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ class Schedule(Protocol):
         ...
 
     def share(self, t: int) -> float:
-        """Returns the weight, in the mean of all strategies so far, of the one that iteration t arrives at; 1 for t = 0."""
+        """Returns the weight of the strategy that iteration t produces in the mean of all strategies so far; 1 for t = 0."""
         ...
 
     def optimism(self, t: int) -> float:
-        """Returns how far responses in iteration t lean from the opponent's mean to its latest strategy."""
+        """Returns how far responses in iteration t lean from the opponent's mean strategy towards its latest one."""
         ...
 
 
 class Clock:
-    """Counts iterations from 1 and knows the weights of the present one.
+    """Counts iterations from 1 and holds the weights of the current one.
 
-    On a device the weights are tensors that are read anew whenever a captured graph is replayed.
+    On a device the weights are tensors, which every replay of a captured graph reads again.
 
     Attributes:
-      iteration: The present iteration; 0 before the first.
-      step: The weights of a regret update in it, on the host.
+      iteration: The current iteration; 0 before the first.
+      step: The weights of its regret update, on the host.
       table: On a device `[T, 5]` float32, the `RegretStep` of each iteration; None on the host.
       shares: On a device `[T + 1]` float32, the share of iterations 0 to T; None on the host.
-      counter: On a device `[1]` int64, the present iteration; None on the host.
+      counter: On a device `[1]` int64, the current iteration; None on the host.
     """
 
     def __init__(self, schedule: Schedule, device: str = "cpu") -> None:
         """Starts before the first iteration.
 
         Args:
-          schedule: the weights.
-          device: where passes read them; the host keeps no tables.
+          schedule: the weights of all iterations.
+          device: where passes read them; the host needs no tables.
         """
         self._schedule, self.iteration, self.step, self._horizon = schedule, 0, RegretStep(), 0
         self._average_weight: Any = None
@@ -74,11 +74,11 @@ class Clock:
 
     @property
     def predicts(self) -> bool:
-        """Whether strategies follow predicted regrets, so that the regrets alone do not tell them."""
+        """Whether strategies follow predicted regrets, so that they cannot be derived from the regrets alone."""
         return bool(self._schedule.step(1).prediction)
 
     def tick(self) -> None:
-        """Goes on to the next iteration."""
+        """Moves to the next iteration."""
         self.iteration += 1
         if self.counter is None:
             self.step = self._schedule.step(self.iteration)
@@ -88,7 +88,7 @@ class Clock:
             self._average_weight = self.table[self.counter - 1, -1]
 
     def reserve(self, iterations: int) -> bool:
-        """Makes room in a device's tables for so many iterations; returns whether they moved, so that graphs are outdated."""
+        """Returns whether the device's tables had to grow for this many iterations; captured graphs are then outdated."""
         if self.counter is None or iterations <= self._horizon:
             return False
         import torch
@@ -102,11 +102,11 @@ class Clock:
         )
         self.table, self.shares, self._optimism = (
             torch.tensor(part, dtype=torch.float32, device=self.counter.device) for part in numbers
-        )  # kernels that read another type do not compile
+        )  # kernels only compile for this dtype
         return True
 
     def go_to(self, iteration: int) -> None:
-        """Makes an iteration the present one."""
+        """Makes `iteration` the current one."""
         self.iteration = iteration
         if self.counter is None:
             self.step = self._schedule.step(max(1, iteration))
@@ -114,32 +114,32 @@ class Clock:
             self.counter.fill_(iteration)
 
     def weights(self) -> RegretStep:
-        """Returns the weights of the present regret update; on a device as tensors."""
+        """Returns the weights of the current regret update; on a device as tensors."""
         return self.step if self.counter is None else RegretStep(*self.table[self.counter - 1][0])
 
     @property
     def average_weight(self) -> Any:
-        """The weight of the present strategies in the average."""
+        """The weight of the current strategies in the average."""
         return self.step.average_weight if self.counter is None else self._average_weight
 
     def share(self, back: int = 0) -> Any:
-        """Returns the share of the present iteration, or of the one `back` iterations ago (see `Schedule`)."""
+        """Returns the share of the current iteration, or of the one `back` iterations ago (see `Schedule`)."""
         if self.counter is None:
             return self._schedule.share(self.iteration - back)
         return self.shares[self.counter - back]
 
     @property
     def optimism(self) -> Any:
-        """How far responses lean to the opponent's latest strategy."""
+        """How far responses lean towards the opponent's latest strategy."""
         return self._schedule.optimism(self.iteration) if self.counter is None else self._optimism[self.counter]
 
 
 class OneStep(NamedTuple):
-    """A schedule of a single iteration: for one pass with given weights.
+    """A schedule of a single iteration, for one pass with given weights.
 
     Attributes:
-      weights: Of the regret update.
-      mean_share: Of the strategy in the mean.
+      weights: The weights of the regret update.
+      mean_share: The strategy's share in the mean.
     """
 
     weights: RegretStep = RegretStep()
@@ -158,7 +158,7 @@ class OneStep(NamedTuple):
         return 0.0
 
     def clock(self, device: str = "cpu") -> Clock:
-        """Returns a clock in that iteration."""
+        """Returns a clock in the only iteration."""
         clock = Clock(self, device)
         clock.tick()
         return clock

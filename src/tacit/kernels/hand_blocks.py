@@ -1,10 +1,11 @@
-"""What a pass does on one board of hold'em: reaches come in from the board before, values go back to it.
+"""One board's part of a pass over hold'em: reaches come in from the previous board, values go back to it.
 
-Boards are walked over in two ways. With all reaches at hand, level by level (`numba_hands.py`); or one card after the other, so
-that only what lies on the way from the first board is kept (`hand_streams.py`). Numbers of a board lie together: its rows of a
-player one after the other from some place on, and likewise the values of its nodes, each a vector over the player's hands.
+Passes visit boards in two ways: level by level with all reaches stored (`numba_hands.py`), or card by card, keeping only the
+boards on the path from the first one (`hand_streams.py`). The numbers of a board are contiguous: a player's rows one after the
+other, and likewise the values of its nodes, each a vector over the player's hands. A board's *beginnings* are the nodes where
+its betting starts.
 
-A strategy is given by weights: what is played is their positive part, in proportion, and all actions alike where nothing is
+A strategy is given by weights: actions are played in proportion to the weights' positive part, and uniformly where none is
 positive. Regrets are such weights, and so are averages and strategies themselves.
 """
 
@@ -33,29 +34,29 @@ from tacit.tree.hand_tree import DEALS, DECIDES
 
 MOST_ACTIONS = 64
 LARGEST = 32_767
-"""Of integers of 16 bits."""
+"""The largest integer of 16 bits."""
 ALL = np.int64(0), np.int64(1)
-"""All beginnings of a board. (Literals would have numba compile for them alone.)"""
+"""All beginnings of a board. (numba would compile a version of its own for literals.)"""
 LINE = 16
-"""Numbers that are fetched from memory at once."""
+"""How many numbers memory delivers at once, a cache line."""
 TWO, THREE = width(2), width(3)
-"""Numbers of actions that have code of their own."""
+"""Numbers of actions with specialised code."""
 ROW = width(8)
-"""Hands that are computed at once. Rows are filled up to a multiple of them, with zeros."""
+"""How many hands are computed at once. Rows are padded with zeros to a multiple of it."""
 
-# The kernels make no arrays in their loops, and what they call makes none at all: references need not be counted there.
+# The kernels allocate no arrays in their loops, and the functions they call allocate none at all: no reference counting needed.
 _inlined = compiled(_nrt=False, inline="always")
 
 
 @_inlined
 def strides(size):  # type: ignore[no-untyped-def]
-    """Returns how much room rows of so many hands take."""
+    """Returns the padded length of a row of `size` hands."""
     return (size + len(ROW) - 1) // len(ROW) * len(ROW)
 
 
 @_inlined
 def clear(numbers, start, end):  # type: ignore[no-untyped-def]
-    """Sets some numbers to 0; numba takes a second to compile the same with a slice."""
+    """Sets some numbers to 0; with a slice this would take numba a second to compile."""
     for place in range(start, end):
         numbers[place] = 0
 
@@ -88,10 +89,10 @@ def _even(actions, one):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _share(weight, total, divisor, even):  # type: ignore[no-untyped-def]
-    """Returns what a weight means: its share of the total, or `even` where there is nothing positive.
+    """Returns the probability of an action: its share of the total, or `even` where no weight is positive.
 
-    What has all of the total is played always, exactly: values that must be equal stay equal, and regrets 0. So it is divided
-    by `divisor` (the total, or 1) and not multiplied with its inverse.
+    An action with all of the total gets exactly 1, so that values that must be equal stay equal and their regrets 0. That is
+    why the weight is divided by `divisor` (the total, or 1) and not multiplied by its inverse.
     """
     zero = weight - weight
     return where_greater(total, zero, larger(weight, zero) / divisor, even)
@@ -99,7 +100,7 @@ def _share(weight, total, divisor, even):  # type: ignore[no-untyped-def]
 
 @inner(error_model="numpy")
 def _play(actions, stride, at, source, below, weights, reach, average, step):  # type: ignore[no-untyped-def]
-    """Fills the rows below a decision of the player's."""
+    """Fills the reach rows below one of the player's decisions."""
     share, one = step
     take, unit, zero, even = splat(share, ROW), splat(one, ROW), splat(one - one, ROW), _even(actions, one)
     for h in range(0, stride, len(ROW)):
@@ -117,17 +118,17 @@ def _play(actions, stride, at, source, below, weights, reach, average, step):  #
 
 @inner(error_model="numpy")
 def enter(block, player, places, tree, root_reach, weights, reach, average, step):  # type: ignore[no-untyped-def]
-    """Fills a player's rows of a board.
+    """Fills a player's reach rows on a board.
 
     Args:
       block: the board.
       player: whose rows.
-      places: where its rows start, and those of the board before.
+      places: where its rows start, and where those of the previous board start.
       tree: tables (`hand_layout.tables_of`).
       root_reach: the rows of first boards, one after the other.
-      weights: what is played.
-      reach: the rows.
-      average: becomes `(1 - share) * average + share` times the reach of each action; None leaves it alone.
+      weights: the strategy, as weights.
+      reach: the rows to fill.
+      average: becomes `(1 - share) * average + share` times the reach of each action; None for no update.
       step: the share, and 1 in the type of the numbers.
     """
     here, before = places
@@ -171,11 +172,11 @@ def terminals(block, player, places, tree, faced, values, room):  # type: ignore
     Args:
       block: the board.
       player: whose values.
-      places: where the opponent's rows start, and the values.
+      places: where the opponent's rows start, and where the values start.
       tree: tables.
       faced: the opponent's rows.
-      values: what is filled.
-      room: for vectors.
+      values: the values to fill.
+      room: scratch for vectors.
     """
     reach_at, value_at = places
     (_, node_start, _), _, (end_start, num_folds, end_node, amount), _, rows, lanes = tree
@@ -193,7 +194,7 @@ def terminals(block, player, places, tree, faced, values, room):  # type: ignore
         first, last = (end_start[block], folds_end) if folds else (folds_end, end_start[block + 1])
         for start in range(first, last, LANES):
             for t in range(LANES):
-                node = end_node[min(start + t, last - 1)]  # vectors are filled up with the last one
+                node = end_node[min(start + t, last - 1)]  # the last node pads the vectors
                 offsets[t] = reach_at + (node_row[node] - first_row[block]) * wide
                 chips[0, t] = -amount[node] if folds and player == 1 else amount[node]
             turn(faced, offsets, 1, reaches.reshape(-1), dense, LANES, met)
@@ -213,7 +214,7 @@ def terminals(block, player, places, tree, faced, values, room):  # type: ignore
 
 @_inlined
 def _respond(size, stride, actions, at, entry, children, values, response, bonus):  # type: ignore[no-untyped-def]
-    """Fills a node's values and the response where its player takes the best of the children for each hand."""
+    """Fills a node's values and the response when its player takes the best child for each hand."""
     for h in range(size):
         best, chosen = values[children[0] + h], 0
         if len(bonus):
@@ -232,7 +233,7 @@ def _respond(size, stride, actions, at, entry, children, values, response, bonus
 
 @_inlined
 def _best(stride, actions, at, children, values, one):  # type: ignore[no-untyped-def]
-    """Fills a node's values where its player takes the best of the children, and nobody asks which it is."""
+    """Fills a node's values when its player takes the best child, without recording which one."""
     for h in range(0, stride, len(ROW)):
         best = load_at(values, children[0] + h, one, ROW)
         for a in range(1, actions):
@@ -242,7 +243,7 @@ def _best(stride, actions, at, children, values, one):  # type: ignore[no-untype
 
 @_inlined
 def _follow(stride, actions, at, entry, children, values, weights, one):  # type: ignore[no-untyped-def]
-    """Fills a node's values where its player follows a strategy."""
+    """Fills a node's values when its player follows a strategy."""
     zero, unit, even = splat(one - one, ROW), splat(one, ROW), _even(actions, one)
     for h in range(0, stride, len(ROW)):
         total = _total(weights, entry + h, stride, actions, one)
@@ -257,13 +258,13 @@ def _follow(stride, actions, at, entry, children, values, weights, one):  # type
 def _match(actions, stride, at, entry, children, rows, values, strategy, regret, average, reach, step):  # type: ignore[no-untyped-def]
     """Fills a node's values, and updates regrets, average and strategy there.
 
-    Without a strategy (None) what was played is what the regrets say.
+    If `strategy` is None, the strategy follows from the regrets.
     """
     positive, negative, floor, prediction, weight, one = step
     zero, unit, even = splat(one - one, ROW), splat(one, ROW), _even(actions, one)
     keep_positive, keep_negative, lowest = splat(positive, ROW), splat(negative, ROW), splat(floor, ROW)
     ahead, share = splat(prediction, ROW), splat(weight, ROW)
-    if strategy is None:  # noqa: SIM108 (numba makes no code for the other case)
+    if strategy is None:  # noqa: SIM108 (numba prunes the other branch)
         weights = regret
     else:
         weights = strategy
@@ -296,7 +297,7 @@ def _match(actions, stride, at, entry, children, rows, values, strategy, regret,
 
 @inner(error_model="numpy")
 def _pack(numbers, scales, node, entry, spare, size, top, one):  # type: ignore[no-untyped-def]
-    """Writes a decision's numbers as integers of 16 bits with a scale of their own."""
+    """Writes a decision's numbers as 16-bit integers with a scale of the decision's own."""
     most = spare.dtype.type(LARGEST)
     scales[node] = top / most
     factor = splat(most / top if top > 0 else one - one, ROW)
@@ -306,7 +307,7 @@ def _pack(numbers, scales, node, entry, spare, size, top, one):  # type: ignore[
 
 @inner(error_model="numpy")
 def _match_packed(actions, stride, at, node, entry, children, rows, values, regret, average, scales, spare, reach, step):  # type: ignore[no-untyped-def]
-    """Does the same as `_match` without a strategy, where regrets and averages are integers times a scale for each decision."""
+    """Does the same as `_match` without a strategy, for regrets and averages stored as integers with a scale per decision."""
     positive, negative, floor, _, weight, one = step
     zero, unit, even = splat(one - one, ROW), splat(one, ROW), _even(actions, one)
     keep_positive, keep_negative, lowest = splat(positive, ROW), splat(negative, ROW), splat(floor, ROW)
@@ -335,9 +336,9 @@ def _match_packed(actions, stride, at, node, entry, children, rows, values, regr
 
 @inner()
 def _hold(mode, size, stride, actions, at, entry, children, values, shares, start, played):  # type: ignore[no-untyped-def]
-    """Puts fixed play back after a decision, and the value of following it where the others responded.
+    """Restores the play of hands whose play is fixed, and the value of following it where the other hands responded.
 
-    Where regrets were matched, values are those of what was played, which was fixed before.
+    Where regrets were matched, values already are those of the fixed play.
     """
     for h in range(size):
         if shares[start + h] >= 0:
@@ -353,22 +354,22 @@ def _hold(mode, size, stride, actions, at, entry, children, values, shares, star
 
 @inner(error_model="numpy")
 def leave(block, mode, player, places, tree, values, reach, weights, strategy, regret, average, scales, spare, step):  # type: ignore[no-untyped-def]
-    """Lets the values of a board's ends and of what follows it flow up to its beginnings.
+    """Computes a board's values from its terminal nodes and deals up to its beginnings.
 
     Args:
       block: the board.
       mode: what happens at the player's decisions.
-      player: whose values flow.
-      places: where the player's rows start, and the values.
+      player: whose values are computed.
+      places: where the player's rows start, and where the values start.
       tree: tables.
-      values: those of terminal nodes and of deals are there.
+      values: already has the values of terminal nodes and of deals.
       reach: the player's rows.
-      weights: entries that are followed.
-      strategy: entries: the strategy, or the response; None if nobody asks for it.
-      regret: entries: regrets, or the bonus; None where nothing is matched, so that no code is made for it.
+      weights: entries: the strategy to follow.
+      strategy: entries: the strategy, or the response; None if it is not needed.
+      regret: entries: regrets, or the bonus; None if no regrets are matched, so that numba makes no code for that.
       average: entries, or None.
-      scales: for each node what integers in `regret` are times, and those in `average`; None where they are no integers.
-      spare: `[2, numbers of a decision]` room to make integers from, or None.
+      scales: each node's factor for the integers in `regret` and for those in `average`; None if these are not integers.
+      spare: `[2, numbers of a decision]` scratch for the numbers before they become integers, or None.
       step: the weights of an update (`RegretStep`), and 1; in the type of the numbers.
     """
     row_at, value_at = places
@@ -416,7 +417,7 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
         else:
             _follow(stride, actions, at, entry, below, values, weights, one)
         if held_start[node] >= 0 and actor[node] == player and mode != FOLLOW:
-            if strategy is None:  # noqa: SIM108 (numba makes no code for the other case)
+            if strategy is None:  # noqa: SIM108 (numba prunes the other branch)
                 played = regret
             else:
                 played = strategy
@@ -425,14 +426,14 @@ def leave(block, mode, player, places, tree, values, reach, weights, strategy, r
 
 @inner()
 def bring(start, end, numbers):  # type: ignore[no-untyped-def]
-    """Has entries brought near: decisions read them in an order that the machine does not foresee."""
+    """Prefetches entries: decisions read them in an order that the hardware does not predict."""
     for entry in range(start, end, LINE):
         prefetch(numbers, entry)
 
 
 @inner()
 def clear_deals(block, player, value_at, tree, values):  # type: ignore[no-untyped-def]
-    """Sets the values of nodes where a card comes to zero."""
+    """Clears the values of nodes where a card is dealt."""
     node_start, kind, lane_start = tree[0][1], tree[1][0], tree[5][player][0]
     stride = strides(lane_start[block + 1] - lane_start[block])
     for node in range(node_start[block], node_start[block + 1]):
@@ -443,7 +444,7 @@ def clear_deals(block, player, value_at, tree, values):  # type: ignore[no-untyp
 
 @inner()
 def _add(values, there, index, first, source, here, size, one):  # type: ignore[no-untyped-def]
-    """Adds a row to the places of another that indices name."""
+    """Adds a row to another one at the places given by `index`."""
     whole = size - size % len(ROW)
     for h in range(0, whole, len(ROW)):
         scatter_add_at(values, there, index, first + h, load_at(source, here + h, one, ROW))
@@ -458,12 +459,12 @@ def hand_up(block, player, begins, places, tree, source, values, one):  # type: 
     Args:
       block: the board.
       player: whose values.
-      begins: the first of its beginnings that are meant, and how many there are to the next (`ALL`).
-      places: where the values of its nodes start in `source`, and those of the board before in `values`. Less than 0: `source`
-        has values of beginnings alone, from `-1 - places[0]` on.
+      begins: the first beginning to add, and the step to the next (`ALL` adds all).
+      places: where the values of its nodes start in `source`, and those of the previous board in `values`. If the first is
+        negative, `source` has values of beginnings alone, from `-1 - places[0]` on.
       tree: tables.
       source: values of this board.
-      values: values of the board before.
+      values: values of the previous board.
       one: 1 in the type of the values.
     """
     first, target = places

@@ -1,4 +1,4 @@
-"""The passes that searches of hold'em take over a tree, by device and by what the tree is like."""
+"""The choice of passes for hold'em searches, by device and by tree."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tacit.kernels.numba_hands import HandPasses
 from tacit.tree.hand_tree import HandTree
 
 KEPT_BOARDS = 16
-"""Boards of which margins and features are kept, some 12 MB each."""
+"""How many boards' margins and features are cached, some 12 MB each."""
 
 
 class HandDevice:
-    """Makes passes over trees of hold'em, and keeps what is known of the latest boards.
+    """Makes passes over hold'em trees, and caches the tensors of the latest boards.
 
-    A tree of one board is searched by planes (`BoardPasses`). On the CPU a full board is not: in order of strength its
-    showdowns are sums and not products with a matrix, which is fifteen times as fast (docs/LOG.md).
+    A tree of one board is searched by planes (`BoardPasses`), except a full board on the CPU: with hands in order of strength
+    its showdowns are sums instead of matrix products, which is fifteen times as fast (docs/LOG.md).
 
     Args:
       device: `cpu` or `cuda`.
-      stack: the chips of either player at the start of a hand.
+      stack: each player's chips at the start of a hand.
 
     Raises:
-      TacitError: there is no such device.
+      TacitError: the device is not available.
     """
 
     def __init__(self, device: str, stack: int) -> None:
@@ -38,7 +38,7 @@ class HandDevice:
         self._boards: OrderedDict[tuple[int, ...], BoardTensors] = OrderedDict()
 
     def passes(self, tree: HandTree, keep: bool = False) -> AnyTreePasses:
-        """Returns passes over a tree; `keep` lets the values of all nodes be asked after one upwards (see `HandPasses`)."""
+        """Returns passes over a tree; `keep` makes all nodes' values available after an upward pass (see `HandPasses`)."""
         board, on_cpu = tree.blocks.board[0], self.device == "cpu"
         if len(tree.blocks.board) > 1 or (on_cpu and len(board) == FULL_BOARD):
             return HandPasses(tree, keep=keep) if on_cpu else make_passes(tree, "torch", self.device)

@@ -1,7 +1,7 @@
-"""Where the numbers of a tree of hold'em lie: each player has lanes for its own hands alone, board after board.
+"""The memory layout of a hold'em tree: each player has lanes for its own hands only, board after board.
 
-A strategy of the tree has a lane for every hand that either may hold, so that boards, hands and strategies have one order. Most
-ranges share few hands, and nothing needs to be stored or computed for a hand that its player never holds.
+The tree's strategies have a lane for every hand that either player may hold, so that boards, hands and strategies share one
+order. Most ranges share few hands, and nothing needs to be stored or computed for a hand that its player never holds.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class HandLanes:
     """One player's hands on the `K` boards of a tree; lanes of all boards one after the other.
 
     Attributes:
-      start: `[K + 1]` the first lane of each.
-      shared: `[lanes]` the lane of the tree, counted within the board.
-      cards: `[lanes, 2]`.
-      above: `[lanes]` the same hand's lane on the board before the last card, counted within it.
-      copy_start: `[K + 1]` where the maps of each begin in
-      copy_above: for every further card that leads to a board, `above` as it is after that card.
-      same: `[lanes]` the opponent's lane of the same hand, or as many as it has lanes if it never holds it.
-      weaker: `[lanes]` on full boards how many of the opponent's hands are weaker, and
-      beaten: `[lanes]` how many are not stronger.
+      start: `[K + 1]` the first lane of each board.
+      shared: `[lanes]` the tree's lane of the hand, counted within the board.
+      cards: `[lanes, 2]` the hand's cards.
+      above: `[lanes]` the same hand's lane on the previous board (without the last card), counted within that board.
+      copy_start: `[K + 1]` board k's maps are `copy_above[copy_start[k]:copy_start[k + 1]]`.
+      copy_above: For each further card that leads to a board, the map `above` for that card.
+      same: `[lanes]` the opponent's lane of the same hand, or its number of lanes if it never holds that hand.
+      weaker: `[lanes]` on full boards, how many of the opponent's hands are weaker.
+      beaten: `[lanes]` on full boards, how many of the opponent's hands are not stronger.
     """
 
     start: Offsets
@@ -47,26 +47,26 @@ class HandLanes:
 
     @cached_property
     def width(self) -> NDArray[np.int64]:
-        """`[K]` hands on each board."""
+        """`[K]` the number of hands on each board."""
         return np.diff(self.start)
 
     @cached_property
     def stride(self) -> NDArray[np.int64]:
-        """`[K]` the room that a row takes on each board."""
+        """`[K]` the padded length of a row on each board."""
         return -(-self.width // len(ROW)) * len(ROW)
 
 
 @dataclass(frozen=True, eq=False)
 class HandLayout:
-    """Lanes of both players, and where strategies have their numbers.
+    """The lanes of both players, and where the numbers of strategies are.
 
     Attributes:
-      tree: What is laid out.
-      lanes: Of each player.
+      tree: The tree.
+      lanes: Each player's lanes.
       node_entry: `[N]` where the numbers of a decision start: a row over the actor's lanes for each action.
-      block_entry: `[2 * K + 1]` where those of all decisions on each board start, player 0's and then player 1's.
-      first_row: For both players `[K + 1]` the first row of each board, and
-      num_begins: `[K]` how many rows it inherits from the board before.
+      block_entry: `[2 * K + 1]` where the numbers of each board's decisions start: player 0's, then player 1's, board by board.
+      first_row: For both players `[K + 1]` the first row of each board.
+      num_begins: `[K]` how many rows each board inherits from the previous one.
     """
 
     tree: HandTree
@@ -78,17 +78,17 @@ class HandLayout:
 
     @property
     def num_entries(self) -> int:
-        """Numbers of a strategy, with what fills up its rows."""
+        """How many numbers a strategy has, including the padding of its rows."""
         return int(self.block_entry[-1])
 
     def places(self, player: int, block: int) -> NDArray[np.int16]:
-        """Returns the tree's lanes, counted within a board, of the player's hands there."""
+        """Returns the tree's lanes, counted within a board, of the player's hands on it."""
         start = self.lanes[player].start
         return self.lanes[player].shared[start[block] : start[block + 1]]
 
     @cached_property
     def num_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For both players `[K]` rows of each board."""
+        """For both players `[K]` the number of rows on each board."""
         return np.diff(self.first_row[0]), np.diff(self.first_row[1])
 
 
@@ -111,15 +111,15 @@ def lay_out(tree: HandTree) -> HandLayout:
 
 
 def _lanes(tree: HandTree, own: NDArray[np.bool_], other: NDArray[np.bool_]) -> HandLanes:
-    """Returns the lanes of a player whose hands are `own` among those of the tree, `[lanes]`."""
+    """Returns a player's lanes; `own` and `other`, `[lanes]`, say which of the tree's hands it and its opponent may hold."""
     blocks = tree.blocks
     widths = np.diff(blocks.lane_start)
     block = np.repeat(np.arange(len(widths)), widths)
     begin = blocks.lane_start[:-1]
-    mine, theirs = (np.concatenate([[0], np.cumsum(part)]) for part in (own, other))  # lanes of each before one of the tree
+    mine, theirs = (np.concatenate([[0], np.cumsum(part)]) for part in (own, other))  # each one's lanes before a tree's lane
 
     def number(count: Array, lane: Array, of: Array) -> Array:
-        """Returns which of a player's lanes on boards `of` a lane of the tree is, counted within the board."""
+        """Returns a player's lane for a lane of the tree, counted within its board `of`."""
         return (count[lane] - count[begin[of]]).astype(np.int16)
 
     lane = np.flatnonzero(own)
@@ -127,7 +127,7 @@ def _lanes(tree: HandTree, own: NDArray[np.bool_], other: NDArray[np.bool_]) -> 
     before = blocks.parent[here]
     above = np.where(before >= 0, number(mine, begin[before] + blocks.above[lane], before), 0).astype(np.int16)
     local = np.arange(len(block)) - begin[block]
-    starts = np.where(blocks.tie == local, np.arange(len(block)), len(block))  # the first of each strength
+    starts = np.where(blocks.tie == local, np.arange(len(block)), len(block))  # the first lane of each strength
     stronger = np.append(np.minimum.accumulate(starts[::-1])[::-1], len(block))[1:]  # the first lane of the next strength
     held = other[lane]
     copies = []
@@ -139,7 +139,7 @@ def _lanes(tree: HandTree, own: NDArray[np.bool_], other: NDArray[np.bool_]) -> 
         start=mine[blocks.lane_start],
         shared=local[lane].astype(np.int16),
         cards=blocks.cards[lane],
-        above=np.append(above, np.zeros(len(ROW), np.int16)),  # whole rows are read
+        above=np.append(above, np.zeros(len(ROW), np.int16)),  # kernels read whole rows
         copy_start=np.concatenate([[0], np.cumsum([len(part) for part in copies])]),
         copy_above=np.concatenate([np.zeros(0, np.int16), *copies]),
         same=np.where(held, number(theirs, lane, here), (theirs[blocks.lane_start[1:]] - theirs[begin])[here]).astype(np.int16),
@@ -149,13 +149,13 @@ def _lanes(tree: HandTree, own: NDArray[np.bool_], other: NDArray[np.bool_]) -> 
 
 
 def tables_of(layout: HandLayout, dtype: type) -> tuple[Any, ...]:
-    """Returns what the kernels know of a tree.
+    """Returns the tables that the kernels read.
 
-    boards: the board before each, the first node of each, and where the root reaches of first boards start, for both players;
-    nodes: kind, actor, actions and children of each, where its entries start, and where those of boards do; what is fixed;
-    ends: where the terminal nodes of each board start, how many of them are folds, the nodes, and the amounts at stake;
-    begins: where the beginnings of each board start, their nodes, and the nodes where a card was dealt before;
-    rows: for both players the row of each node, the row above each row, the first row of each board, and rows it inherits;
+    boards: each board's previous board and first node, and for both players where the root reaches of first boards start;
+    nodes: each node's kind, actor, actions, children and first entry; where each board's entries start; and the fixed play;
+    ends: where each board's terminal nodes start, how many of them are folds, the nodes, and the amounts at stake;
+    begins: where each board's beginnings start, their nodes, and the nodes where the card was dealt;
+    rows: for both players each node's row, each row's parent, each board's first row, and how many rows it inherits;
     lanes: for both players (`HandLanes`).
     """
     tree, lanes = layout.tree, layout.lanes
@@ -191,9 +191,9 @@ def tables_of(layout: HandLayout, dtype: type) -> tuple[Any, ...]:
 
 
 def _held_shares(layout: HandLayout, dtype: type) -> tuple[Array, Array]:
-    """Returns `[N]` where the fixed shares of each node start, -1 where it has none, and these shares.
+    """Returns `[N]` where each node's fixed shares start (-1 if it has none), and the shares.
 
-    The shares of a node lie like its entries; those of hands that decide for themselves are -1.
+    A node's shares are laid out like its entries; those of hands that are not fixed are -1.
     """
     tree = layout.tree
     number = np.searchsorted(tree.entry_offset, tree.held.entry, side="right") - 1

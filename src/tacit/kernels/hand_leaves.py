@@ -1,4 +1,4 @@
-"""The leaves of a tree of hold'em: where a depth limit cut it, and where both are all-in before the last card."""
+"""The leaves of a hold'em tree: where a depth limit cut it, and where both players are all-in before the last card."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tacit.tree.base import Floats
 from tacit.tree.hand_tree import LEAF, RUNS_OUT, Blocks, HandTree
 
 NO_REACH = 1e-20
-"""A total reach that counts as none: anything may be held then."""
+"""A total reach up to this counts as zero; beliefs are then uniform."""
 FEWEST_ROWS = 4
-"""Rows of a matrix that are multiplied together."""
+"""How many rows of a matrix are multiplied together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,23 +33,23 @@ class HandStates:
     """The public states of `L` leaves; private states are all 1,326 hands.
 
     Attributes:
-      board: The cards that lie at each.
-      betting: Where it stands at each: the next street waits for its cards.
+      board: The board at each leaf.
+      betting: The state of the betting at each leaf; the next street's cards are still to come.
     """
 
     board: list[tuple[int, ...]]
     betting: list[Betting]
 
     def by_board(self) -> dict[tuple[int, ...], list[int]]:
-        """Returns which leaves lie on each board."""
-        found: dict[tuple[int, ...], list[int]] = {}
+        """Returns the leaves on each board."""
+        leaves: dict[tuple[int, ...], list[int]] = {}
         for number, board in enumerate(self.board):
-            found.setdefault(board, []).append(number)
-        return found
+            leaves.setdefault(board, []).append(number)
+        return leaves
 
 
 class RunOuts:
-    """Values the nodes where both are all-in and only cards are missing: the operator of such terminals, on the CPU."""
+    """Values the nodes where both players are all-in and only cards are to come, on the CPU."""
 
     def __init__(self, passes: HandTreePasses[Any], dtype: str) -> None:
         tree, self._groups = passes.tree, []
@@ -69,12 +69,12 @@ class RunOuts:
     def fill(self, player: int, opponent_reach: NDArray[Any], values: NDArray[Any]) -> None:
         """Writes the player's counterfactual values into `values`."""
         for margins, rows, places, amount in self._groups:
-            found = margins_times(margins[player], opponent_reach[rows[1 - player]].T)
-            values[places[player]] = found.T * amount.astype(values.dtype)
+            products = margins_times(margins[player], opponent_reach[rows[1 - player]].T)
+            values[places[player]] = products.T * amount.astype(values.dtype)
 
 
 class DeviceRunOuts:
-    """The same operator on a GPU: one batch of matrix products for all boards, in full float32."""
+    """Does the same as `RunOuts` on a GPU: one batch of matrix products for all boards, in full float32."""
 
     def __init__(self, tree: HandTree, value_offset: NDArray[np.int64], device: str) -> None:
         nodes = np.flatnonzero(tree.kind == RUNS_OUT)
@@ -102,12 +102,12 @@ class DeviceRunOuts:
     def fill(self, player: int, opponent_reach: Tensor, values: Tensor) -> None:
         """Writes the player's counterfactual values into `values`."""
         if not self._empty:
-            found = torch.bmm(self._margins, opponent_reach[self._rows[1 - player]]) * self._amount
-            values.index_copy_(0, self._places, found.flatten()[self._cells])
+            products = torch.bmm(self._margins, opponent_reach[self._rows[1 - player]]) * self._amount
+            values.index_copy_(0, self._places, products.flatten()[self._cells])
 
 
 class HandTreePasses(TreePasses[Array]):
-    """What passes over trees of hold'em do alike on all devices with nodes and with `L` leaves."""
+    """The common part of passes over hold'em trees on all devices: values of nodes, and `L` leaves."""
 
     _values: Array
     _run_outs: Any
@@ -148,15 +148,15 @@ class HandTreePasses(TreePasses[Array]):
 
     @abstractmethod
     def lanes(self, player: int, block: int) -> NDArray[Any]:
-        """Returns which of a board's lanes in the tree the player's rows and values there have."""
+        """Returns which of the tree's lanes on a board the player's rows and values there have."""
 
     @abstractmethod
     def row_starts(self, player: int, nodes: NDArray[Any]) -> NDArray[np.int64]:
-        """Returns where the player's reaches of some nodes lie."""
+        """Returns where the player's reach of each node starts."""
 
     @abstractmethod
     def value_starts(self, player: int, nodes: NDArray[Any]) -> NDArray[np.int64]:
-        """Returns where the player's values of some nodes lie."""
+        """Returns where the player's values of each node start."""
 
     def exact(self) -> TreePasses[Any]:
         return self if self._number == torch.float64 else self._in_float64
@@ -173,7 +173,7 @@ class HandTreePasses(TreePasses[Array]):
         return HandPasses(self.tree, np.float64, keep=True)
 
     def node_values(self, player: int, node: int) -> Floats:
-        """Returns `[H]` by lane of the tree; for nodes on full boards only where these do not share their room."""
+        """Returns `[H]` values by lane of the tree; on full boards only if nodes do not share storage."""
         block, start = int(self.tree.block[node]), int(self.value_starts(player, np.array([node]))[0])
         values, lanes = np.zeros(self.tree.blocks.width(block)), self.lanes(player, block)
         values[lanes] = torch.as_tensor(self._values[start : start + len(lanes)]).cpu().numpy()  # type: ignore[index]
@@ -204,13 +204,13 @@ class HandTreePasses(TreePasses[Array]):
     def leaf_likelihood(self, player: int, opponent_reach: Array) -> Tensor:
         met = self._at_leaves(1 - player, opponent_reach)
         by_card = self._cards.T @ met
-        return (met.sum(0) - self._cards @ by_card + met) * self._per_chip  # the hand itself was taken away twice
+        return (met.sum(0) - self._cards @ by_card + met) * self._per_chip  # the hand itself was subtracted twice
 
     def leaf_weight(self, player: int, opponent_reach: Array) -> Tensor:
         return self._at_leaves(1 - player, opponent_reach).sum(0) * self._per_chip
 
     def _fill_ends(self, player: int, faced: Array, leaves: LeafValues | None) -> None:
-        """Writes the player's counterfactual values where only cards are missing and at leaves; zeros without `leaves`."""
+        """Writes the player's counterfactual values at run-outs and at leaves; those at leaves are zero without `leaves`."""
         self._run_outs.fill(player, faced, self._values)
         if self._states is None:
             return
@@ -228,7 +228,7 @@ class HandTreePasses(TreePasses[Array]):
         return self._spread(player, torch.as_tensor(reach)[self._leaf_row[player]])
 
     def _spread(self, player: int, numbers: Tensor) -> Tensor:
-        """Returns numbers of a player's lanes at all leaves as `[1326, L]`, zero for hands that it does not hold there."""
+        """Returns numbers of a player's lanes at all leaves as `[1326, L]`, zero for hands that it cannot hold there."""
         assert self._states is not None
         spread = torch.zeros(NUM_HANDS * len(self._states.board), dtype=numbers.dtype, device=numbers.device)
         return spread.index_copy_(0, self._leaf_cell[player], numbers).view(NUM_HANDS, -1)
@@ -246,22 +246,22 @@ def block_margins(blocks: Blocks, block: int, dtype: str) -> NDArray[Any]:
 
 def margins_times(margins: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
     """Returns `[G, n]`: margins `[G, H]` times `columns` `[H, n]`."""
-    found: NDArray[Any] = np.empty((len(margins), columns.shape[1]), columns.dtype)
+    products: NDArray[Any] = np.empty((len(margins), columns.shape[1]), columns.dtype)
     if len(margins) < FEWEST_ROWS:
-        return np.matmul(margins, columns, out=found)
+        return np.matmul(margins, columns, out=products)
     for first in range(0, columns.shape[1], LANES):
         part = np.zeros((len(columns), LANES), columns.dtype)
         size = min(LANES, columns.shape[1] - first)
         part[:, :size] = columns[:, first : first + size]
         product = np.empty((len(margins), LANES), columns.dtype)
         _multiply(margins, part, product)
-        found[:, first : first + size] = product[:, :size]
-    return found
+        products[:, first : first + size] = product[:, :size]
+    return products
 
 
 @compiled()
 def _multiply(matrix, columns, found):  # type: ignore[no-untyped-def]
-    """Sets `found` to `matrix @ columns` on the calling thread: BLAS wakes all of them, which costs more than the product.
+    """Sets `found` to `matrix @ columns` on the calling thread: BLAS wakes all threads, which costs more than the product.
 
     Args:
       matrix: `[G, H]`, G at least `FEWEST_ROWS`.

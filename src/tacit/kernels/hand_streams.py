@@ -1,8 +1,8 @@
-"""Whole passes over a tree of hold'em that keep nothing but regrets and averages, shared by all cores.
+"""Whole passes over a hold'em tree that store only regrets and averages, shared by all cores.
 
-Every card after the first board opens a part of the tree that no other part needs to know about. A thread takes one card after
-the other: it lets reaches flow down there, values up again, and has room for one board of each street. What a card is worth is
-added to the first board once all cards are done, in their order: so results do not depend on the number of threads.
+Each card dealt after the first board starts a part of the tree that is independent of all others. A thread takes one card after
+the other, passes reaches down and values back up, and has memory for one board of each street. The cards' values are added to
+the first board once all cards are done, in a fixed order, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tacit.threads import meet, num_threads, run_together
 
 Array = NDArray[Any]
 NUMBERS_PER_THREAD = 20_000
-"""A tree with fewer numbers for each thread is computed by one: meeting the others takes longer."""
+"""The fewest numbers worth a thread of their own: below that, synchronising takes longer than it saves."""
 
 
 ENTER, LEAVE, KEEP, GIVE, MEET = range(5)
-"""What a thread does next: lets reaches come to a board, lets values leave it, keeps those of its beginnings, adds what was
-kept to the first board, or waits for the others."""
+"""A thread's duties: compute a board's reaches, compute its values, store the values of its beginnings, add the stored values
+to the first board, or wait for the other threads."""
 
 
 @compiled(nogil=True)
@@ -55,7 +55,7 @@ def _stream(  # type: ignore[no-untyped-def]
     one = np.ones(1, reaches[0].dtype)[0]
     mine = room[0][member], room[1][member], room[2][member], room[3][member], room[4][member], room[5]
     spare = room[6][member]
-    at = np.zeros((3, 4), np.int64)  # where rows and values lie: of a first board, of one after it, of one after that
+    at = np.zeros((3, 4), np.int64)  # where rows and values are, for a first board, the next board and the one after that
     for level in range(2):
         for kind in range(4):
             at[1 + level, kind] = room_at[member, level, kind]
@@ -95,15 +95,15 @@ def _stream(  # type: ignore[no-untyped-def]
                         copy(values[p], here, store[p], there, stride)
                         there += stride
                 else:
-                    for unit in units:  # everyone takes some of the beginnings of all
+                    for unit in units:  # each thread takes some beginnings of every board
                         to = -1 - store_at[p, unit], root_at[parent[unit], 2 + p]
                         hand_up(unit, p, (member, members), to, tree, store[p], values[p], one)
 
 
 def _duties(parent: Array, members: int) -> tuple[Array, Array]:
-    """Returns `[D, 3]` what threads do in a pass, with which board, and how many cards came to it, and where each one's begin.
+    """Returns `[D, 3]` all threads' duties in a pass (duty, board, cards since the first board), and where each thread's start.
 
-    The first thread begins and ends with the first boards; those after them are dealt out in turn, each with all that follow.
+    The first thread starts and ends with the first boards. The next boards are dealt out in turn, each with all that follow it.
     """
     roots, below = np.flatnonzero(parent < 0).tolist(), np.searchsorted(parent, np.arange(len(parent) + 1))
     units = np.flatnonzero(np.isin(parent, roots)).tolist()
@@ -123,12 +123,12 @@ def _duties(parent: Array, members: int) -> tuple[Array, Array]:
 
 
 class HandStreams:
-    """Passes over a tree without leaves that keep reaches and values only on the way.
+    """Passes over a tree without leaves that store reaches and values only for the boards being visited.
 
     Args:
-      layout: of the tree's numbers.
-      tables: of the tree (`tables_of`).
-      dtype: of all that is computed; strategies, regrets and averages may have another.
+      layout: the layout of the tree's numbers.
+      tables: the tree's tables (`tables_of`).
+      dtype: the type of computed numbers; strategies, regrets and averages may have another.
     """
 
     def __init__(self, layout: HandLayout, tables: Any, dtype: type) -> None:
@@ -180,16 +180,16 @@ class HandStreams:
         scales: tuple[Array, Array] | None,
         steps: Array,
     ) -> None:
-        """Runs passes for some players, one after the other, in each of some iterations.
+        """Runs the given passes one after the other in each iteration.
 
         Args:
-          mode: what happens at their decisions.
-          players: for each pass whether it is for player 0, and for player 1.
-          root_reach: reaches of the first boards.
-          weights: entries: what both play.
-          regret: entries, or None where nothing is matched, and
-          average: likewise.
-          scales: of regrets and averages that are integers (see `leave`).
+          mode: what happens at the decisions of a pass's players.
+          players: for each pass whether it is for player 0, and whether it is for player 1.
+          root_reach: both players' reaches of the first boards.
+          weights: entries: both players' strategies, as weights.
+          regret: entries, or None if no regrets are matched.
+          average: entries, or None if no regrets are matched.
+          scales: the scales of regrets and averages that are integers (see `leave`).
           steps: `[T, 5]` the weights of each iteration.
         """
         run_together(

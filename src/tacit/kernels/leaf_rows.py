@@ -1,4 +1,4 @@
-"""Nodes and leaves of a public tree: which rows lie there, their beliefs, and their counterfactual values."""
+"""Nodes and leaves of a public tree: their rows, beliefs and counterfactual values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 Index = NDArray[np.int64]
 NO_REACH = 1e-20
-"""A total reach that counts as none: anything may be held then."""
+"""A total reach up to this counts as zero; beliefs are then uniform."""
 
 
 class PublicTreePasses(TreePasses[Array]):
-    """What all passes over public trees do alike with nodes, and with `L` leaves of at most `H` private states a player."""
+    """The common part of passes over public trees: nodes, and `L` leaves with at most `H` private states per player."""
 
     def __init__(self, tree: PublicTree) -> None:
         self.tree: PublicTree = tree
@@ -47,9 +47,9 @@ class PublicTreePasses(TreePasses[Array]):
 
     @abstractmethod
     def row_values(self, player: int) -> Floats:
-        """Returns `[R]` the counterfactual values of all of the player's rows in the latest upward pass.
+        """Returns `[R]` the counterfactual values of all of the player's rows from the latest upward pass.
 
-        The pass was the player's, and the opponent's reach that it was given has not been written to since.
+        That pass must be the player's, and the opponent's reach given to it must not have changed since.
         """
 
     def node_values(self, player: int, node: int) -> Floats:
@@ -108,5 +108,5 @@ class PublicTreePasses(TreePasses[Array]):
         worth: Any = leaves.values[player * half : (player + 1) * half].double().cpu().numpy()
         if not leaves.counterfactual:
             worth = worth * self.leaf_likelihood(player, opponent_reach).numpy()
-        found: Floats = worth.ravel()[self._leaf_cells[player]]
-        return found
+        cfvs: Floats = worth.ravel()[self._leaf_cells[player]]
+        return cfvs

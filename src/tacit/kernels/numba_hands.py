@@ -1,4 +1,4 @@
-"""The passes over trees of hold'em on the CPU: block after block of the board, so that a board's numbers stay in the cache."""
+"""Passes over hold'em trees on the CPU, board after board, so that a board's numbers stay in the cache."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _down(player, places, tree, root_reach, weights, reach, average, step):  # t
 
 @compiled()
 def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type: ignore[no-untyped-def]
-    """Lets a player's values flow up over all boards."""
+    """Computes a player's values on all boards, from the last boards up."""
     parent = tree[0][0]
     reach_at, value_at = places
     for block in range(len(parent)):
@@ -50,7 +50,7 @@ def _up(mode, player, places, tree, faced, values, numbers, step, room):  # type
 
 @compiled()
 def _copy_rows(block, ours, theirs, lane_start, shared, source, target, into_tree):  # type: ignore[no-untyped-def]
-    """Copies rows of a player between its own lanes, where they start at `ours`, and the tree's, where they do at `theirs`."""
+    """Copies a player's rows between its own lanes, starting at `ours`, and the tree's lanes, starting at `theirs`."""
     for row in range(len(block)):
         for lane in range(lane_start[block[row]], lane_start[block[row] + 1]):
             here, there = ours[row] + lane - lane_start[block[row]], theirs[row] + shared[lane]
@@ -61,11 +61,11 @@ def _copy_rows(block, ours, theirs, lane_start, shared, source, target, into_tre
 
 
 class Packed(NamedTuple):
-    """Entries as integers of 16 bits.
+    """Entries as 16-bit integers.
 
     Attributes:
-      numbers: In the layout of the passes.
-      scale: `[N]` what those of each decision are times.
+      numbers: The integers, in the layout of the passes.
+      scale: `[N]` the factor for each decision's integers.
     """
 
     numbers: NDArray[np.int16]
@@ -73,13 +73,13 @@ class Packed(NamedTuple):
 
 
 class HandPasses(HandTreePasses[Array]):
-    """Passes over a tree of hold'em by numba; each player has lanes for its own hands (`HandLayout`).
+    """Passes over a hold'em tree in numba; each player has lanes for its own hands (`HandLayout`).
 
     Args:
       tree: the tree.
-      dtype: of all numbers: float32 for speed, float64 to check it.
-      keep: whether the values of all nodes can be asked after a pass, or full boards share their room.
-      bits: of regrets and averages: 32, or 16 to solve in half the memory, which only lean solves can.
+      dtype: the type of all numbers: float32 for speed, float64 to check it.
+      keep: whether all nodes' values are available after a pass; if not, full boards share their memory.
+      bits: the width of regrets and averages: 32, or 16 to solve in half the memory (lean passes only).
     """
 
     backend, device = "numba", "cpu"
@@ -156,7 +156,7 @@ class HandPasses(HandTreePasses[Array]):
         if isinstance(entries, Packed):
             nodes, sizes = self._order
             entries = entries.numbers * np.repeat(entries.scale[nodes], sizes)
-        values: Floats = np.zeros(self.tree.num_entries, entries.dtype)  # in the same type: there are many of them
+        values: Floats = np.zeros(self.tree.num_entries, entries.dtype)  # not float64: there are many of them
         self._copy(entries, values, True)
         return values
 
@@ -202,9 +202,9 @@ class HandPasses(HandTreePasses[Array]):
         self._streams.run(MATCH, players, self._root_reach, regret, regret, average, scales, steps)
 
     def played_values(self, player: int, weights: Array, respond: bool) -> Floats:
-        """Returns the root's values of a player if both play by weights, or if it responds to the other."""
+        """Returns a player's root values if both play `weights`, or if it plays a best response to the opponent."""
         mode, players = RESPOND if respond else FOLLOW, [(player == 0, player == 1)]
-        numbers = weights.numbers if isinstance(weights, Packed) else weights  # an action's share knows no scale
+        numbers = weights.numbers if isinstance(weights, Packed) else weights  # shares do not depend on the scale
         self._streams.run(mode, players, self._root_reach, numbers, None, None, None, np.ones((1, 5)))
         return self._spread_roots(player, self._streams.root_values(player))
 
@@ -227,21 +227,21 @@ class HandPasses(HandTreePasses[Array]):
         return self._spread_roots(player, self._root_reach[player])
 
     def _spread_roots(self, player: int, numbers: Array) -> Array:
-        """Returns numbers of the player's lanes at the roots as those of the tree."""
+        """Returns numbers of the player's lanes at the roots, spread over the tree's lanes."""
         spread: Array = np.zeros(len(self.tree.root_reach[player]), self.dtype)
         spread[self._root_lanes[player]] = numbers
         return spread
 
     @cached_property
     def _root_lanes(self) -> tuple[Array, Array]:
-        """For each player which of the tree's lanes at the roots, one root's after the other's, are its own."""
+        """For each player which of the tree's lanes at the roots, root by root, are its own."""
         blocks = self.tree.block[self.tree.roots]
         lanes = np.concatenate([np.arange(*self.tree.blocks.lane_start[block : block + 2]) for block in blocks])
         return np.flatnonzero(self.tree.own[0][lanes]), np.flatnonzero(self.tree.own[1][lanes])
 
     @cached_property
     def _root_reach(self) -> tuple[Array, Array]:
-        """For each player the reach of the roots that passes downwards start from."""
+        """For each player the root reach from which downward passes start."""
         parts: list[Array] = [self.tree.root_reach[p][self._root_lanes[p]].astype(self.dtype) for p in (0, 1)]
         return parts[0], parts[1]
 
@@ -250,7 +250,7 @@ class HandPasses(HandTreePasses[Array]):
         return HandStreams(self._layout, self._tables, self.dtype)
 
     def _copy(self, source: Array, target: Array, into_tree: bool) -> None:
-        """Copies entries between the tree's order and that of the lanes here."""
+        """Copies entries between the tree's order and the order of these lanes."""
         tree, layout, node = self.tree, self._layout, self.tree.entry_node
         for player in (0, 1):
             lanes, mine = layout.lanes[player], np.flatnonzero(tree.actor[node] == player)

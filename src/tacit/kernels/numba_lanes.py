@@ -24,7 +24,7 @@ Rows = NDArray[np.float64]
 
 
 class LanePasses(PublicTreePasses[Rows]):
-    """Reach and values are `[N, H]`, entries are `[M, H]` over edges."""
+    """Passes with one vector per node: reach and values are `[N, H]`, entries are `[M, H]` over edges."""
 
     backend = "numba"
     device = "cpu"
@@ -36,7 +36,7 @@ class LanePasses(PublicTreePasses[Rows]):
         self._shape = (width(layout.num_lanes), layout.edge_start, layout.child_start, layout.actor)
         self._cfv = np.zeros((len(layout.actor), layout.num_lanes))
         transposed = np.ascontiguousarray(layout.payoffs.transpose(0, 2, 1))
-        # For each traverser a matrix row holds what the traverser's lanes get against one lane of the opponent.
+        # For each traverser, a matrix row holds the payoffs of the traverser's lanes against one lane of the opponent.
         self._payoffs = tuple(p.reshape(-1, layout.num_lanes) for p in (transposed, -layout.payoffs))
         self._num_nodes, self._num_edges = len(layout.actor), int(layout.edge_start[-1])
         self._other_cfv: Rows | None = None
@@ -104,7 +104,7 @@ class LanePasses(PublicTreePasses[Rows]):
         return self._layout.row_position[player][: self.tree.rows[player].level_start[1]]
 
     def _ends(self, player: int, opponent_reach: Rows, leaves: LeafValues | None) -> tuple[Any, ...]:
-        """Returns what terminal nodes are valued with, after the values of leaves were written."""
+        """Returns the arguments that value terminal nodes; also writes the values of leaves."""
         if len(self._leaf_nodes):
             self._cfv[self._leaf_nodes] = 0.0
         if leaves is not None:
@@ -113,8 +113,8 @@ class LanePasses(PublicTreePasses[Rows]):
         return self._layout.payoff_index, self._payoffs[player], opponent_reach
 
 
-# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments come
-# one by one, because numba takes microseconds to unpack a tuple; where that is once in many iterations, they come in tuples.
+# The kernels. `lanes` is `width(H)`; arrays over nodes are `[N, H]`, over edges `[M, H]`, payoffs `[K * H, H]`. Arguments are
+# passed one by one, because numba takes microseconds to unpack a tuple; kernels called once per many iterations take tuples.
 
 
 @inner()
@@ -191,7 +191,7 @@ def _values(  # type: ignore[no-untyped-def]
 
 @inner()
 def _ranked(lanes, edge, bonus, value):  # type: ignore[no-untyped-def]
-    """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
+    """Returns an action's value for comparison, including its bonus; without a bonus this compiles to nothing."""
     if bonus is None:
         return value
     return value + load(bonus, edge, lanes)

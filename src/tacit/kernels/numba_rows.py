@@ -1,6 +1,7 @@
 """Passes over any tree in numba, along each player's own sequences of actions (`tree/sequences.py`).
 
-It needs nothing of a game except perfect recall: hidden actions, private draws during play and phantom games all come here.
+They require nothing of a game except perfect recall, so games with hidden actions, private draws during play and phantom games
+use them.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from tacit.tree.sequences import LANES, sequence_layout
 
 _LANES = width(LANES)
 PAIRS_PER_THREAD = 5_000
-"""With fewer rows of pairs for each thread, meeting the others takes longer than the pairs (measured)."""
+"""With fewer rows of pairs per thread, synchronising takes longer than the pairs (measured)."""
 Blocks = NDArray[np.float64]
 
 
 class RowPasses(PublicTreePasses[Blocks]):
-    """Reach and values are `[Q, LANES]` over a player's sequences, entries are `[M, LANES]` over blocks of infostates."""
+    """Passes over sequences: reach and values are `[Q, LANES]` over a player's sequences, entries `[M, LANES]` over blocks."""
 
     backend = "numba"
     device = "cpu"
@@ -42,9 +43,9 @@ class RowPasses(PublicTreePasses[Blocks]):
         self._parts = self.divide(num_threads())
 
     def divide(self, threads: int) -> NDArray[np.int64]:
-        """Returns `[2, threads + 1]` the blocks of pairs that each thread begins with: it has about as many pairs as others.
+        """Returns `[2, threads + 1]` the first block of pairs of each thread; all threads get about as many pairs.
 
-        There are fewer threads where pairs are few.
+        There are fewer threads if there are few pairs.
         """
         pairs = [start for _, start, _, _ in self._pairs]
         threads = max(1, min(threads, int(min(start[-1] for start in pairs)) // PAIRS_PER_THREAD))
@@ -62,7 +63,7 @@ class RowPasses(PublicTreePasses[Blocks]):
         return rows.ravel()[self._layout.players[player].of_row]
 
     def new_reach(self, player: int) -> Blocks:
-        reach = np.zeros_like(self._values[player])  # nobody reaches empty lanes
+        reach = np.zeros_like(self._values[player])  # empty lanes have no reach
         self.set_roots(player, reach, self.tree.rows[player].root_reach)
         return reach
 
@@ -109,7 +110,7 @@ class RowPasses(PublicTreePasses[Blocks]):
         mine = np.flatnonzero(tree.infostate_player == player)
         cfv[tree.infostate_row[mine]] = self._decided.ravel()[self._layout.infostate_position[mine]]
         for start, end in zip(rows.level_start[-2:0:-1], rows.level_start[:1:-1], strict=True):
-            waited = np.flatnonzero(rows.entry[start:end] == tree.num_entries) + start  # another moved
+            waited = np.flatnonzero(rows.entry[start:end] == tree.num_entries) + start  # somebody else acted
             np.add.at(cfv, rows.parent[waited], cfv[waited])
         return cfv
 
@@ -120,9 +121,9 @@ class RowPasses(PublicTreePasses[Blocks]):
         return reach.ravel()[: self.tree.rows[player].level_start[1]].copy()
 
 
-# The kernels. Blocks come in the order of decisions: forwards for what flows down, backwards for what flows up. `values` are
-# of sequences and hold those of leaves when a pass upwards begins. Arguments come one by one, because numba takes
-# microseconds to unpack a tuple; where that is once in many iterations, they come in tuples.
+# The kernels. Blocks are in the order of decisions: downward passes go forwards, upward passes backwards. `values` are over
+# sequences and hold those of leaves when an upward pass starts. Arguments are passed one by one, because numba takes
+# microseconds to unpack a tuple; kernels called once per many iterations take tuples.
 
 
 @compiled()
@@ -174,7 +175,7 @@ def _follow(  # type: ignore[no-untyped-def]
 
 @inner()
 def _ranked(row, bonus, value):  # type: ignore[no-untyped-def]
-    """Returns what an action counts for where actions are compared; without a bonus this compiles to nothing."""
+    """Returns an action's value for comparison, including its bonus; without a bonus this compiles to nothing."""
     if bonus is None:
         return value
     return value + load(bonus, row, _LANES)
@@ -209,7 +210,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
     block_start, above, first_block, end_block, shift, own_reach, strategy, regret, average, values, decided,
     positive_discount, negative_discount, floor, prediction, average_weight,
 ):  # fmt: skip
-    """Updates regrets once the values of ends were added."""
+    """Updates regrets, averages and the strategy after the values of terminal nodes were added."""
     zero, one = splat(0.0, _LANES), splat(1.0, _LANES)
     keep_positive, keep_negative = splat(positive_discount, _LANES), splat(negative_discount, _LANES)
     lowest, predicted = splat(floor, _LANES), splat(prediction, _LANES)
@@ -239,7 +240,7 @@ def _update_regrets(  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True)
 def _repeat(member, members, place, shapes, pairs, parts, reaches, numbers, values, decided, steps, alternating):  # type: ignore[no-untyped-def]
-    """Runs iterations: the pairs are shared by all threads, each sequence's by one; the first thread does the rest."""
+    """Runs iterations: all threads share the pairs, each sequence's going to one thread; the first thread does the rest."""
     strategy = numbers[0]
     for t in range(len(steps)):
         step = steps[t, 0], steps[t, 1], steps[t, 2], steps[t, 3], steps[t, 4]

@@ -1,4 +1,4 @@
-"""The walks over one street's betting for a batch of games on the CPU: a tile of hands at a time, which stays in the cache."""
+"""The walks over one street's betting for a batch of games on the CPU: one tile of hands at a time, which fits the cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.tree.betting_street import BettingStreet
 from tacit.tree.hand_tree import DECIDES
 
 TILE = 128
-"""Hands that walk together, of any games: planes are one long row here."""
+"""How many hands are computed together, of any games: a plane is one long row here."""
 _NONE = np.zeros((0, 0), np.float32)
 
 
@@ -31,7 +31,7 @@ def _down(row_parent, row_entry, strategy, reach):  # type: ignore[no-untyped-de
 
 @compiled()
 def _up(mode, player, street, values, own_reach, strategy, regret, average, step):  # type: ignore[no-untyped-def]
-    """Fills the values of decisions from the last one up, and does what the mode says at those of the player."""
+    """Fills the values of decisions from the last one up; `mode` says what happens at the player's."""
     node, actor, num_actions, first_entry, first_child, child, entry_row = street
     size = values.shape[1]
     total = np.empty(TILE, values.dtype)
@@ -81,7 +81,7 @@ def _up(mode, player, street, values, own_reach, strategy, regret, average, step
 
 @compiled()
 def _match(first, last, found, result, reached, wish, regret, average, total, step):  # type: ignore[no-untyped-def]
-    """Updates one action's regrets and average, and leaves what its new share is proportional to in `wish`."""
+    """Updates one action's regrets and average, and sets `wish` to its new share before normalisation."""
     keep_positive, keep_negative, floor, prediction, weight = step
     zero = regret.dtype.type(0.0)
     for hand in range(first, last):
@@ -95,7 +95,7 @@ def _match(first, last, found, result, reached, wish, regret, average, total, st
 
 @compiled()
 def _respond(first, last, entry, below, values, result, strategy, bonus, best):  # type: ignore[no-untyped-def]
-    """Takes the best action with each hand, the first of equals."""
+    """Takes the best action for each hand, the first one if several are equal."""
     best[: last - first] = -np.inf
     for action in range(len(below)):
         found = values[below[action]]
@@ -137,11 +137,11 @@ class StreetWalks:
         _down(*self._rows[player], _planes(strategy), _planes(reach))
 
     def up(self, mode: int, player: int, values: Tensor, numbers: Numbers, clock: Clock) -> None:
-        """Does what `Passes.walk_up` says, from the values of ends."""
+        """Does what `Passes.walk_up` says, given the values of terminal nodes and leaves."""
         step = tuple(values.numpy().dtype.type(number) for number in clock.step)
         _up(mode, player, self._street, _planes(values), *map(_planes, numbers), step)
 
 
 def _planes(numbers: Tensor | None) -> Any:
-    """Returns `[n, G * H]` an array of the same memory."""
+    """Returns a `[n, G * H]` array that shares the tensor's memory; an empty array for None."""
     return _NONE if numbers is None else numbers.view(len(numbers), -1).numpy()

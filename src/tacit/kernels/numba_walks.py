@@ -1,7 +1,7 @@
 """Monte Carlo CFR on walks (Lanctot et al. 2009): one iteration updates both players from a few sampled games.
 
-Three ways to sample. `v` is what a state is worth to the *traverser*, the player whose regrets are updated; `sigma` is regret
-matching's strategy.
+There are three ways to sample. `v` is a state's value for the *traverser*, the player whose regrets are updated; `sigma` is the
+strategy of regret matching.
 
 | kind | at the traverser | at the opponent | chance |
 |---|---|---|---|
@@ -9,21 +9,21 @@ matching's strategy.
 | `CHANCE` | every action | every action | one |
 | `OUTCOME` | one, by `sigma` with exploration | one, by `sigma` | one |
 
-In external and outcome sampling the opponent comes to a state as often as its own strategy does, so its part of the reach is
-sampled and nobody computes it. Averages are updated at the opponent's states for the same reason; in chance sampling, at the
-traverser's, weighted by its reach.
+In external and outcome sampling the opponent reaches a state as often as its own strategy does, so its reach is sampled and
+need not be computed. For the same reason averages are updated at the opponent's states; in chance sampling they are updated at
+the traverser's, weighted by its reach.
 
-Outcome sampling can use *baselines* (VR-MCCFR, Schmid et al. 2019): an entry's baseline is a running mean of what was sampled
-there. It stands for the actions that were not sampled, and only the difference to it is divided by a probability,
+Outcome sampling can use *baselines* (VR-MCCFR, Schmid et al. 2019): an entry's baseline is a running mean of its sampled
+values. It stands in for actions that were not sampled, and only the difference from it is divided by a probability,
 
     u(a) = b(a) + [a was sampled] * (v(a) - b(a)) / probability(a),    v = sum of sigma(a) * u(a),
 
-which has the same mean whatever the baselines are, and varies less the better they are.
+which has the same mean whatever the baselines are, and less variance the better they are.
 
-Where we differ: iteration t counts t times in regrets and averages (Linear CFR, Brown & Sandholm 2019). Each iteration has
-random numbers of its own, made from the seed and its number: a solve that stops and goes on is the same as one that does not.
+Where we differ: iteration t counts t times in regrets and averages (Linear CFR, Brown & Sandholm 2019). Each iteration has its
+own random numbers, made from the seed and its number, so a solve that stops and continues equals one that does not stop.
 
-Frames lie on a stack of our own: numba crashes when it loads a compiled function that calls itself.
+Walks use an explicit stack of frames: numba crashes when it loads a compiled recursive function from its cache.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ EXTERNAL, OUTCOME, CHANCE = range(3)
 EXPLORATION = 0.6
 """The share of the traverser's moves that are random in outcome sampling."""
 _DECAY = 0.1
-"""How far a baseline moves to what was sampled."""
+"""How far a baseline moves towards a sampled value."""
 _APART = np.uint64(0xD1342543DE82EF95)
-"""How far apart the random streams of successive iterations begin; a stream moves by another number."""
+"""The distance between the starts of successive iterations' random streams; a stream itself moves by another number."""
 
 
 class Sums(NamedTuple):
@@ -52,11 +52,11 @@ class Sums(NamedTuple):
     Attributes:
       regret: `[E]` cumulative regrets.
       average: `[E]` sums of strategies.
-      baseline: `[E]` what entries were worth to player 0 lately.
-      uses_baseline: Whether outcome sampling uses them.
-      strategy: `[E]` what regret matching says, where it was asked in this walk. A walk can come to an infostate by several
-        histories; regrets that the first one changes must not change what is played in the next.
-      asked: `[S]` the walk in which an infostate's `strategy` was computed.
+      baseline: `[E]` running means of entries' values for player 0.
+      uses_baseline: Whether outcome sampling uses the baselines.
+      strategy: `[E]` the strategy of regret matching at infostates visited in this walk. A walk can reach an infostate by
+        several histories; regrets changed at the first visit must not change the strategy at the next.
+      asked: `[S]` the walk in which an infostate's `strategy` was last computed.
     """
 
     regret: Floats
@@ -68,21 +68,21 @@ class Sums(NamedTuple):
 
 
 def make_sums(num_entries: int, num_infostates: int, uses_baseline: bool) -> Sums:
-    """Returns what is known before the first iteration."""
+    """Returns the sums before the first iteration."""
     regret, average, baseline, strategy = (np.zeros(num_entries) for _ in range(4))
     return Sums(regret, average, baseline, uses_baseline, strategy, np.zeros(num_infostates, np.int64))
 
 
 class Frames(NamedTuple):
-    """The states on the way to where a walk stands, and what is known of them.
+    """The stack of a walk: the states on the path to the current one.
 
     Attributes:
       state: `[D]` the state at each depth.
-      action: `[D]` the action that is being tried there.
+      action: `[D]` the action being tried there.
       own: `[D]` the traverser's reach; 1 unless chance alone is sampled.
-      other: `[D]` the opponent's reach, likewise.
-      sampled: `[D]` how likely the traverser's own draws led there; 1 unless its actions are drawn.
-      values: `[D, A]` what actions are worth to the traverser.
+      other: `[D]` the opponent's reach; 1 unless chance alone is sampled.
+      sampled: `[D]` the probability of the traverser's sampled actions so far; 1 unless its actions are sampled.
+      values: `[D, A]` the actions' values for the traverser.
     """
 
     state: Longs
@@ -94,7 +94,7 @@ class Frames(NamedTuple):
 
 
 def make_frames(depth: int, num_actions: int) -> Frames:
-    """Returns room for walks of so many states with so many actions."""
+    """Returns frames for walks of at most `depth` states with at most `num_actions` actions each."""
     state, action = (np.zeros(depth, np.int64) for _ in range(2))
     own, other, sampled = (np.zeros(depth) for _ in range(3))
     return Frames(state, action, own, other, sampled, np.zeros((depth, num_actions)))
@@ -109,10 +109,10 @@ def run_walks(kind, table, sums, frames, streams, seed, first, count):  # type: 
       table: `WalkTable`.
       sums: `Sums`.
       frames: `Frames`.
-      streams: `[1]` room for the state of a random stream.
+      streams: `[1]` scratch for the state of a random stream.
       seed: uint64.
-      first: The number of the first iteration, from 1.
-      count: How many.
+      first: the number of the first iteration, counted from 1.
+      count: how many iterations.
     """
     for iteration in range(first, first + count):
         streams[0] = seed + np.uint64(iteration) * _APART
@@ -122,12 +122,12 @@ def run_walks(kind, table, sums, frames, streams, seed, first, count):  # type: 
 
 @compiled(_nrt=False)
 def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ignore[no-untyped-def]
-    """Updates the traverser's regrets, and averages, by one sample of the game."""
+    """Updates the traverser's regrets, and averages, from one sample of the game."""
     num_decisions, depth, weight = len(table.actor), 0, float(iteration)
     own = other = sampled = 1.0
     state = arrive(table.first_upto, table.first_state, 0, streams, 0)
     while True:
-        # Down to an end of the game, or to where nothing would change.
+        # Down to the end of the game, or to where both reaches are 0 and nothing would change.
         while state < num_decisions and (own > 0.0 or other > 0.0):
             infostate, mine = table.infostate[state], table.actor[state] == traverser
             first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
@@ -152,7 +152,7 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
         if state >= num_decisions:
             value = float(table.payoff[state - num_decisions])
             value = value if traverser == 0 else -value
-        # Up to where another action is to be tried.
+        # Up to the next state with an action left to try.
         while True:
             if depth == 0:
                 return
@@ -175,7 +175,7 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
                 chance = _probability(sums.strategy[first + action], last - first, EXPLORATION if mine else 0.0)
                 _expect(sums, values, first, last, action, value, chance, 1.0 if traverser == 0 else -1.0)
             else:
-                continue  # the opponent's action was drawn by its strategy: what it is worth stands for the state
+                continue  # the opponent's action was sampled from its strategy: its value stands for the state's
             value = 0.0
             for entry in range(first, last):
                 value += sums.strategy[entry] * values[entry - first]
@@ -186,13 +186,13 @@ def _walk(kind, table, sums, frames, traverser, iteration, streams):  # type: ig
 
 @compiled(_nrt=False, inline="always")
 def _tries_all(kind, mine):  # type: ignore[no-untyped-def]
-    """Returns whether every action is tried at a state of the traverser's, or of the opponent's."""
+    """Returns whether every action is tried at a state; `mine` says that the traverser acts there."""
     return kind == CHANCE or (kind == EXTERNAL and mine)
 
 
 @compiled(_nrt=False, inline="always")
 def _reaches(kind, mine, own, other, share):  # type: ignore[no-untyped-def]
-    """Returns both reaches after an action; drawn ones count by being drawn."""
+    """Returns both reaches after an action; sampled actions do not change them."""
     if kind != CHANCE:
         return own, other
     return (own * share, other) if mine else (own, other * share)
@@ -200,7 +200,7 @@ def _reaches(kind, mine, own, other, share):  # type: ignore[no-untyped-def]
 
 @compiled(_nrt=False, inline="always")
 def _expect(sums, values, first, last, taken, found, chance, sign):  # type: ignore[no-untyped-def]
-    """Fills in what actions are worth, given what the one that was taken was found to be, and moves its baseline there."""
+    """Fills in the actions' values, given the value `found` of the one taken, and moves that one's baseline towards it."""
     for action in range(last - first):
         expected = sign * sums.baseline[first + action] if sums.uses_baseline else 0.0
         values[action] = expected + ((found - expected) / chance if action == taken else 0.0)
@@ -210,7 +210,7 @@ def _expect(sums, values, first, last, taken, found, chance, sign):  # type: ign
 
 @compiled(_nrt=False, inline="always")
 def arrive(upto, states, first, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns the state that chance picks among those from `first` on, by their cumulated probabilities."""
+    """Returns the state that chance picks among those from `first` on, by their cumulative probabilities."""
     if upto[first] == 1.0:
         return states[first]
     drawn, at = uniform(streams, stream), first
@@ -231,13 +231,13 @@ def _match(regret, strategy, first, last):  # type: ignore[no-untyped-def]
 
 @compiled(_nrt=False, inline="always")
 def _probability(share, count, explored):  # type: ignore[no-untyped-def]
-    """Returns how likely an action is drawn where a part of all moves is random."""
+    """Returns the probability that an action is drawn if a share `explored` of all moves is random."""
     return explored / count + (1.0 - explored) * share
 
 
 @compiled(_nrt=False, inline="always")
 def draw(strategy, first, last, explored, drawn):  # type: ignore[no-untyped-def]
-    """Returns the action that a uniform number draws, of those that are ever taken."""
+    """Returns the action that the uniform number `drawn` picks, among those with positive probability."""
     taken = 0
     for entry in range(first, last):
         chance = _probability(strategy[entry], last - first, explored)

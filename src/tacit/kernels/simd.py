@@ -1,11 +1,11 @@
 """A row of `H` lanes as one value inside numba kernels.
 
-LLVM does not vectorise loops of six steps over arrays that might overlap, so the kernels name their vectors: `load` makes
+LLVM does not vectorise loops of six steps over arrays that might overlap, so the kernels use explicit vectors: `load` makes
 a row of a `[N, H]` array an LLVM `<H x double>`, arithmetic works on it lane by lane, and `store` writes it back. `H` need
-not be a power of two; LLVM splits the vector over the registers of the machine at hand.
+not be a power of two; LLVM splits the vector over the machine's registers.
 
-`H` must be known when a kernel is compiled, so it travels as the length of a tuple, `width(H)`: the length is part of the
-tuple's type, and numba compiles and caches a kernel once for each type.
+`H` must be known when a kernel is compiled, so it is passed as the length of a tuple, `width(H)`: the length is part of the
+tuple's type, and numba compiles and caches a kernel once per type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba.extending import intrinsic, models, overload, register_model
 
 _INT = ir.IntType(32)
 _FAST = ("contract",)
-"""Allows fused multiply-add, nothing that would change which lane is larger."""
+"""Allows fused multiply-add, but nothing that could change which lane is larger."""
 
 
 def width(num_lanes: int) -> tuple[None, ...]:
@@ -120,7 +120,7 @@ def scatter_add(_context: Any, array: Any, index: Any, row: Any, lanes: Any) -> 
 
 
 def _places(context: Any, builder: Any, signature: Any, arguments: tuple[Any, Any, Any], count: int) -> list[Any]:
-    """Returns pointers to what row `row` of `[N, H]` indices names in a flat array."""
+    """Returns pointers to the numbers of a flat array that row `row` of `[N, H]` indices refers to."""
     array_type, index_type = signature.args[:2]
     array, index, row = arguments
     numbers = cgutils.create_struct_proxy(array_type)(context, builder, array).data
@@ -141,7 +141,7 @@ def larger(x, y):  # type: ignore[no-untyped-def]
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> Any:
-    """`load_some(array, start, count, width(H))` is a flat array's next `count` numbers, or H if there are more, then zeros."""
+    """`load_some(array, start, count, width(H))` is a flat array's next `count` numbers (at most H), then zeros."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, start, count, _ = arguments
@@ -165,9 +165,9 @@ def load_some(_context: Any, array: Any, start: Any, count: Any, lanes: Any) -> 
 
 
 def times(count: Any) -> Any:
-    """Returns a number of rounds that may be known when a kernel is compiled: that of `width(n)` is n, a number's is itself.
+    """Returns a loop count that may be known at compile time: n for `width(n)`, and a number itself for a number.
 
-    Loops over a number that is known are unrolled.
+    Loops with a known count are unrolled.
     """
     return len(count) if isinstance(count, tuple) else count
 
@@ -181,7 +181,7 @@ def _times(count):  # type: ignore[no-untyped-def]
 
 @intrinsic  # type: ignore[untyped-decorator]
 def load_at(_context: Any, array: Any, start: Any, like: Any, lanes: Any) -> Any:
-    """`load_at(array, start, x, width(H))` is a flat array's next `H` numbers, integers or not, in the type of x."""
+    """`load_at(array, start, x, width(H))` is a flat array's next `H` numbers, integers or floats, in the type of x."""
     like = types.unliteral(like)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -239,7 +239,7 @@ def _places_at(context: Any, builder: Any, signature: Any, arguments: Any, count
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_context: Any, array: Any, start: Any) -> Any:
-    """`prefetch(array, start)` has the memory around a place of a flat array brought near, in the background."""
+    """`prefetch(array, start)` loads the memory around a place of a flat array into the cache, in the background."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
@@ -316,7 +316,7 @@ def largest(_context: Any, lanes: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def running(_context: Any, lanes: Any) -> Any:
-    """`running(lanes)` has in each lane the sum of a row up to it."""
+    """`running(lanes)` has in each lane the sum of a row up to and including it."""
 
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         total, count, step = arguments[0], arguments[0].type.count, 1
@@ -354,7 +354,7 @@ def count_at_most(_context: Any, lanes: Any, bound: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def transpose(_context: Any, source: Any, starts: Any, shift: Any, target: Any, ends: Any, offset: Any, lanes: Any) -> Any:
-    """`transpose(source, starts, shift, target, ends, offset, width(H))` turns `H` rows of `H` numbers, a power of 2.
+    """`transpose(source, starts, shift, target, ends, offset, width(H))` transposes `H` rows of `H` numbers, H a power of 2.
 
     Row i of the square is at `starts[i] + shift` of a flat array, and column i goes to `ends[i] + offset` of another.
     """
@@ -370,7 +370,7 @@ def transpose(_context: Any, source: Any, starts: Any, shift: Any, target: Any, 
 
         rows = [builder.load(place(0, 1, arguments[2], row), align=4) for row in range(count)]
         step = count // 2
-        while step:  # blocks off the diagonal change places, then blocks of half the size within each block
+        while step:  # swap the off-diagonal blocks, then do the same with half the size within each block
             for row in (row for row in range(count) if not row & step):
                 first, second = rows[row], rows[row + step]
                 low = [lane if not lane & step else count + lane - step for lane in range(count)]
@@ -416,7 +416,7 @@ def everywhere(builder: Any, value: Any, vector: Any) -> Any:
 
 
 def call(builder: Any, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
-    """Calls a function of LLVM's own by its name."""
+    """Calls an LLVM intrinsic by its name."""
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments, **options)
 
@@ -436,7 +436,7 @@ def _bind(symbols: tuple[Callable[[Any, Any], Any], ...], instruction: str) -> N
         @overload(symbol)
         def _overloaded(left, right):  # type: ignore[no-untyped-def] # numba compares the signatures
             if isinstance(left, Lanes) and isinstance(right, Lanes):
-                return lambda left, right: operation(left, right)  # noqa: PLW0108 (numba wants a function of its own)
+                return lambda left, right: operation(left, right)  # noqa: PLW0108 (numba needs a separate function)
             return None
 
 

@@ -1,11 +1,10 @@
-"""Passes over a batch of hold'em games that bet alike: one street's betting, as many boards and beliefs as there are games.
+"""Passes over a batch of hold'em games with the same betting: one street, with a board and beliefs for each game.
 
-All numbers are planes `[G, H]`, a game's hands beside each other: a reach has a plane for every row of the betting tree, a
-strategy one for every entry, values one for every node. So nothing here knows about trees of boards, and the work of a pass
-is a few operations on whole planes: one kernel walks the betting for all of them, on a GPU (`triton_street.py`) and on the CPU
-(`numba_street.py`).
+All numbers are planes `[G, H]`, with a game's hands side by side: a reach has a plane for every row of the betting tree, a
+strategy one for every entry, values one for every node. So nothing here needs a tree of boards, and a pass is a few operations
+on whole planes: one kernel walks the betting for all of them, on a GPU (`triton_street.py`) or on the CPU (`numba_street.py`).
 
-Values are in units of what either player has put in where the street begins, and not divided by the weight of all pairs.
+Values are in units of each player's contribution at the start of the street, and not divided by the weight of all pairs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tacit.tree.betting_street import BettingStreet
 from tacit.tree.hand_tree import DECIDES, FOLDS, LEAF, RUNS_OUT, SHOWS
 
 NO_REACH = 1e-20
-"""A total reach that counts as none: anything may be held then."""
+"""A total reach up to this counts as zero; beliefs are then uniform."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +33,10 @@ class StreetStates:
     """The public states at the `L` leaves of `G` games.
 
     Attributes:
-      boards: of the games.
-      betting: at each leaf, the same for all games.
-      unit: the chips that values are counted in.
-      stack: the chips of either player at the start of the hand.
+      boards: The boards of the games.
+      betting: The state of the betting at each leaf, the same for all games.
+      unit: How many chips make one unit of value.
+      stack: Each player's chips at the start of the hand.
     """
 
     boards: BoardTensors
@@ -47,7 +46,7 @@ class StreetStates:
 
     @cached_property
     def chips(self) -> Tensor:
-        """`[L]` what either player has put in at each leaf, in units."""
+        """`[L]` each player's contribution at each leaf, in units."""
         return torch.tensor([betting.facing / self.unit for betting in self.betting], device=self.boards.device)
 
 
@@ -58,10 +57,10 @@ class StreetPasses(Passes[Tensor]):
 
     Args:
       street: the betting of all games, from one state to the end of the street.
-      boards: of the games.
-      reaches: `[G, 2, H]` what the players hold where it begins.
-      unit: the chips that values are counted in.
-      stack: the chips of either player at the start of the hand.
+      boards: the boards of the games.
+      reaches: `[G, 2, H]` the players' reaches at the first state.
+      unit: how many chips make one unit of value.
+      stack: each player's chips at the start of the hand.
     """
 
     backend = "torch"
@@ -81,7 +80,7 @@ class StreetPasses(Passes[Tensor]):
         self._walks = self._make_walks()
 
     def _make_walks(self) -> Any:
-        """Returns what walks the betting on the device."""
+        """Returns the walks over the betting for the device."""
         if self.capturable:
             from tacit.kernels.triton_street import StreetKernels
 
@@ -91,7 +90,7 @@ class StreetPasses(Passes[Tensor]):
         return StreetWalks(self.street)
 
     def _ends(self, which: Any, amount: Any) -> tuple[Tensor, list[Tensor], Tensor]:
-        """Returns some nodes, both players' rows there, and what is at stake `[n]`."""
+        """Returns the nodes where `which` is True, both players' rows there, and the amounts at stake `[n]`."""
         nodes = np.flatnonzero(which)
 
         def put(numbers: Any) -> Tensor:
@@ -142,7 +141,7 @@ class StreetPasses(Passes[Tensor]):
         self._walks.up(mode, player, self._values, numbers, clock)
 
     def _fill_ends(self, player: int, faced: Tensor, leaves: LeafValues | None) -> None:
-        """Writes the player's counterfactual values where nobody acts any more."""
+        """Writes the player's counterfactual values at terminal nodes and leaves."""
         nodes, rows, amount = self._folds
         if len(nodes):
             self.boards.fill_meetings(faced, rows[1 - player], self._values, nodes, amount if player == 0 else -amount)
@@ -186,7 +185,7 @@ class StreetPasses(Passes[Tensor]):
             beliefs[player] = _beliefs(reach[rows])
 
     def beliefs(self, player: int, reach: Tensor, node: int) -> Tensor:
-        """Returns `[G, H]` what the other believes that a player with a reach holds at a node."""
+        """Returns `[G, H]` the opponent's beliefs about a player's hands at a node, given the player's reach."""
         return _beliefs(reach[self.street.rows[player][node]])
 
     def leaf_likelihood(self, player: int, opponent_reach: Tensor) -> Tensor:
@@ -201,7 +200,7 @@ class StreetPasses(Passes[Tensor]):
 
 
 def _beliefs(reach: Tensor) -> Tensor:
-    """Returns `[..., H]` a reach scaled to sum to 1; uniform where nobody comes."""
+    """Returns `[..., H]` a reach scaled to sum to 1; uniform where the total is about zero."""
     total = reach.sum(-1, keepdim=True)
     known = total > NO_REACH
     return torch.where(known, reach / total.where(known, 1.0), 1.0 / reach.shape[-1])

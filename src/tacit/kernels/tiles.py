@@ -1,9 +1,9 @@
 """Matrix products inside numba kernels: a few rows times a panel of columns at a time, with all sums in registers.
 
-Number types are float32 and, where the processor multiplies them (AVX-512 BF16), *pairs*: two bfloat16 numbers of consecutive
+Number types are float32 and, on processors that multiply them (AVX-512 BF16), *pairs*: two bfloat16 numbers of consecutive
 inner indices in one uint32. Products of pairs are exact and summed in float32, at twice the speed of float32.
 
-`product` does not know where a matrix ends: rows come in blocks of `ROWS`, columns in panels that `pack` fills up with zeros.
+`product` does not check where a matrix ends: rows come in blocks of `ROWS`, columns in panels that `pack` pads with zeros.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LANES = 16
 """Columns in a vector: a register of AVX-512, two of AVX2, four of NEON."""
 VECTOR = width(LANES)
 ROWS = 6
-"""Rows in a block: as many as leave a register for each sum on all of these."""
+"""Rows in a block: few enough that every sum has a register on each of these."""
 
 _HOST = llvmlite.binding.get_host_cpu_features() if not numba.config.CPU_NAME else {}
 HAS_PAIRS = bool(_HOST.get("avx512bf16"))
@@ -38,7 +38,7 @@ PANEL = width(2) if _HOST.get("avx512f") else ONE_VECTOR
 
 
 class _BFloat(ir.Type):  # type: ignore[misc]
-    """LLVM's bfloat16, which llvmlite does not know."""
+    """LLVM's bfloat16, which llvmlite lacks."""
 
     def _to_string(self) -> str:
         return "bfloat"
@@ -56,7 +56,7 @@ _HALVES, _PAIRS = (ir.VectorType(_BFloat(), count) for count in (LANES, 2 * LANE
 
 
 def pack(matrix: Tensor, pairs: bool, panel: tuple[None, ...]) -> NDArray[Any]:
-    """Returns `[K, N]` as panels `[P, K, lanes]` of float32, or `[P, K / 2, lanes]` of pairs (K even), filled up with zeros."""
+    """Returns `[K, N]` as panels `[P, K, lanes]` of float32, or `[P, K / 2, lanes]` of pairs (K even), padded with zeros."""
     inner, columns = matrix.shape
     lanes = len(panel) * LANES
     panels = torch.nn.functional.pad(matrix, (0, -columns % lanes)).view(inner, -1, lanes).transpose(0, 1)
@@ -127,7 +127,7 @@ def product(_context: Any, rows: Any, weights: Any, number: Any, bias: Any, sums
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_rounded(_context: Any, array: Any, row: Any, lanes: Any) -> Any:
-    """`store_rounded(array, row, lanes)` writes a vector of an array of float32, or of uint16 that hold bfloat16."""
+    """`store_rounded(array, row, lanes)` writes a vector to an array of float32, or of uint16 that holds bfloat16."""
     halves = array.dtype == types.uint16
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Passes over any tree in torch, level by level, on CPU or GPU: also the reference the numba kernels are tested against."""
+"""Passes over any tree in torch, level by level, on CPU or GPU. They are also the reference for tests of the numba kernels."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from tacit.tree.public_tree import NOT_ACTING, Floats, PublicTree, in_ranges
 
 
 class _Level(NamedTuple):
-    """One player's rows of a level: their slice, links, and the entries of those that act.
+    """One player's rows of a level: their slice, their links, and the entries of the rows where the player acts.
 
     Attributes:
-      start, end: the slice of rows.
-      parent, entry: `[end - start]`.
-      moved: `[end - start]` True where an own action led here.
-      acting_entry: `[e]` the entries of infostates that act on this level, and
-      acting_row: `[e]` their rows, and
-      acting_infostate: `[e]` their infostates, numbered from 0 within the level.
-      num_acting: infostates on this level.
+      start: The first row.
+      end: The row after the last one.
+      parent: `[end - start]` each row's parent row.
+      entry: `[end - start]` the entry of the own action that led to each row.
+      moved: `[end - start]` True where an own action led to the row.
+      acting_entry: `[e]` the entries of the infostates that act on this level.
+      acting_row: `[e]` the row of each of these entries.
+      acting_infostate: `[e]` the infostate of each of these entries, numbered from 0 within the level.
+      num_acting: How many infostates act on this level.
     """
 
     start: int
@@ -40,7 +42,7 @@ class _Level(NamedTuple):
 
 
 class TorchPasses(PublicTreePasses[Tensor]):
-    """Reach and values are `[R]`, entries are the tree's `[E]` and one more, always 1, for rows that no own action led to."""
+    """Passes in torch. Reach and values are `[R]`; entries are the tree's `[E]` and a 1 for rows that no own action led to."""
 
     backend, dtype = "torch", torch.float64
 
@@ -91,10 +93,10 @@ class TorchPasses(PublicTreePasses[Tensor]):
             _pass_up(level, cfv, edge_value)
 
     def _respond(self, level: _Level, ranked: Tensor, response: Tensor) -> None:
-        """Takes the action that ranks first at each infostate of a level."""
+        """Takes the best action at each infostate of a level."""
         best = torch.full((level.num_acting,), -torch.inf, device=self.device, dtype=self.dtype)
         best.scatter_reduce_(0, level.acting_infostate, ranked, "amax")
-        # Of equally good actions the first, as in every backend.
+        # The first of equally good actions, as in every backend.
         choice = torch.where(ranked == best[level.acting_infostate], level.acting_entry, self.tree.num_entries)
         first = torch.full((level.num_acting,), self.tree.num_entries, device=self.device)
         first.scatter_reduce_(0, level.acting_infostate, choice, "amin")
@@ -125,19 +127,19 @@ class TorchPasses(PublicTreePasses[Tensor]):
         return reach[: self.tree.rows[player].level_start[1]].clone()
 
     def _start_values(self, player: int, opponent_reach: Tensor, leaves: LeafValues | None) -> tuple[Tensor, Tensor]:
-        """Returns values that are set at terminal rows and leaves only, and room for the value of every entry."""
+        """Returns values that are set at terminal rows and leaves only, and zeros for the value of every entry."""
         sign = 1.0 if player == 0 else -1.0
         cfv = torch.zeros(len(self.tree.rows[player]), device=self.device, dtype=self.dtype)
         cfv.index_add_(0, self._pairs[player], sign * self._payoff * opponent_reach[self._pairs[1 - player]])
         if leaves is not None:
-            found = self._leaf_cfvs(player, opponent_reach, leaves)
-            cfv[torch.from_numpy(self._leaf_rows[player]).to(self.device)] = torch.from_numpy(found).to(cfv)
+            leaf_cfvs = self._leaf_cfvs(player, opponent_reach, leaves)
+            cfv[torch.from_numpy(self._leaf_rows[player]).to(self.device)] = torch.from_numpy(leaf_cfvs).to(cfv)
         self._cfv = cfv
         return cfv, torch.zeros(self.tree.num_entries + 1, device=self.device, dtype=self.dtype)
 
 
 def _pass_up(level: _Level, cfv: Tensor, edge_value: Tensor) -> None:
-    """Adds each row's value to the own action that led to it, or to the row above where another moved."""
+    """Adds each row's value to the own action that led to it, or to the parent row if somebody else moved."""
     if level.start == 0:
         return
     here = cfv[level.start : level.end]

@@ -1,8 +1,8 @@
-"""The passes over trees of hold'em on a GPU, in Triton.
+"""Passes over hold'em trees on a GPU, in Triton.
 
 Folds and showdowns take time linear in the hands, as on the CPU (`card_removal.py`): sums over all weaker hands less those
 over the weaker hands that share a card. Here both are prefix sums, over the hands in order of strength and over the hands
-that hold each card in the same order, and a program looks up where in them the hands stand that it is asked for.
+that hold each card in the same order, and a program looks up each hand's place in them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tacit.tree.base import Floats
 from tacit.tree.hand_tree import HandTree
 
 LANES = 128
-"""Hands of a program that handles a piece."""
+"""How many hands a program computes in a piece."""
 DEAL_LANES = 64
-"""Hands of a program that sums over cards."""
+"""How many hands a program computes when it sums over cards."""
 HANDS = 2_048
-"""More hands than there are, for a program that handles all of a terminal node."""
+"""How many hands a program computes at a terminal node: enough for all."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -78,7 +78,7 @@ def _terminal_kernel(  # type: ignore[no-untyped-def]
     row = reach + tl.load(terminal_row + node)
     holder = tl.load(card_lane + tl.load(terminal_block + node) * SLOTS * SLOTS + slot).to(tl.int32)
     held = tl.load(row + holder, mask=holder >= 0, other=0.0)
-    by_card = tl.reshape(tl.cumsum(tl.reshape(held, (SLOTS, SLOTS)), 1), (SLOTS * SLOTS,)) - held  # of the slots before
+    by_card = tl.reshape(tl.cumsum(tl.reshape(held, (SLOTS, SLOTS)), 1), (SLOTS * SLOTS,)) - held  # excludes the slot itself
     own = tl.load(row + hand, mask=inside, other=0.0)
     total = tl.sum(own, 0)
     place = lane + hand
@@ -86,7 +86,7 @@ def _terminal_kernel(  # type: ignore[no-untyped-def]
     second = tl.load(weaker + num_lanes + place, mask=inside, other=0).to(tl.int32)
     meets = total - tl.gather(by_card, first | (SLOTS - 1), 0) - tl.gather(by_card, second | (SLOTS - 1), 0)
     if tl.load(terminal_shows + node):
-        by_strength = tl.cumsum(own, 0) - own  # of the hands before
+        by_strength = tl.cumsum(own, 0) - own  # excludes the hand itself
         beyond = tl.load(past_tie + place, mask=inside, other=0).to(tl.int32)
         won = tl.gather(by_strength, tl.load(tie + place, mask=inside, other=0).to(tl.int32), 0)
         won -= tl.gather(by_card, first, 0) + tl.gather(by_card, second, 0)
@@ -95,7 +95,7 @@ def _terminal_kernel(  # type: ignore[no-untyped-def]
         not_lost -= tl.gather(by_card, tl.load(stronger + num_lanes + place, mask=inside, other=0).to(tl.int32), 0)
         result = won + not_lost - meets
     else:
-        result = meets + own  # itself was taken away twice
+        result = meets + own  # the hand itself was subtracted twice
     tl.store(values + tl.load(terminal_value + node) + hand, tl.load(amount + node) * result, mask=inside)
 
 
@@ -104,7 +104,7 @@ def _deal_kernel(  # type: ignore[no-untyped-def]
     first_deal, deal_value, deal_width, link_start, link_value, link_below, below, values,
     SLOTS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """Fills the values of nodes where a card comes, by those after it."""
+    """Fills the values of nodes where a card is dealt from the values after it."""
     deal = first_deal + tl.program_id(0)
     hand = tl.program_id(1) * LANES + tl.arange(0, LANES)
     inside = hand < tl.load(deal_width + deal)
@@ -124,10 +124,10 @@ def _up_kernel(  # type: ignore[no-untyped-def]
     MODE: tl.constexpr, RESPOND: tl.constexpr, MATCH: tl.constexpr, BONUS: tl.constexpr, HELD: tl.constexpr,
     ACTIONS: tl.constexpr, LANES: tl.constexpr,
 ):  # fmt: skip
-    """Fills the values of decisions in the pieces of a stage, and does what the mode says at those of the player.
+    """Fills the values of decisions in the pieces of a stage; `MODE` says what happens at the player's.
 
-    With `BONUS`, `regret` holds what is added to values where a response compares them. With `HELD`, `held` has the fixed
-    shares of entries, below 0 where a hand decides.
+    With `BONUS`, `regret` holds what is added to values when a response compares them. With `HELD`, `held` has the fixed shares
+    of entries, negative where a hand's play is not fixed.
     """
     piece = first_piece + tl.program_id(0)
     hand, action = tl.program_id(1) * LANES + tl.arange(0, LANES), tl.arange(0, ACTIONS)
@@ -177,7 +177,7 @@ def _up_kernel(  # type: ignore[no-untyped-def]
 
 
 class TritonHandPasses(HandTreePasses[Tensor]):
-    """Passes over a tree of hold'em on a GPU, in float32; reaches are over its rows, the rest over its entries.
+    """Passes over a hold'em tree on a GPU, in float32; reaches are over the tree's rows, all else over its entries.
 
     Args:
       tree: the tree, or a forest.

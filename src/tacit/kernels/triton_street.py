@@ -1,4 +1,4 @@
-"""The walks over one street's betting for a batch of games, in Triton: a program has some hands and walks the whole tree."""
+"""The walks over one street's betting for a batch of games, in Triton: each program walks the whole tree for some hands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.tree.betting_street import BettingStreet
 from tacit.tree.hand_tree import DECIDES
 
 HANDS = 512
-"""Hands of a program, of any games: planes are one long row here."""
+"""How many hands a program computes, of any games: a plane is one long row here."""
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -37,7 +37,7 @@ def _up_kernel(  # type: ignore[no-untyped-def]
     values, own_reach, strategy, regret, average, steps, counter, plane,
     MODE: tl.constexpr, RESPOND: tl.constexpr, MATCH: tl.constexpr, BONUS: tl.constexpr, HANDS: tl.constexpr,
 ):  # fmt: skip
-    """Fills the values of decisions from the last one up, and does what the mode says at those of the player."""
+    """Fills the values of decisions from the last one up; `MODE` says what happens at the player's."""
     hand = tl.program_id(0).to(tl.int64) * HANDS + tl.arange(0, HANDS)
     inside = hand < plane
     step = steps + (tl.load(counter) - 1) * 5
@@ -104,7 +104,7 @@ def _beliefs_kernel(rows, reach, beliefs, plane, hands, least, HANDS: tl.constex
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _totals_kernel(rows, reach, totals, plane, hands, HANDS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Fills the sum of one game's reach in one row."""
+    """Writes the sum of one game's reach in one row."""
     leaf, game, hand = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64), tl.arange(0, HANDS)
     weight = tl.load(reach + tl.load(rows + leaf) * plane + game * hands + hand, mask=hand < hands, other=0.0)
     tl.store(totals + leaf * tl.num_programs(1) + game, tl.sum(weight, 0))
@@ -151,14 +151,14 @@ class StreetKernels:
 
     @staticmethod
     def beliefs(reach: Tensor, rows: Tensor, out: Tensor, least: float) -> None:
-        """Fills `[L, G, H]` rows of a reach `[R, G, H]` scaled to sum to 1; uniform where that is `least` at most."""
+        """Fills `out` `[L, G, H]` with rows of a reach `[R, G, H]` scaled to sum to 1; uniform for sums of at most `least`."""
         _, games, hands = reach.shape
         width = triton.next_power_of_2(hands)
         _beliefs_kernel[len(rows), games](rows, reach, out, games * hands, hands, least, HANDS=width, num_warps=4)
 
     @staticmethod
     def totals(reach: Tensor, rows: Tensor) -> Tensor:
-        """Returns `[L, G, 1]` the sums of rows of a reach `[R, G, H]`."""
+        """Returns `[L, G, 1]` the sums over hands of rows of a reach `[R, G, H]`."""
         _, games, hands = reach.shape
         totals, width = reach.new_empty(len(rows), games, 1), triton.next_power_of_2(hands)
         _totals_kernel[len(rows), games](rows, reach, totals, games * hands, hands, HANDS=width, num_warps=4)

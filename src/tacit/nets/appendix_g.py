@@ -1,8 +1,8 @@
 """The paper's network (ReBeL, appendix G): cards, pot, and both players' beliefs over all 1,326 hands in, 1,326 values out.
 
-An evaluation asks it twice, with another agent index. Board cards are embedded by rank, suit and card, and summed. Where we
-differ: the acting player is no input, since after a round's end it is always player 0; and there is a network for each
-number of cards, as of all our networks.
+An evaluation runs it twice, once per agent index. Board cards are embedded by rank, suit and card, and summed. Where we
+differ: the acting player is not an input, since after a round's end it is always player 0; and there is one network per number
+of board cards, as for all our networks.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tacit.nets.round_net import ALL_HELPS, Helps, RoundNet, without_surplus
 
 
 class AppendixGNet(RoundNet):
-    """Values of both players' hands by layers that know every hand by its place.
+    """Values of both players' hands by layers with an input and an output for each of the 1,326 hands.
 
     Args:
-      hidden: width of the layers.
-      layers: their number.
-      embedding: numbers that stand for a card.
-      helps: what it need not learn.
+      hidden: the width of the layers.
+      layers: the number of layers.
+      embedding: how many numbers a card's embedding has.
+      helps: what the network need not learn.
     """
 
     def __init__(self, hidden: int = 1_536, layers: int = 6, embedding: int = 64, helps: Helps = ALL_HELPS) -> None:
@@ -57,7 +57,7 @@ class AppendixGNet(RoundNet):
     def forward(self, hands: tuple[Tensor, Tensor], public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
         cards, places = hands
         spread = beliefs.new_zeros(*beliefs.shape[:3], NUM_HANDS).scatter_(3, places.expand(beliefs.shape), beliefs)
-        pot = public[:, :, NUM_TEXTURE : NUM_TEXTURE + 1]  # what either has put in, in stacks
+        pot = public[:, :, NUM_TEXTURE : NUM_TEXTURE + 1]  # each player's contribution, in stacks
         known = torch.cat([cards.expand(*pot.shape[:2], -1).to(pot), pot, spread[0].to(pot), spread[1].to(pot)], 2)
         asked = torch.stack([torch.cat([known, torch.full_like(pot, agent)], 2) for agent in (0.0, 1.0)])
         values = self.out(self.body(asked.to(self.out.weight.dtype))).to(odds.dtype).gather(3, places.expand(beliefs.shape))

@@ -1,6 +1,6 @@
 """The convolutional value-and-policy network for boards: a residual tower over planes, and two heads.
 
-The value is that of the player to act; the other one's is its negative, so the output is zero-sum by construction.
+The value is for the player to act; the opponent's is its negative, so the output is zero-sum by construction.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tacit.games.boards import Boards, Positions
 
 HEAD_CHANNELS, HEAD_WIDTH = 16, 64
 LARGEST = 16_384
-"""Positions of one forward pass."""
+"""The most positions in one forward pass."""
 
 
 class _Block(nn.Module):
@@ -35,13 +35,13 @@ class _Block(nn.Module):
 
 
 class BoardNet(nn.Module):
-    """From planes to scores of all actions and the value of the player to act.
+    """Maps planes to scores of all actions and the value for the player to act.
 
     Args:
       plane_shape: planes, rows and columns.
       num_actions: `A`.
-      channels: of the tower.
-      blocks: residual blocks, two convolutions each.
+      channels: the tower's channels.
+      blocks: the number of residual blocks, two convolutions each.
     """
 
     def __init__(self, plane_shape: tuple[int, int, int], num_actions: int, channels: int = 64, blocks: int = 4) -> None:
@@ -65,10 +65,10 @@ class BoardNet(nn.Module):
 
 
 class NetBoards:
-    """A network asked about positions (see `BoardEvaluator`), in half precision on a GPU.
+    """Evaluates positions by a network (see `BoardEvaluator`), in half precision on a GPU.
 
     Args:
-      net: what is asked.
+      net: the network.
       boards: the rules.
     """
 
@@ -82,11 +82,11 @@ class NetBoards:
         parts = [
             self._ask(torch.from_numpy(part).to(device)) for part in np.array_split(positions, -(-len(positions) // LARGEST))
         ]
-        found = torch.cat(parts).cpu().numpy()
-        return found[:, :-1], found[:, -1]
+        outputs = torch.cat(parts).cpu().numpy()
+        return outputs[:, :-1], outputs[:, -1]
 
     def _ask(self, positions: Tensor) -> Tensor:
-        """Returns `[n, A + 1]` policy and value, which leave the device together."""
+        """Returns `[n, A + 1]` policy and value in one tensor, so that one copy moves both off the device."""
         planes = self._boards.planes(positions)
         if planes.device.type == "cpu":
             scores, value = self.net(planes)

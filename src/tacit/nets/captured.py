@@ -1,4 +1,4 @@
-"""A training step recorded once as a CUDA graph and replayed: no time is lost between its many small kernels."""
+"""A training step recorded once as a CUDA graph and replayed, so that no time is lost between its many small kernels."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from torch import Tensor
 B = TypeVar("B")
 
 WARM_UP = 3
-"""Steps that run as they are before one is recorded: kernels compile, and the optimizer makes room for its state."""
+"""How many steps run normally before one is recorded: kernels compile, and the optimizer allocates its state."""
 
 
 class CapturedStep(Generic[B]):
-    """Runs a training step by replaying it. All batches need the same shapes.
+    """Runs a training step by replaying it. All batches must have the same shapes.
 
     The step must not look at the values of tensors: no shapes that depend on data, no copies from the host. Weights,
     gradients and the optimizer's state must stay where they are; make a new `CapturedStep` after replacing any of them.
 
     Args:
-      step: takes a batch, changes weights in place and returns the loss.
+      step: takes a batch, updates weights in place and returns the loss.
     """
 
     def __init__(self, step: Callable[[B], Tensor]) -> None:
@@ -46,7 +46,7 @@ class CapturedStep(Generic[B]):
         return self._loss
 
     def _on_side_stream(self, batch: B) -> Tensor:
-        """Returns the loss of a step that is not recorded. Graphs ask for a warm-up on a stream other than the default one."""
+        """Returns the loss of a step that is not recorded. Graphs require a warm-up on a stream other than the default one."""
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -59,6 +59,6 @@ class CapturedStep(Generic[B]):
         names = [field.name for field in fields(batch)]  # type: ignore[arg-type]
         self._batch = type(batch)(**{name: getattr(batch, name).clone() for name in names})
         self._graph = torch.cuda.CUDAGraph()
-        # Other threads gather the next batches meanwhile: what they ask of the device is no error.
+        # Other threads gather the next batches meanwhile; their use of the device must not count as an error.
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
             self._loss = self._step(self._batch)

@@ -1,18 +1,17 @@
 """Trained networks as files: safetensors with a JSON header that says what they are for.
 
-What is larger than `PART_BYTES` is spread over several files, so that no file is too large to be copied or kept under version
-control. The first has the header, as many tensors as fit, and the names of the parts that have the rest:
+Networks larger than `PART_BYTES` are spread over several files, so that no file is too large to be copied or kept under version
+control. The first file has the header, as many tensors as fit, and the names of the parts with the rest:
 
-    checkpoint-000030.safetensors      the header, some tensors, and which parts belong to it
-    checkpoint.9f86d081884c7d65.part   more tensors; the name is a digest of what is in it
+    checkpoint-000030.safetensors      the header, some tensors, and the names of its parts
+    checkpoint.9f86d081884c7d65.part   more tensors; the name is a digest of its content
 
-Files whose names differ only in such a number are a family, and share the parts that are equal. Parts are written first and the
-file that names them last, and a part goes when no file of its family names it any more. So a kill at any moment leaves whole
-files.
+Files whose names differ only in such a number are a family and share equal parts. Parts are written before the file that names
+them, and a part is removed once no file of its family names it. So a kill at any moment leaves whole files.
 
-The file itself has a digest in its metadata, of all its bytes with zeros in the digest's place. Whatever is missing, cut short
-or changed, even by a bit, is noticed when a file is read. Files of the first format have parts with digests but none of their
-own, and are read all the same.
+The file itself has a digest in its metadata, of all its bytes with zeros in the digest's place. Reading a file detects anything
+missing, cut short or changed, even by a bit. Files of the first format have digests for their parts but not for themselves;
+they can still be read.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ from tacit.nets.packing import joined, packed
 
 FORMAT = "tacit-checkpoint-2"
 UNSIGNED_FORMAT = "tacit-checkpoint-1"
-"""Of files that have no digest of their own. The numbers differ in two bits, so no single flip makes one the other."""
+"""The format of files without a digest of their own. The two numbers differ in two bits, so no single flip confuses them."""
 SUFFIX = ".safetensors"
 PART_BYTES = 16 * 2**20 - 2**18
-"""Of tensors in one file; with its header a file stays below 16 MiB."""
+"""The most bytes of tensors in one file; with its header a file stays below 16 MiB."""
 PART = ".part"
 _NO_DIGEST = "0" * 32
 _KINDS: dict[str, tuple[type, ...]] = {
     "system": (str,), "game": (str,), "source": (str, type(None)), "config": (dict,), "epoch": (int,), "seconds": (int, float),
     "spilled": (dict,), "shapes": (dict,),
 }  # fmt: skip
-"""What these entries of a header are, in files that have them."""
+"""The types of these entries of a header, where present."""
 
 
 def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-    """Writes tensors and a header, whole or not at all, and removes the parts that its family no longer needs."""
+    """Writes tensors and a header, whole or not at all, and removes the parts that the file's family no longer needs."""
     path = Path(path)
     first, *others = packed({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, PART_BYTES)
     parts = [write_part(path, part) for part in others]
@@ -61,9 +60,9 @@ def save_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str,
 
 
 def read_header(path: str | Path) -> dict[str, Any] | None:
-    """Returns the header of a file without reading its tensors; None where it is no checkpoint, cut short, or lacks a part.
+    """Returns a file's header without reading its tensors; None if it is not a checkpoint, is cut short, or lacks a part.
 
-    What was changed is noticed by `load_tensors` and `check_tensors` alone.
+    Only `load_tensors` and `check_tensors` detect changed bytes.
     """
     header = _header(path)
     if header is None:
@@ -72,18 +71,18 @@ def read_header(path: str | Path) -> dict[str, Any] | None:
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Returns the tensors and the header of a file and of the parts it names.
+    """Returns the tensors of a file and its parts, and the file's header.
 
     Raises:
       DamagedError: something is missing, cut short or changed.
-      TacitError: there is no such file, it cannot be read, or it is of another kind.
+      TacitError: the file does not exist, cannot be read, or has another format.
     """
     path, tensors = Path(path), dict[str, Tensor]()
     header, contents = _verified(path)
-    # What says how a file was cut says nothing about its content, and must not go with that into another file.
+    # How a file was cut is not part of its content, and must not be copied into another file.
     parts, shapes = header.pop("parts", ()), header.pop("shapes", {})
     for number, content in enumerate(contents):
-        if number > len(parts):  # a file for whoever named it, which need only be whole
+        if number > len(parts):  # spilled rows are read elsewhere; here they need only be whole
             continue
         try:
             tensors |= load(content)
@@ -96,7 +95,7 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def check_tensors(path: str | Path) -> dict[str, Any]:
-    """Returns the header of a file whose every byte, and every byte of its parts, is as it was written.
+    """Returns a file's header after checking every byte of the file and its parts.
 
     Raises:
       DamagedError, TacitError: as in `load_tensors`.
@@ -108,7 +107,7 @@ def check_tensors(path: str | Path) -> dict[str, Any]:
 
 
 def is_whole(path: str | Path) -> bool:
-    """Returns whether a file can be loaded: nothing of it is missing or changed."""
+    """Returns whether a file can be loaded, with nothing missing or changed."""
     try:
         check_tensors(path)
     except TacitError:
@@ -123,16 +122,16 @@ def remove_tensors(path: str | Path) -> None:
 
 
 def drop_parts(path: str | Path) -> None:
-    """Removes the parts that no file of a family names: those of files before, or of one that was never written."""
+    """Removes the parts that no file of a family names: those of earlier files, or of a file that was never written."""
     for part in unnamed_parts(path):
         with suppress(OSError):
             part.unlink()
 
 
 def unnamed_parts(path: str | Path, without: tuple[Path, ...] = ()) -> list[Path]:
-    """Returns the parts that no file of a family names, leaving some of its files out of account.
+    """Returns the parts that no file of a family names, ignoring the files in `without`.
 
-    While one of the others is damaged there are none: what it names is not known, and it may still be mended.
+    Returns none if one of the other files is damaged: the parts it names are unknown, and it may still be repaired.
     """
     path, named = Path(path), set[str]()
     family = _family(path.stem)
@@ -150,13 +149,13 @@ def unnamed_parts(path: str | Path, without: tuple[Path, ...] = ()) -> list[Path
 
 
 def write_part(path: Path, tensors: dict[str, Tensor]) -> str:
-    """Writes a part of the files of a family, unless it is there already, and returns its name.
+    """Returns the name of a part for a family's files, after writing it unless it exists already.
 
-    It stays for as long as a file of the family names it, among its own parts or as `spilled`.
+    The part is kept for as long as a file of the family names it, among its own parts or as `spilled`.
     """
     content = save(tensors)
     part = path.with_name(f"{_family(path.stem)}.{_digest(content, size=8)}{PART}")
-    if not (part.is_file() and part.read_bytes() == content):  # whatever damaged it meanwhile is mended
+    if not (part.is_file() and part.read_bytes() == content):  # repairs a part that was damaged meanwhile
         write_whole(part, content)
     return part.name
 
@@ -172,7 +171,7 @@ def unprefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _family(stem: str) -> str:
-    """Returns what files of several epochs are called alike: `network-000030` is of the family `network`."""
+    """Returns the name shared by a family's files of all epochs: `network-000030` belongs to the family `network`."""
     return re.sub(r"-\d+$", "", stem)
 
 
@@ -189,14 +188,14 @@ def _digest(*contents: bytes | memoryview, size: int) -> str:
 
 
 def _signed(content: bytes) -> bytes:
-    """Returns a file with its digest in the place that is left for it."""
+    """Returns a file's content with its digest in place of the zeros."""
     mark = b'"digest":"'
     start = content.index(mark + _NO_DIGEST.encode()) + len(mark)
     return content[:start] + _digest(content, size=16).encode() + content[start + len(_NO_DIGEST) :]
 
 
 def _is_signed(content: bytes, digest: Any) -> bool:
-    """Returns whether a file has the digest that it says it has."""
+    """Returns whether a file's content matches the digest it states."""
     if not (isinstance(digest, str) and re.fullmatch("[0-9a-f]{32}", digest)):
         return False
     start = content.find(f'"digest":"{digest}"'.encode()) + len('"digest":"')
@@ -205,7 +204,7 @@ def _is_signed(content: bytes, digest: Any) -> bool:
 
 
 def _header(path: str | Path) -> dict[str, Any] | None:
-    """Returns the header of a file, None where it is no checkpoint or is cut short."""
+    """Returns the header of a file; None if it is not a checkpoint or is cut short."""
     try:
         with safe_open(str(path), framework="pt") as file:
             header = _parsed((file.metadata() or {})["tacit"])
@@ -215,10 +214,10 @@ def _header(path: str | Path) -> dict[str, Any] | None:
 
 
 def _parsed(text: Any) -> dict[str, Any]:
-    """Returns a header whose entries are of their kinds: parts are files beside it, shapes are shapes.
+    """Returns a header after checking its entries: parts are files in the same folder, shapes are lists of sizes.
 
     Raises:
-      ValueError: it is none.
+      ValueError: the text is not a valid header.
     """
     header = parse_json(text) if isinstance(text, str) else None
     if not isinstance(header, dict):
@@ -235,12 +234,12 @@ def _parsed(text: Any) -> dict[str, Any]:
 
 
 def _is_part(name: str) -> bool:
-    """Returns whether a name is that of a part, and of nothing in another folder."""
+    """Returns whether a name is that of a part in the same folder."""
     return re.fullmatch(rf"(?a)[\w.\-]+\.[0-9a-f]{{16}}{re.escape(PART)}", name) is not None
 
 
 def _verified(path: Path) -> tuple[dict[str, Any], Iterator[bytes]]:
-    """Returns the header of a file, and the contents of it and of its parts, each verified when it is asked for.
+    """Returns a file's header, and an iterator over the contents of the file and its parts; each part is verified when read.
 
     Raises:
       DamagedError, TacitError: as in `load_tensors`.
@@ -272,11 +271,11 @@ def _verified(path: Path) -> tuple[dict[str, Any], Iterator[bytes]]:
 
 
 def _read_part(path: Path, name: str) -> bytes:
-    """Returns what is in a part.
+    """Returns the content of a part.
 
     Raises:
-      DamagedError: it is missing, or is not the one that was named.
-      TacitError: it cannot be read.
+      DamagedError: the part is missing or changed.
+      TacitError: the part cannot be read.
     """
     part = path.with_name(name)
     if not part.is_file():
@@ -288,11 +287,11 @@ def _read_part(path: Path, name: str) -> bytes:
 
 
 def _read(path: Path, file: Path) -> bytes:
-    """Returns the bytes of a file that belongs to a checkpoint; a disk that cannot give back what it took counts as damage.
+    """Returns the bytes of a file that belongs to a checkpoint; a read error of the disk counts as damage.
 
     Raises:
       DamagedError: the disk fails.
-      TacitError: we may not read it.
+      TacitError: the file may not be read.
     """
     check_readable(file)
     try:

@@ -1,4 +1,4 @@
-"""Steps of descent inside kernels, for networks whose weights are one array (`sparse_mlp.py`)."""
+"""Gradient descent steps inside kernels, for networks whose weights are one array (`sparse_mlp.py`)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _BETA1, _BETA2, _TINY = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
 
 @inner(error_model="numpy")
 def descend(optimizer, params, gradient, moments, rate, updates):  # type: ignore[no-untyped-def]
-    """Changes `params` by one step as torch defines it, and sets the gradient to zero.
+    """Updates `params` by one step as torch defines it, and sets the gradient to zero.
 
     Args:
       optimizer: `SGD`, `MOMENTUM` or `ADAM` (Kingma & Ba 2015).
       params: `[P]`.
       gradient: `[P]`, of the loss.
-      moments: `[2, P]` running means, which plain descent leaves alone.
+      moments: `[2, P]` running means; plain descent does not use them.
       rate: The learning rate.
       updates: The number of steps before this one.
     """
@@ -48,7 +48,7 @@ def descend(optimizer, params, gradient, moments, rate, updates):  # type: ignor
 
 @inner()
 def clip_norm(gradient, most):  # type: ignore[no-untyped-def]
-    """Shrinks a gradient `[P]` whose Euclidean norm is above `most` to that norm."""
+    """Scales a gradient `[P]` down to the Euclidean norm `most` if its norm is larger."""
     squares = np.float32(0.0)
     for i in range(len(gradient)):
         squares += gradient[i] * gradient[i]

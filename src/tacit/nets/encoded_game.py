@@ -1,4 +1,4 @@
-"""A compiled game as networks over infostates see it."""
+"""A compiled game in the form that networks over infostates take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EncodedGame:
       tree: The compiled game.
       table: Its walks.
       encodings: The encodings of all infostates.
-      num_features: The length of an encoding.
+      num_features: The length of each encoding.
     """
 
     tree: PublicTree
@@ -41,5 +41,5 @@ class EncodedGame:
 
     @property
     def num_outputs(self) -> int:
-        """The outputs of a network: one for each action of the game."""
+        """The number of a network's outputs: one for each action of the game."""
         return len(self.table.actions)

@@ -1,7 +1,7 @@
-"""Encoders: what a network sees of a public state, as the input of its first hidden layer.
+"""Encoders: a network's view of a public state, as the input of its first hidden layer.
 
-Every encoder is a table with a row for each class of public states, so forward passes look rows up whatever the encoder is. A
-class may have a row of its own to learn, or a row made of features it shares with other classes.
+Every encoder is a table with a row for each class of public states, so forward passes look up rows for any encoder. A class may
+learn a row of its own, or have a row made of features that it shares with other classes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 SPREAD = 0.5
-"""The standard deviation of an encoder's outputs at the start."""
+"""The standard deviation of an encoder's outputs at initialisation."""
 
 
 class PublicEncoder(nn.Module, ABC):
-    """From classes of public states to `width` numbers, a linear function of some features."""
+    """Maps classes of public states to `width` numbers, a linear function of some features."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -58,8 +58,8 @@ class FeatureEncoder(PublicEncoder):
     """A linear layer over features of the classes, so that classes that look alike share what is learnt.
 
     Args:
-      features: `[C, F]`; they come from the game, and are not kept with the weights.
-      width: the outputs.
+      features: `[C, F]`; they come from the game and are not saved with the weights.
+      width: the number of outputs.
     """
 
     features: Tensor
@@ -88,7 +88,7 @@ def observation_features(actors: Sequence[int], observations: Sequence[Sequence[
 
     Args:
       actors: `[C]` who acts.
-      observations: `[C]` what everyone has seen, in order.
+      observations: `[C]` the public observations, in order.
     """
     seen: list[list[object]] = []
     for actor, words in zip(actors, observations, strict=True):
@@ -106,7 +106,7 @@ def observation_features(actors: Sequence[int], observations: Sequence[Sequence[
 
 
 def game_features(rows: Sequence[Sequence[float]]) -> Tensor:
-    """Returns `[C, F]` features that a game gives itself (`Game.public_features`), with one more for each row that has a twin.
+    """Returns `[C, F]` features provided by a game (`Game.public_features`), plus one for each row that repeats another.
 
     Args:
       rows: `[C]` the features of each public state.

@@ -1,4 +1,4 @@
-"""A value network's weights with everything folded in that can be computed once: what the fast forward passes use."""
+"""A value network's weights with everything folded in that can be computed once, for the fast forward passes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Norm(NamedTuple):
 
 
 class FoldedWeights(NamedTuple):
-    """Weights whose layers before a LayerNorm have their mean over units taken off, so that the norm finds means of zero.
+    """Weights in which each layer before a LayerNorm has its mean over units subtracted, so that the norm's inputs have mean 0.
 
     Attributes:
-      public: `[C, width]` the encoding of each class with the first layer's bias.
-      first: `[2 * H, width]` for beliefs that sum to 1.
-      hidden: for each further layer its weights `[width, width]` and bias `[width]`.
-      norms: one after each of these.
-      last: `[width, 2 * H]` and
-      bias: `[2 * H]`, in the game's units.
+      public: `[C, width]` the encoding of each class plus the first layer's bias.
+      first: `[2 * H, width]` the first layer's weights, for beliefs that sum to 1.
+      hidden: The weights `[width, width]` and bias `[width]` of each further hidden layer.
+      norms: The LayerNorm after the first layer and after each further one.
+      last: `[width, 2 * H]` the last layer's weights, in the game's units.
+      bias: `[2 * H]` the last layer's bias, in the game's units.
     """
 
     public: Tensor
@@ -39,7 +39,7 @@ class FoldedWeights(NamedTuple):
 
 @torch.no_grad()
 def fold(net: ValueNet) -> FoldedWeights:
-    """Returns the present weights of a network, folded."""
+    """Returns the current weights of a network, folded."""
     layers: list[Any] = list(net.rest)
     norms: list[Any] = [net.first[0], *(layer[1] for layer in layers)]
     (first, bias), encodings = _centred(net.private.weight, net.private.bias), net.public.table()
@@ -54,5 +54,5 @@ def fold(net: ValueNet) -> FoldedWeights:
 
 
 def _centred(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns a linear layer, transposed, whose outputs have the mean over units taken off."""
+    """Returns a linear layer, transposed, with the mean over units subtracted from its outputs."""
     return (weight - weight.mean(0, keepdim=True)).T.contiguous(), bias - bias.mean()

@@ -1,4 +1,4 @@
-"""The fastest forward pass of a value network that its device has: what search asks at its leaves."""
+"""The fastest forward pass of a value network on its device, which search uses at leaves."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tacit.nets.value_net import PrivateValues, ValueNet
 from tacit.nets.zero_sum import ZeroSumPass
 
 FUSED_WIDTHS = (16, 32, 64, 128, 256, 512)
-"""Hidden units that the GPU kernels take, in two layers or more."""
+"""The layer widths that the GPU kernels support, with two hidden layers or more."""
 FUSED_WEIGHTS = 1 << 16
-"""Weights of the first and of the last layer, private states filled up to a power of two, that fit into shared memory."""
+"""The most weights in the first or last layer that fit into shared memory, with private states padded to a power of two."""
 
 
 class ForwardPass(LeafEvaluator, Protocol):
-    """A way to evaluate a network; it keeps weights of its own."""
+    """A way to evaluate a network, which may keep a copy of its weights."""
 
     def refresh(self) -> None:
-        """Takes over the network's present weights, after training steps."""
+        """Copies the network's current weights; call it after training steps."""
         ...
 
 
 class PlainPass:
-    """The layers of a network as torch computes them, not made zero-sum (see `ForwardPass`)."""
+    """A network's layers computed by torch, without the zero-sum correction (see `ForwardPass`)."""
 
     counterfactual = False
 

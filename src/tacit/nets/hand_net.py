@@ -1,6 +1,6 @@
-"""A value network over the 1,326 hands of hold'em: boards with pot and stacks, and both players' beliefs, to infostate values.
+"""A value network over the 1,326 hands of hold'em: maps boards with pot and stacks, and both players' beliefs, to values.
 
-The public part of the input does not change while a search runs, so it is encoded once for each set of leaves.
+The public part of the input does not change during a search, so it is encoded once for each set of leaves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tacit.kernels.hand_leaves import HandStates
 from tacit.nets.value_net import BeliefNet
 
 NUM_FEATURES = NUM_CARDS + len(BOARD_CARDS) + 1
-"""Cards on the board, the number of them, and the share of the stack that is in the pot."""
+"""The cards on the board, their number, and the share of the stack that is in the pot."""
 
 
 def encode_boards(states: HandStates, rules: BettingRules) -> Tensor:
@@ -35,8 +35,8 @@ class HandValueNet(BeliefNet):
     """Values of both players' hands.
 
     Args:
-      hidden: width of the layers.
-      layers: their number.
+      hidden: the width of the layers.
+      layers: the number of layers.
     """
 
     def __init__(self, hidden: int = 512, layers: int = 3) -> None:
@@ -44,22 +44,22 @@ class HandValueNet(BeliefNet):
         super().__init__(public, private, 2 * NUM_HANDS, layers)
 
     def forward(self, features: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[B, 2 * 1326]` values in units of what either player has put in.
+        """Returns `[B, 2 * 1326]` values in units of each player's contribution to the pot.
 
         Args:
           features: `[B, NUM_FEATURES]`.
-          beliefs: `[B, 2 * 1326]`, each player's sums to 1.
+          beliefs: `[B, 2 * 1326]`, each player's sum to 1.
         """
         return self.outputs(features, beliefs)
 
 
 class HandNetLeaves:
-    """Values leaves by a network; `refresh` after training steps.
+    """Values leaves by a network; call `refresh` after training steps.
 
     Args:
       net: the network.
-      rules: of the betting.
-      dtype: of its numbers; None for bfloat16 on a GPU and float32 elsewhere.
+      rules: the rules of the betting.
+      dtype: the type of the network's numbers; None for bfloat16 on a GPU and float32 elsewhere.
     """
 
     counterfactual = False
@@ -73,7 +73,7 @@ class HandNetLeaves:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes over the network's present weights, in place so that captured graphs see them."""
+        """Copies the network's current weights, in place so that captured graphs see them."""
         for fast, trained in zip(self._fast.parameters(), self.net.parameters(), strict=True):
             fast.copy_(trained)
 

@@ -1,14 +1,14 @@
 """Infostates as vectors, without knowledge of what is good in a game (NFSP, section 4.1).
 
 - Poker with one card each: the ranks seen on each street, k of n, and the betting as a tensor {player, street, raises before,
-  action}, folds left out because a game with a fold is over. Leduc gives 2 * 3 + 2 * 2 * 3 * 2 = 30 numbers, as in the paper.
-- Games of OpenSpiel: its own information state tensor. Numbers above 1, like chips, are divided by the largest in their place.
-- Any other game: a number for each thing that can be observed at each depth and position among what arrives there, 1 where
-  it was; own actions, and who acts, only where observations do not tell. Different infostates of a player have different
-  vectors.
+  action}, without folds because they end the game. Leduc gives 2 * 3 + 2 * 2 * 3 * 2 = 30 numbers, as in the paper.
+- OpenSpiel games: their own information state tensor. Numbers above 1, like chips, are divided by the largest at their place.
+- Any other game: a number for each possible observation at each depth and position among the observations that arrive there
+  together, 1 if it was made; own actions, and who acts, only if observations do not reveal them. Different infostates of a
+  player have different vectors.
 
-A vector is kept as the list of its active features. The numbers of features are those of a network's inputs, so saved networks
-rely on their order: as they first appear from infostate to infostate.
+A vector is stored as the list of its active features. Feature numbers are those of a network's inputs, so saved networks rely
+on their order: features are numbered as they first appear, infostate by infostate.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _Feature = tuple[int, int, int, str | int]
 """Something that a player may have learnt: its kind, the depth where it was learnt, its position among the observations that
 arrived there together, and the observation, action or actor itself."""
 _Past = Callable[[Longs, NDArray[Any]], tuple[Longs, Longs]]
-"""Maps infostates and the nodes or rows where they stand to pairs (infostate, feature learnt on the way to it)."""
+"""Maps infostates and their nodes or rows to pairs (infostate, feature learnt on the way to it)."""
 _TOLD = -1
-"""Stands for an action or actor that observations tell already."""
+"""Marks an action or actor that observations already reveal."""
 _BETTING = {"check": CALL, "call": CALL, "bet": RAISE, "raise": RAISE}
 
 
 def encode_infostates(tree: PublicTree) -> tuple[Encodings, int]:
-    """Returns the encodings of all infostates of a game, and `F`, how many numbers each has.
+    """Returns the encodings of all infostates of a game, and their length `F`.
 
     Raises:
       TacitError: an OpenSpiel game has no tensors, or the player to act is not public.
@@ -79,7 +79,7 @@ def _poker(tree: PublicTree, game: OneCardPoker) -> Matrix:
 
 
 def _betting(tree: PublicTree, node: int) -> tuple[list[tuple[int, int, int, int]], str | None]:
-    """Returns the (player, street, raises before, action) of all moves before a public state, and the board card."""
+    """Returns the moves before a public state, as (player, street, raises before, action), and the board card."""
     history, board, player, raises = [], None, 0, 0
     for step in tree.node_path(node):
         for seen in split_observations(tree.require_nodes().token[step]):
@@ -95,7 +95,7 @@ def _betting(tree: PublicTree, node: int) -> tuple[list[tuple[int, int, int, int
 def _openspiel(tree: PublicTree, game: OpenSpielGame) -> Matrix:
     if not game.spiel_game.get_type().provides_information_state_tensor:
         raise TacitError(f"{game} gives no information_state_tensor, so its infostates have no encoding")
-    found: dict[tuple[int, str], Any] = {}
+    tensors: dict[tuple[int, str], Any] = {}
     stack = [game.initial_state()]
     while stack:
         state = stack.pop()
@@ -104,17 +104,17 @@ def _openspiel(tree: PublicTree, game: OpenSpielGame) -> Matrix:
             continue
         if actor != CHANCE:
             key = actor, game.infostate(state, actor)
-            if key not in found:
-                found[key] = np.array(state.information_state_tensor(actor), np.float32)
+            if key not in tensors:
+                tensors[key] = np.array(state.information_state_tensor(actor), np.float32)
         moves = [a for a, _ in game.chance_outcomes(state)] if actor == CHANCE else game.legal_actions(state)
         stack.extend(game.apply(state, move) for move in moves)
     keys = ((int(p), tree.rows[p].token[row]) for p, row in zip(tree.infostate_player, tree.infostate_row, strict=True))
-    matrix = np.stack([found[key] for key in keys])
+    matrix = np.stack([tensors[key] for key in keys])
     return np.asarray(matrix / np.maximum(np.abs(matrix).max(axis=0), 1.0), np.float32)
 
 
 def _generic(tree: PublicTree) -> tuple[Encodings, int]:
-    """Returns a number for each feature in the past of some infostate."""
+    """Returns the encodings, with a number for each feature in the past of some infostate, and their length."""
     nodes, features = tree.require_nodes(), dict[_Feature, int]()
     public = _past(features, (_PUBLIC, _ACTOR), nodes, _unclear_actors(tree))
     pairs = []
@@ -126,7 +126,7 @@ def _generic(tree: PublicTree) -> tuple[Encodings, int]:
     infostate, feature = (np.concatenate(part) for part in zip(*pairs, strict=True))
     first = np.full(len(features), tree.num_infostates)
     np.minimum.at(first, feature, infostate)
-    # An infostate has one feature of a kind, depth and position. Features that no infostate has come last, and are left out.
+    # An infostate has one feature per kind, depth and position. Features that no infostate has are sorted last and left out.
     listed = sorted(features, key=lambda found: (first[features[found]], *found[:3]))
     number = np.empty(len(features), np.int64)
     number[[features[found] for found in listed]] = np.arange(len(features))
@@ -137,7 +137,7 @@ def _generic(tree: PublicTree) -> tuple[Encodings, int]:
 
 
 def _unclear_actors(tree: PublicTree) -> Longs:
-    """Returns `[N]` who acts, where observations do not tell: chance may choose who does, and say nothing else."""
+    """Returns `[N]` who acts where observations do not reveal it (chance may choose the actor without showing it)."""
     nodes = tree.require_nodes()
     lookalikes, _ = _numbered(zip(nodes.parent.tolist(), nodes.token, strict=True))
     first, second = (np.bincount(lookalikes, nodes.actor == player) > 0 for player in (0, 1))
@@ -145,7 +145,7 @@ def _unclear_actors(tree: PublicTree) -> Longs:
 
 
 def _untold_actions(tree: PublicTree, player: int) -> Longs:
-    """Returns `[R]` the player's own last action, where nothing that was observed tells it, or tells that there was one."""
+    """Returns `[R]` the player's own last action where observations do not reveal it, or not even that there was one."""
     rows, nodes = tree.rows[player], tree.require_nodes()
     silent_node, silent_row = (np.array([not token for token in tokens], bool) for tokens in (nodes.token, rows.token))
     moved = rows.entry < tree.num_entries
@@ -154,13 +154,13 @@ def _untold_actions(tree: PublicTree, player: int) -> Longs:
 
 
 def _past(features: dict[_Feature, int], kinds: tuple[int, int], at: Nodes | PlayerRows, unsaid: Longs) -> _Past:
-    """Returns what tells the features that are learnt on the way to nodes or rows.
+    """Returns a function that lists the features learnt on the way to nodes or rows.
 
     Args:
       features: the features so far with their provisional numbers; new ones are added.
-      kinds: of a token's observations, and of what they leave unsaid.
+      kinds: the kind of a token's observations, and the kind of what they leave unsaid.
       at: the nodes or rows.
-      unsaid: `[X]` for each the action or actor that its token leaves unsaid, or `_TOLD`.
+      unsaid: `[X]` the action or actor that each one's token leaves unsaid, or `_TOLD`.
     """
     depth = np.repeat(np.arange(len(at.level_start) - 1), np.diff(at.level_start))
     lesson_of, lessons = _numbered(zip(depth.tolist(), at.token, unsaid.tolist(), strict=True))

@@ -1,8 +1,8 @@
 """The value network's forward pass on a CPU: a thread takes a few leaves at a time through all layers, in its cache.
 
-Products are of bfloat16 with float32 sums where the processor has instructions for them, else of float32; the first layer,
-LayerNorm and GeLU are float32 everywhere. (Products by torch between passes by numba are slower than either: each has threads
-of its own, and those that wait for work take the cores from those that have some.)
+Products are of bfloat16 with float32 sums if the processor has instructions for them, else of float32; the first layer,
+LayerNorm and GeLU are always float32. (torch's products between numba's passes are slower than either alone: each library has
+its own threads, and those waiting for work take cores from those that have some.)
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
 FEW = 256
-"""Leaves that are not worth waking other threads for."""
+"""Up to this many leaves it is not worth waking other threads."""
 STRIPS = 8
-"""Parts for each thread: one that is held up leaves its last ones to nobody, so they should be short."""
+"""Parts per thread: small parts limit the tail when one thread stalls."""
 
 _F = np.float32
 
@@ -34,7 +34,7 @@ def _min(x, y):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _fine_gelu(y):  # type: ignore[no-untyped-def]
-    """GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6)."""
+    """Returns GeLU by tanh, and tanh by a ratio of polynomials (relative error below 1e-6)."""
     half, limit = splat(_F(0.5), VECTOR), splat(_F(7.9), VECTOR)
     u = y * (splat(_F(0.7978845608), VECTOR) + splat(_F(0.0356774081), VECTOR) * (y * y))
     u = _min(larger(u, splat(_F(-7.9), VECTOR)), limit)
@@ -53,10 +53,10 @@ def _fine_gelu(y):  # type: ignore[no-untyped-def]
 
 @compiled(inline="always")
 def _coarse_gelu(y):  # type: ignore[no-untyped-def]
-    """GeLU to 1.1e-4, for units that are rounded to bfloat16 anyway.
+    """Returns GeLU to 1.1e-4, for units that are rounded to bfloat16 anyway.
 
-    What it lacks to the positive part of y depends on |y| alone and vanishes for large ones: the polynomial is the one of
-    degree 7 with the smallest largest error up to 3.8.
+    Its difference from the positive part of y depends on |y| alone and vanishes for large |y|: the polynomial is the minimax
+    one of degree 7 up to 3.8.
     """
     zero = splat(_F(0.0), VECTOR)
     size = _min(larger(y, zero - y), splat(_F(3.8), VECTOR))
@@ -72,9 +72,9 @@ def _coarse_gelu(y):  # type: ignore[no-untyped-def]
 
 @inner()
 def _norm_gelu(sums, scale, shift, width, factors, units):  # type: ignore[no-untyped-def]
-    """Fills `units` `[ROWS, padded]` with `gelu(norm(sums))`; the rows have `width` numbers, then zeros."""
+    """Fills `units` `[ROWS, padded]` with `gelu(norm(sums))`; each row has `width` numbers, then zeros."""
     vectors = sums.shape[1] // LANES
-    for i in range(ROWS):  # all of them first: the processor works on the long chains of several rows at once
+    for i in range(ROWS):  # all rows first: the processor overlaps their long dependency chains
         even, odd = splat(_F(0.0), VECTOR), splat(_F(0.0), VECTOR)
         for v in range(i * vectors, (i + 1) * vectors, 2):
             x, y = load(sums, v, VECTOR), load(sums, v + 1, VECTOR)
@@ -100,7 +100,7 @@ def _copy_row(source, row, target, i):  # type: ignore[no-untyped-def]
 
 
 def _forward(beliefs, public_class, public, first, hidden, bias, norms, last, last_bias, width, scratch, values):  # type: ignore[no-untyped-def]
-    """Fills values `[2 * H, leaves]`; each strip of leaves has `scratch` of its own."""
+    """Fills values `[2 * H, leaves]`; each strip of leaves has its own part of `scratch`."""
     all_inputs, all_sums, all_factors, all_units, all_outputs = scratch
     strips, features = len(all_sums), len(beliefs)
     blocks = -(-beliefs.shape[1] // ROWS)
@@ -133,7 +133,7 @@ _FORWARD = for_one_and_all(_forward)
 
 
 class NumbaValueNet:
-    """A `ValueNet` with its weights folded and packed; `refresh` after training steps.
+    """A `ValueNet` with its weights folded and packed; call `refresh` after training steps.
 
     Args:
       net: the network.
@@ -149,7 +149,7 @@ class NumbaValueNet:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes over the network's present weights."""
+        """Copies the network's current weights."""
         w = fold(self.net)
         self._width = width = w.first.shape[1]
         self._padded = padded = -(-width // 32) * 32
@@ -187,7 +187,7 @@ class NumbaValueNet:
             torch.empty(strips, LANES),
             torch.empty(strips, ROWS, self._padded, dtype=kind),
             torch.empty(strips, ROWS, self._outputs),
-        )  # torch's memory begins at whole cache lines
+        )  # torch aligns memory to cache lines
         arrays = tuple(part.numpy() for part in scratch)
         _FORWARD[shared](beliefs.numpy(), public_class.numpy(), *self._weights, arrays, values.numpy())
         return values

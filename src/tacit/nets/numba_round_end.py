@@ -1,4 +1,4 @@
-"""The last step of a network of round ends on the CPU, fused: from what it made of beliefs to counterfactual values."""
+"""The last step of `RoundEndNet` on the CPU, fused: from the outputs of its layers to counterfactual values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.compiled import compiled
 
 @compiled(fastmath={"contract", "reassoc"})
 def _add_powers(coded, tilt, powers, leads, met, beliefs, out):  # type: ignore[no-untyped-def]
-    """Fills `out` `[H]` with what hands win beyond their odds; returns the sum of that over both ranges, and their weight."""
+    """Fills `out` `[H]` with what hands win beyond their odds; returns its sum over both ranges, and their weight."""
     surplus, weight = coded.dtype.type(0.0), coded.dtype.type(0.0)
     least = coded.dtype.type(1e-9)
     for hand in range(len(coded)):
@@ -53,12 +53,12 @@ def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: T
     """Returns `[2, L, G, H]` counterfactual values (see `RoundEndNet.finish`).
 
     Args:
-      coded: `[G, 2, 2 * L, H]` values by embedding: what hands have of their own, and for each unit of their odds.
+      coded: `[G, 2, 2 * L, H]` values by embedding: each hand's own part, and its part per unit of odds.
       powers: `[2, L, G, POWERS]` factors of the powers of odds.
-      leads: `[2, L, G, H]` what hands win against the other's beliefs less what they lose.
-      met: `[2, L, G, H]` how likely the other's beliefs let them be held.
+      leads: `[2, L, G, H]` each hand's wins less its losses against the opponent's beliefs.
+      met: `[2, L, G, H]` the share of the opponent's beliefs that shares no card with each hand.
       beliefs: `[2, L, G, H]`.
-      chips: `[L]` what values are counted in.
+      chips: `[L]` the unit of the values.
     """
     out = torch.empty_like(beliefs)
     _finish(*(part.contiguous().numpy() for part in (coded, powers, leads, met, beliefs, chips)), out.numpy())

@@ -1,4 +1,4 @@
-"""The state of an optimizer as named tensors, so that it can be kept in a file with everything else."""
+"""The state of an optimizer as named tensors, so that it can be saved in a file with everything else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer, compact: bool = False) -> dict[str, Tensor]:
-    """Returns what an optimizer remembers of each parameter, by the parameter's number and the name of the tensor.
+    """Returns the tensors that an optimizer keeps for each parameter, by the parameter's number and the tensor's name.
 
     Args:
-      optimizer: whose.
-      compact: whether means of gradients and their squares are kept to three digits, in half the room: they are noisy, and
+      optimizer: the optimizer.
+      compact: whether means of gradients and of their squares are kept to three digits, at half the size: they are noisy, and
         bfloat16 has the range of float32, which squares need.
     """
     moments = optimizer.state_dict()["state"]
@@ -22,7 +22,7 @@ def optimizer_state(optimizer: torch.optim.Optimizer, compact: bool = False) -> 
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Continues from an `optimizer_state`; learning rates and the like stay as they are."""
+    """Restores an `optimizer_state`; learning rates and other options stay as they are."""
     moments: dict[int, dict[str, Any]] = {}
     for name, tensor in tensors.items():
         index, key = name.split(".", 1)

@@ -1,4 +1,4 @@
-"""Tensors cut into pieces and put into bins of limited size, so that no file is too large; and joined again."""
+"""Cuts tensors into pieces and packs them into bins of limited size, so that no file is too large; and joins them again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 _PIECE = "\0"
-"""Stands in a name before the number of a piece, where a tensor was cut."""
+"""Separates a tensor's name from the number of its piece."""
 
 
 def packed(tensors: dict[str, Tensor], limit: int) -> list[dict[str, Tensor]]:
-    """Returns tensors in bins of at most `limit` bytes, at least one; each goes where it first fits, the largest first."""
+    """Returns tensors in bins of at most `limit` bytes, at least one bin; each goes into the first that fits, largest first."""
     pieces: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.nbytes <= limit:
@@ -31,10 +31,10 @@ def packed(tensors: dict[str, Tensor], limit: int) -> list[dict[str, Tensor]]:
 
 
 def joined(tensors: dict[str, Tensor], shapes: dict[str, list[int]]) -> dict[str, Tensor]:
-    """Returns tensors with those that were cut in one piece again; `shapes` are what these had.
+    """Returns the tensors with all pieces joined; `shapes` has the shapes of those that were cut.
 
     Raises:
-      ValueError: the pieces of one are missing, or are not of its shape.
+      ValueError: a tensor's pieces are missing or do not have its shape.
     """
     whole = {name: tensor for name, tensor in tensors.items() if _PIECE not in name}
     for name, shape in shapes.items():

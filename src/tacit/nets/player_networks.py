@@ -1,4 +1,4 @@
-"""Both players' networks over encoded infostates: `K` kinds each, all of one shape, and the state of their optimizers."""
+"""Both players' networks over encoded infostates: `K` kinds each, all of the same shape, with their optimizers' states."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Networks(NamedTuple):
       updates: `[2, K]`, the steps of descent made so far.
       loss: `[2, K]`, the losses of the steps since the sums were last set to zero.
       steps: `[2, K]`, the number of these steps.
-      gradient: `[2, P]`, room for the gradient of a step; zero between steps.
+      gradient: `[2, P]`, the gradient of a step; zero between steps.
       shape: Where the weights of a network are in `P`.
-      scratch: Room for one example, for each player.
+      scratch: Each player's buffers for one example.
     """
 
     params: Params
@@ -45,7 +45,7 @@ def make_networks(
       num_inputs: The length of an encoding.
       hidden: The units of each hidden layer.
       num_outputs: The outputs of a network.
-      copies: `[K]`, for each kind the kind whose first weights it starts from: itself, or an earlier one.
+      copies: `[K]`, for each kind the kind whose initial weights it starts from: itself, or an earlier one.
       generator: Draws the weights.
     """
     shape, size = make_shape(num_inputs, hidden, num_outputs)
@@ -77,7 +77,7 @@ def best_entry(params, shape, scratch, encodings, table, infostate):  # type: ig
 
 @inner()
 def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore[no-untyped-def]
-    """Fills `scratch.outputs` with the probabilities of the infostate's entries, in their order; others have none."""
+    """Fills the start of `scratch.outputs` with the probabilities of the infostate's entries, in their order."""
     forward(params, shape, encodings, infostate, scratch)
     first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
     highest, total = np.float32(-np.inf), np.float32(0.0)
@@ -93,9 +93,9 @@ def policy(params, shape, scratch, encodings, table, infostate):  # type: ignore
 
 @compiled()
 def strategy_table(networks, kind, greedy, encodings, table, infostate_player):  # type: ignore[no-untyped-def]
-    """Returns `[E]` what both players' networks of a kind say.
+    """Returns `[E]` the strategy of both players' networks of a kind.
 
-    With `greedy` an infostate's entry with the highest output gets 1, otherwise the entries get the softmax of their outputs.
+    With `greedy` an infostate's entry with the highest output gets 1; otherwise entries get the softmax of their outputs.
     """
     strategy = np.zeros(len(table.entry_action))
     for infostate in range(len(infostate_player)):

@@ -1,4 +1,4 @@
-"""Leaves at the end of a betting round, valued by networks: one for each street that a round can end on."""
+"""Leaves at the end of a betting round, valued by networks: one network per street on which a round can end."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tacit.nets.round_end_net import RoundEndNet, public_features
 from tacit.nets.round_net import RoundNet
 
 _Known = tuple[Any, Tensor]
-"""What a network makes of the boards, and the public part `[L, G, P]`."""
+"""A network's encoding of the boards, and the public features `[L, G, P]`."""
 
 
 @dataclass(frozen=True)
 class _Faced:
-    """What follows from each player's beliefs at the `L` leaves of `G` games.
+    """Quantities computed from each player's beliefs at the `L` leaves of `G` games.
 
     Attributes:
       summed: `[2, G, L, K]` each player's beliefs, summed up by the network's embeddings.
-      leads: `[2, L, G, H]` what a player's hands win against the other's beliefs less what they lose.
-      met: `[2, L, G, H]` how likely the other's beliefs let a player's hands be held.
-      planes: each player's planes of beliefs `[2 * L, G, H]`.
-      ones: `[L]`.
+      leads: `[2, L, G, H]` the wins less the losses of a player's hands against the opponent's beliefs.
+      met: `[2, L, G, H]` the share of the opponent's beliefs that shares no card with each hand.
+      planes: The numbers of each player's planes among the beliefs `[2 * L, G, H]`.
+      ones: `[L]` ones.
     """
 
     summed: Tensor
@@ -43,15 +43,16 @@ class _Faced:
 
 
 class RoundEndLeaves:
-    """Values leaves by networks; `refresh` after training steps.
+    """Values leaves by networks; call `refresh` after training steps.
 
     Args:
-      nets: by the number of cards on the board.
-      stack: the chips of either player at the start of the hand, where leaves are those of a tree of hands.
-      dtype: of the networks' numbers; None for bfloat16 on a GPU and float32 elsewhere.
+      nets: the networks, by the number of cards on the board.
+      stack: each player's chips at the start of the hand, if the leaves are those of a `HandTree`.
+      dtype: the type of the networks' numbers; None for bfloat16 on a GPU and float32 elsewhere.
 
     Attributes:
-      num_sizes: The most raises that the betting to come offers (`public_features`). Change it between searches only.
+      num_sizes: The most raise sizes that any later state of the betting offers (`public_features`). Change it only between
+        searches.
     """
 
     counterfactual = True
@@ -69,7 +70,7 @@ class RoundEndLeaves:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes over the networks' present weights, in place so that captured graphs see them."""
+        """Copies the networks' current weights, in place so that captured graphs see them."""
         for cards, net in self.nets.items():
             for fast, trained in zip(self._fast[cards].parameters(), net.parameters(), strict=True):
                 fast.copy_(trained)
@@ -83,11 +84,11 @@ class RoundEndLeaves:
 
     @torch.no_grad()
     def evaluate_changed(self, states: StreetStates | HandStates, beliefs: Tensor, changed: Collection[int]) -> Tensor:
-        """Returns the same (see `RememberingEvaluator`)."""
+        """Returns the same as `evaluate` (see `RememberingEvaluator`)."""
         return self._valued(states, beliefs, changed)
 
     def _valued(self, states: StreetStates | HandStates, beliefs: Tensor, changed: Collection[int] | None) -> Tensor:
-        """Returns the values; `changed` is None where nothing is kept."""
+        """Returns the values; `changed` is None if nothing is to be cached."""
         if isinstance(states, StreetStates):
             return self._evaluate(states, beliefs, changed)
         halves = beliefs.view(2, NUM_HANDS, -1)
@@ -99,7 +100,7 @@ class RoundEndLeaves:
         return values.view(beliefs.shape)
 
     def _boards(self, states: HandStates, device: torch.device) -> list[tuple[StreetStates, Tensor]]:
-        """Returns the leaves as those of batches of games that bet alike, and `[G, L]` which leaves these are."""
+        """Returns the leaves as batches of games with the same betting, each with `[G, L]` the numbers of its leaves."""
         if states not in self._games:
             alike: dict[tuple[Betting, ...], list[tuple[tuple[int, ...], list[int]]]] = {}
             for board, leaves in states.by_board().items():
@@ -119,7 +120,7 @@ class RoundEndLeaves:
         return self._games[states]
 
     def _evaluate(self, states: StreetStates, beliefs: Tensor, changed: Collection[int] | None) -> Tensor:
-        """Returns `[2, L, G, H]` the same for a batch of games."""
+        """Returns `[2, L, G, H]` counterfactual values for a batch of games."""
         boards, net = states.boards, self._fast[states.boards.board.shape[1]]
         if states not in self._known:
             public = public_features(boards, states.betting, states.stack, self.num_sizes)
@@ -142,7 +143,7 @@ class RoundEndLeaves:
 
     @staticmethod
     def _plain(net: RoundNet, states: StreetStates, hands: Any, public: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` the same, step by step, for any network."""
+        """Returns `[2, L, G, H]` counterfactual values from any network, without the fused last step."""
         other = beliefs.flip(0).flatten(0, 1)
         leads, met = (part(other).view(beliefs.shape) for part in (states.boards.leads, states.boards.meetings))
         values = net.values(hands, public, beliefs, leads / met.clamp(min=1e-9), met)
@@ -150,7 +151,7 @@ class RoundEndLeaves:
 
 
 def _room(hands: tuple[Tensor, Tensor], beliefs: Tensor) -> _Faced:
-    """Returns room for what follows from beliefs `[2, L, G, H]`."""
+    """Returns empty buffers for the quantities computed from beliefs `[2, L, G, H]`."""
     _, leaves, games, _ = beliefs.shape
     planes = torch.arange(2 * leaves, device=beliefs.device)
     summed = hands[0].new_empty(2, games, leaves, hands[0].shape[2])
@@ -161,7 +162,7 @@ def _room(hands: tuple[Tensor, Tensor], beliefs: Tensor) -> _Faced:
 def _face(
     faced: _Faced, states: StreetStates, net: RoundEndNet, hands: tuple[Tensor, Tensor], beliefs: Tensor, player: int
 ) -> None:
-    """Fills in what follows from one player's beliefs: their sums, and what the other's hands do against them."""
+    """Fills in the quantities for one player's beliefs: their sums, and `leads` and `met` of the opponent's hands."""
     faced.summed[player] = net.sum_up(hands, beliefs[player])
     source, rows, places = beliefs.flatten(0, 1), faced.planes[player], faced.planes[1 - player]
     states.boards.fill_leads(source, rows, faced.leads.flatten(0, 1), places, faced.ones)

@@ -1,12 +1,12 @@
-"""What hold'em is worth where a betting round ends and the next card has yet to come, learnt for all hands of any board.
+"""A network for hold'em values where a betting round ends and the next card is still to come, for all hands of any board.
 
-Most of that is known without learning: who would win how often if nobody bet any more. A network adds what the betting to come
-makes of it. It treats all hands alike: from what describes a hand and its board (`BoardTensors.features`, `texture`) come an
-embedding by which a player's beliefs are summed up, and another by which what the network makes of both sums becomes the
-hand's own value: a part of its own, and a part for each unit of its odds. So names of suits and the order of hands do not
-matter, and what is learnt on one board holds on others.
+Most of the value is known without learning: how often each hand would win if nobody bet any more. The network adds the effect
+of the betting to come. It treats all hands alike. The features of a hand and its board (`BoardTensors.features`, `texture`)
+give two embeddings: one sums up a player's beliefs, and the other turns the layers' output for both sums into the hand's value:
+a part of its own, and a part per unit of its odds. So the names of suits and the order of hands do not matter, and what is
+learnt on one board holds on others.
 
-The output is zero-sum: what both players together would win beyond nothing is taken from all their hands alike.
+The output is zero-sum: the players' combined surplus is subtracted from all their hands alike.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from tacit.games.betting import Betting
 from tacit.nets.round_net import ALL_HELPS, Helps, RoundNet, without_surplus
 
 NUM_PUBLIC = NUM_TEXTURE + 4
-"""Ranks and suits on the board, how much is in the pot, and how many sizes of bets are left to choose from."""
+"""Number of public features: ranks and suits on the board, three for pot and stacks, and one for the number of bet sizes."""
 POWERS = 4
-"""Of a hand's odds that its value is made of, beside its embedding."""
+"""How many powers of a hand's odds contribute to its value, besides its embedding."""
 HAND_WIDTH = 128
-"""Of the hidden layers that embed hands."""
+"""Width of the hidden layers that embed hands."""
 PARTS = 2
-"""Of a value that embeddings make: what a hand has of its own, and for each unit of its odds."""
+"""Parts of a value that come from embeddings: a hand's own part, and its part per unit of odds."""
 
 
 class RoundEndNet(RoundNet):
     """Values of both players' hands at the end of a betting round.
 
     Args:
-      hidden: width of the layers.
-      layers: their number.
-      embedding: numbers that stand for a hand.
-      helps: what it need not learn.
+      hidden: the width of the layers.
+      layers: the number of layers.
+      embedding: how many numbers a hand's embedding has.
+      helps: what the network need not learn.
     """
 
     def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64, helps: Helps = ALL_HELPS) -> None:
@@ -57,11 +57,11 @@ class RoundEndNet(RoundNet):
             self.out.bias.zero_()
 
     def embed(self, features: Tensor, texture: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what beliefs are summed up by and what values are made with, `[G, H, K]` each.
+        """Returns the embeddings that sum up beliefs and those that make values, `[G, H, K]` each.
 
         Args:
-          features: `[G, H, NUM_FEATURES]` of hands.
-          texture: `[G, NUM_TEXTURE]` of their boards.
+          features: `[G, H, NUM_FEATURES]` features of hands.
+          texture: `[G, NUM_TEXTURE]` features of their boards.
         """
         summing, making = self.hands(self.hand(features) + self.board(texture)[:, None]).chunk(2, dim=2)
         return summing, making
@@ -85,7 +85,7 @@ class RoundEndNet(RoundNet):
         return torch.bmm(beliefs.to(summing.dtype).transpose(0, 1), summing)
 
     def make(self, hands: tuple[Tensor, Tensor], public: Tensor, summed: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what the layers make of beliefs: `[G, PARTS, 2 * L, H]` values and `[2, L, G, POWERS]` factors of odds.
+        """Returns the layers' output: `[G, PARTS, 2 * L, H]` parts of values and `[2, L, G, POWERS]` factors of odds' powers.
 
         Args:
           hands: both embeddings `[G, H, K]`.
@@ -101,7 +101,7 @@ class RoundEndNet(RoundNet):
 
     @staticmethod
     def finish(coded: Tensor, powers: Tensor, odds: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` values from what `make` made, with odds taken in."""
+        """Returns `[2, L, G, H]` values from the output of `make` and the odds."""
         own, tilt = (part.transpose(0, 1).reshape(odds.shape).to(odds.dtype) for part in coded.unbind(1))
         values: Tensor = own + tilt * odds
         for power in range(POWERS):
@@ -110,13 +110,13 @@ class RoundEndNet(RoundNet):
 
 
 def public_features(boards: BoardTensors, bettings: list[Betting], stack: int, num_sizes: int = 1) -> Tensor:
-    """Returns `[L, G, NUM_PUBLIC]` what is known to all: the board's ranks and how its suits repeat, the pot, and the menu.
+    """Returns `[L, G, NUM_PUBLIC]` public features: the board's ranks and how its suits repeat, the pot, and the bet sizes.
 
     Args:
-      boards: of the `G` games.
-      bettings: at each of `L` leaves.
-      stack: the chips of either player at the start of the hand.
-      num_sizes: the most raises that any state of the betting offers: hands are worth something else with more of them.
+      boards: the boards of the `G` games.
+      bettings: the state of the betting at each of `L` leaves.
+      stack: each player's chips at the start of the hand.
+      num_sizes: the most raise sizes that any state of the betting offers; values depend on it.
     """
     board = boards.board
     put_in = torch.tensor([float(betting.facing) for betting in bettings], device=board.device)

@@ -1,4 +1,4 @@
-"""What all networks of betting rounds have in common, whatever they are made of."""
+"""The common interface of networks for betting rounds."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ class Helps:
     """What a network need not learn.
 
     Attributes:
-      odds: It is told what hands would win if nobody bet any more, and says what betting adds to that; else it says all.
-      zero_sum: What both players together would win beyond nothing is taken from all their hands alike.
-      suits: It sees boards with suits renamed so that few are left; of networks that treat hands alike all do.
+      odds: The network is given what hands would win if nobody bet any more, and predicts only what betting adds to that.
+        Without it the network predicts the whole value.
+      zero_sum: The players' combined surplus is subtracted from all their hands alike.
+      suits: The network sees boards with suits renamed so that few different ones are left. Networks that treat all hands
+        alike do not depend on the names of suits anyway.
     """
 
     odds: bool = True
@@ -31,11 +33,11 @@ ALL_HELPS = Helps()
 
 
 class RoundNet(nn.Module, ABC):
-    """Values of both players' hands where a betting round ends or begins.
+    """Values of both players' hands at the end or the start of a betting round.
 
     Attributes:
-      helps: What it need not learn.
-      out: Its last layer.
+      helps: What the network need not learn.
+      out: The last layer.
     """
 
     out: nn.Linear
@@ -46,33 +48,33 @@ class RoundNet(nn.Module, ABC):
 
     @abstractmethod
     def know(self, boards: BoardTensors, dtype: torch.dtype) -> Any:
-        """Returns what the network makes of boards: the first argument of `forward`."""
+        """Returns the network's encoding of boards, the first argument of `forward`."""
 
     @abstractmethod
     def know_kind(self, table: BoardTable | FullBoards, kind: Tensor, public: Tensor) -> Any:
-        """Returns the same from numbers of boards `[G]` and what is known to all `[G, NUM_PUBLIC]`."""
+        """Returns the same from the numbers of boards `[G]` in a table and public features `[G, NUM_PUBLIC]`."""
 
     @abstractmethod
     def forward(self, hands: Any, public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` what hands win, beyond their odds or in all, in units of what either player has put in.
+        """Returns `[2, L, G, H]` what hands win, beyond their odds or in total, in units of each player's contribution.
 
         Args:
-          hands: what `know` returned.
+          hands: the result of `know`.
           public: `[L, G, NUM_PUBLIC]`.
           beliefs: `[2, L, G, H]`, each sums to 1 over hands.
-          odds: `[2, L, G, H]` how often a hand wins less how often it loses against the other's beliefs, from -1 to 1.
-          met: `[2, L, G, H]` how likely the other's beliefs let a hand be held.
+          odds: `[2, L, G, H]` each hand's probability of winning less that of losing against the opponent's beliefs.
+          met: `[2, L, G, H]` the share of the opponent's beliefs that shares no card with each hand.
         """
 
     def values(self, hands: Any, public: Tensor, beliefs: Tensor, odds: Tensor, met: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` what hands win in all: odds are what they are, or not told."""
+        """Returns `[2, L, G, H]` what hands win in total; the network is given the odds only if `helps` says so."""
         told = odds if self.helps.odds else torch.zeros_like(odds)
         result: Tensor = told + self(hands, public, beliefs, told, met)
         return result
 
 
 def without_surplus(values: Tensor, beliefs: Tensor, met: Tensor) -> Tensor:
-    """Returns `[2, L, G, H]` values less what both players together would win beyond nothing."""
+    """Returns `[2, L, G, H]` values less the players' combined surplus, so that they are zero-sum."""
     both = beliefs * met
     surplus = (both * values).sum(3).sum(0) / both.sum(3).sum(0).clamp(min=1e-12)
     return values - surplus[None, :, :, None]

@@ -1,4 +1,4 @@
-"""Policy networks of betting rounds at work: a strategy for every decision of a batch of games, from the root down."""
+"""Strategies from policy networks for every decision of a betting round in a batch of games, from the root down."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tacit.nets.round_policy_net import NUM_ACTION, RoundPolicyNet, action_featu
 
 
 class RoundPolicies:
-    """Proposes strategies by networks; `refresh` after training steps.
+    """Proposes strategies by networks; call `refresh` after training steps.
 
     Args:
-      nets: by the number of cards on the board.
-      dtype: of the networks' numbers; None for bfloat16 on a GPU and float32 elsewhere.
+      nets: the networks, by the number of cards on the board.
+      dtype: the type of the networks' numbers; None for bfloat16 on a GPU and float32 elsewhere.
     """
 
     def __init__(self, nets: Mapping[int, RoundPolicyNet], dtype: torch.dtype | None = None) -> None:
@@ -29,20 +29,20 @@ class RoundPolicies:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes over the networks' present weights."""
+        """Copies the networks' current weights."""
         for cards, net in self.nets.items():
             for fast, trained in zip(self._fast[cards].parameters(), net.parameters(), strict=True):
                 fast.copy_(trained)
 
     @torch.no_grad()
     def propose(self, passes: StreetPasses, betting: list[Betting] | None = None) -> Tensor:
-        """Returns entries `[E, G, H]`: at each decision what its network says for the beliefs that come there.
+        """Returns entries `[E, G, H]`: at each decision the network's strategy for the beliefs there.
 
-        Nothing of it is captured in a graph: it runs once before a search.
+        This runs once before a search and is not captured in a graph.
 
         Args:
-          passes: over the games.
-          betting: the state of each node, where the street of the passes does not say.
+          passes: the passes over the games.
+          betting: the state of the betting at each node, if the street of the passes does not have it.
         """
         states = betting or passes.street.betting
         street, boards, strategy = passes.street, passes.boards, passes.uniform()
@@ -56,11 +56,11 @@ class RoundPolicies:
             most = max(map(len, rows))
             actions = torch.tensor([part + [[0.0] * NUM_ACTION] * (most - len(part)) for part in rows], device=passes.device)
             legal = torch.tensor([[place < len(part) for place in range(most)] for part in rows], device=passes.device)
-            found = net(
+            strategies = net(
                 hands, decision_features(boards, bettings, passes.stack), decision_beliefs(passes, reaches, nodes),
                 actions[:, None].expand(-1, len(boards), -1, -1), legal[:, None].expand(-1, len(boards), -1),
             )  # fmt: skip
-            for node, played in zip(nodes, found, strict=True):
+            for node, played in zip(nodes, strategies, strict=True):
                 first, count = street.first_entry[node], street.num_actions[node]
                 strategy[first : first + count] = played[:, :count].transpose(0, 1)
         return strategy
@@ -79,7 +79,7 @@ def decision_levels(passes: StreetPasses) -> list[list[int]]:
 
 
 def decision_beliefs(passes: StreetPasses, reaches: list[Tensor], nodes: list[int]) -> Tensor:
-    """Returns `[2, N, G, H]` beliefs at decisions: the acting player's, then the other's."""
+    """Returns `[2, N, G, H]` beliefs at decisions: the acting player's, then the opponent's."""
     actors = [passes.street.actor[node] for node in nodes]
     pairs = [
         [passes.beliefs(player, reaches[player], node) for player in (actor, 1 - actor)]

@@ -1,8 +1,8 @@
-"""What to play at decisions inside a betting round of hold'em, learnt for all hands of any board and menus of any size.
+"""A policy network for decisions inside a betting round of hold'em, for all hands of any board and menus of any size.
 
-Built like `RoundEndNet`: beliefs are summed up by an embedding of hands, layers make something of both and of what all know,
-and a hand's score for an action is the product of its embedding with a code. The code of an action comes from what describes
-the action, how large it is beside the pot above all, so no action has an output of its own.
+It is built like `RoundEndNet`: an embedding of hands sums up the beliefs, layers process both sums and the public features, and
+a hand's score for an action is the product of its embedding with the action's code. The code is computed from the action's
+features, above all its size relative to the pot, so no action has an output of its own.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from tacit.games.betting import CALL, FOLD, Betting
 from tacit.nets.round_end_net import HAND_WIDTH, NUM_PUBLIC, public_features
 
 NUM_DECISION = NUM_PUBLIC + 7
-"""What is known to all at a decision: what is at a round's end, and the betting so far."""
+"""Number of public features at a decision: those at a round's end, and the betting so far."""
 NUM_ACTION = 8
-"""What describes an action."""
+"""Number of features of an action."""
 
 
 class RoundPolicyNet(nn.Module):
     """Probabilities of actions at decisions inside a betting round.
 
     Args:
-      hidden: width of the layers.
-      layers: their number.
-      embedding: numbers that stand for a hand.
+      hidden: the width of the layers.
+      layers: the number of layers.
+      embedding: how many numbers a hand's embedding has.
     """
 
     def __init__(self, hidden: int = 512, layers: int = 3, embedding: int = 64) -> None:
@@ -48,21 +48,21 @@ class RoundPolicyNet(nn.Module):
             self.out.bias.zero_()
 
     def embed(self, features: Tensor, texture: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns what beliefs are summed up by and what scores are made with, `[G, H, K]` each (see `RoundEndNet.embed`)."""
+        """Returns the embeddings that sum up beliefs and those that make scores, `[G, H, K]` each (see `RoundEndNet.embed`)."""
         summing, making = self.hands(self.hand(features) + self.board(texture)[:, None]).chunk(2, dim=2)
         return summing, making
 
     def forward(
         self, hands: tuple[Tensor, Tensor], decision: Tensor, beliefs: Tensor, actions: Tensor, legal: Tensor
     ) -> Tensor:
-        """Returns `[N, G, A, H]` probabilities of the acting player's actions, 0 where these do not exist.
+        """Returns `[N, G, A, H]` probabilities of the acting player's actions, 0 for actions that do not exist.
 
         Args:
           hands: both embeddings `[G, H, K]`.
           decision: `[N, G, NUM_DECISION]`.
-          beliefs: `[2, N, G, H]` the acting player's, then the other's; each sums to 1.
+          beliefs: `[2, N, G, H]` the acting player's, then the opponent's; each sums to 1.
           actions: `[N, G, A, NUM_ACTION]`.
-          legal: `[N, G, A]` which of them exist.
+          legal: `[N, G, A]` True for actions that exist.
         """
         summing, making = hands
         columns = beliefs.to(summing.dtype).flatten(0, 1).transpose(0, 1)  # [G, 2 * N, H]
@@ -77,7 +77,7 @@ class RoundPolicyNet(nn.Module):
 
 
 def decision_features(boards: BoardTensors, bettings: list[Betting], stack: int) -> Tensor:
-    """Returns `[N, G, NUM_DECISION]` what is known to all at `N` decisions of `G` games (see `public_features`)."""
+    """Returns `[N, G, NUM_DECISION]` public features at `N` decisions of `G` games (see `public_features`)."""
     rows = [
         [
             float(betting.actor), float(betting.num_raises > 0), float(betting.acted), betting.to_call / betting.pot,
@@ -90,9 +90,9 @@ def decision_features(boards: BoardTensors, bettings: list[Betting], stack: int)
 
 
 def action_features(betting: Betting, actions: list[int], stack: int) -> list[list[float]]:
-    """Returns `[A, NUM_ACTION]` what describes the actions at a decision: kind, size beside the pot, and what is left."""
+    """Returns `[A, NUM_ACTION]` features of the actions at a decision: kind, size relative to the pot, and stacks."""
     rows = []
-    pot = betting.pot + betting.to_call  # once it is called
+    pot = betting.pot + betting.to_call  # after a call
     for action in actions:
         raised = max(0, action - betting.facing) if action > CALL else 0
         size = raised / pot

@@ -1,12 +1,12 @@
 """Fully connected networks with rectified units inside numba kernels: outputs and gradients of one example at a time.
 
 All weights of a network are one float32 array, so that an optimizer is a loop over numbers. Hidden layers have a multiple of
-`LANES` units (those added for that have zero weights and, since rectified units at zero pass no gradient, keep them).
+`LANES` units; the padding units have zero weights, which stay zero because rectified units at zero pass no gradient.
 
 - A hidden layer's weights are `[inputs, units]`: the *active* inputs, those that are not zero, add their rows. Encodings of
-  infostates have few active numbers, and of rectified units about half are: one function serves the first layer and the others.
-- The last layer's weights are `[outputs, units]`: a scalar product for each output that somebody asks for. Q-learning has a
-  gradient for one output only, and illegal actions are never computed.
+  infostates have few active numbers, and about half of all rectified units are active, so one function serves all layers.
+- The last layer's weights are `[outputs, units]`: a scalar product for each requested output. Q-learning has a gradient for one
+  output only, and outputs of illegal actions are never computed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Shape(NamedTuple):
     """Where a network's weights are; all offsets count vectors of `LANES` numbers.
 
     Attributes:
-      weights: `[L + 1]` first vector of each layer's weights, the last layer's at the end.
-      bias: `[L + 1]` first vector of each layer's biases.
-      vectors: `[L]` vectors in each hidden layer.
+      weights: `[L + 1]` the first vector of each layer's weights, the last layer's at the end.
+      bias: `[L + 1]` the first vector of each layer's biases.
+      vectors: `[L]` the number of vectors in each hidden layer.
     """
 
     weights: NDArray[np.int64]
@@ -40,15 +40,15 @@ class Shape(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one example.
+    """Buffers for one example.
 
     Attributes:
-      units: `[L, widest]` of the hidden layers, after rectification.
+      units: `[L, widest]` the units of the hidden layers, after rectification.
       errors: `[L, widest]` gradients of the loss with respect to the units.
-      active: `[L, inputs or widest]` numbers of the active inputs of each layer.
-      values: `[L, inputs or widest]` what they are.
-      counts: `[L]` how many.
-      outputs: `[A]`.
+      active: `[L, inputs or widest]` the indices of each layer's active inputs.
+      values: `[L, inputs or widest]` the values of each layer's active inputs.
+      counts: `[L]` the number of each layer's active inputs.
+      outputs: `[A]` outputs.
       output_errors: `[A]` gradients with respect to the outputs; the caller sets them.
     """
 
@@ -77,7 +77,7 @@ def encodings_of(matrix: NDArray[np.float32]) -> Encodings:
 
 
 def make_shape(num_inputs: int, hidden: Sequence[int], num_outputs: int) -> tuple[Shape, int]:
-    """Returns where the weights of a network are, and how many numbers that is."""
+    """Returns where the weights of a network are, and how many numbers they take."""
     vectors = [-(-width // LANES) for width in hidden]
     inputs = [num_inputs, *(LANES * count for count in vectors)]
     sizes = [count * width for count, width in zip(inputs[:-1], vectors, strict=True)] + [num_outputs * vectors[-1]]
@@ -87,7 +87,7 @@ def make_shape(num_inputs: int, hidden: Sequence[int], num_outputs: int) -> tupl
 
 
 def make_scratch(num_inputs: int, hidden: Sequence[int], num_outputs: int) -> Scratch:
-    """Returns room for one example."""
+    """Returns buffers for one example."""
     widest = max(-(-width // LANES) * LANES for width in hidden)
     listed = (len(hidden), max(widest, num_inputs))
     units, errors = (np.zeros((len(hidden), widest), np.float32) for _ in range(2))
@@ -103,7 +103,7 @@ def initial_params(num_inputs: int, hidden: Sequence[int], num_outputs: int, gen
     """
     inputs, matrices = [num_inputs, *hidden], []
     for before, after in zip(inputs, [*hidden, num_outputs], strict=True):
-        bound = 1.0 / np.sqrt(max(1, before))  # games of one move each have nothing to encode: biases alone learn
+        bound = 1.0 / np.sqrt(max(1, before))  # games of one move each have no inputs: only biases learn
         matrices.append(generator.uniform(-bound, bound, (after, before)).astype(np.float32))
         matrices.append(generator.uniform(-bound, bound, after).astype(np.float32))
     return pack_params(matrices)
@@ -112,7 +112,7 @@ def initial_params(num_inputs: int, hidden: Sequence[int], num_outputs: int, gen
 def pack_params(matrices: Sequence[NDArray[np.float32]]) -> Params:
     """Returns weights, given as matrices `[outputs, inputs]` and biases in turn, in the layout of `make_shape`."""
     weights, biases = matrices[::2], matrices[1::2]
-    parts = [np.pad(weights[0], ((0, -len(weights[0]) % LANES), (0, 0))).T]  # the inputs are as many as they are
+    parts = [np.pad(weights[0], ((0, -len(weights[0]) % LANES), (0, 0))).T]  # inputs are not padded
     for weight in weights[1:-1]:
         parts.append(np.pad(weight, [(0, -size % LANES) for size in weight.shape]).T)
     parts.append(np.pad(weights[-1], ((0, 0), (0, -weights[-1].shape[1] % LANES))))
@@ -122,7 +122,7 @@ def pack_params(matrices: Sequence[NDArray[np.float32]]) -> Params:
 
 @inner()
 def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-untyped-def]
-    """Computes all hidden layers for an infostate; `output` then gives outputs."""
+    """Computes all hidden layers for an infostate; `output` then returns outputs."""
     start = encodings.start[infostate]
     count = encodings.start[infostate + 1] - start
     for i in range(count):
@@ -151,7 +151,7 @@ def forward(params, shape, encodings, infostate, scratch):  # type: ignore[no-un
 
 @inner()
 def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
-    """Returns an output of the example that `forward` was computed for."""
+    """Returns one output for the infostate of the latest `forward`."""
     last = len(shape.vectors) - 1
     vectors, row_vectors = shape.vectors[last], scratch.units.shape[1] // LANES
     total = splat(_F(0.0), VECTOR)
@@ -163,7 +163,7 @@ def output(params, shape, scratch, action):  # type: ignore[no-untyped-def]
 
 @inner()
 def backward(params, shape, scratch, actions, gradient):  # type: ignore[no-untyped-def]
-    """Adds the example's gradient, from `scratch.output_errors` of `actions`, to `gradient`; the other outputs have none."""
+    """Adds the example's gradient to `gradient`, given `scratch.output_errors` of `actions`; other outputs have no error."""
     last, row_vectors = len(shape.vectors) - 1, scratch.units.shape[1] // LANES
     zero = splat(_F(0.0), VECTOR)
     vectors, first = shape.vectors[last], shape.weights[last + 1]

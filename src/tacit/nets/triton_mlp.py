@@ -1,12 +1,12 @@
-"""The value network's forward pass on a GPU: a kernel in, matrix products, a kernel out.
+"""The value network's forward pass on a GPU: an input kernel, matrix products, an output kernel.
 
-The products of hidden layers, nearly all of the arithmetic, are cuBLAS's. One kernel goes from beliefs to the first layer, one
-stands between products, and one goes from the last product to values, so that LayerNorm and GeLU never cost a pass over memory
-of their own. Numbers between kernels are float16, which rounds eight times finer than bfloat16 and is wide enough after a
-LayerNorm; sums, LayerNorm and GeLU are float32.
+cuBLAS computes the products of hidden layers, nearly all of the arithmetic. One kernel goes from beliefs to the first layer,
+one runs between products, and one goes from the last product to values, so that LayerNorm and GeLU need no memory pass of their
+own. Numbers between kernels are float16, which rounds eight times finer than bfloat16 and has enough range after a LayerNorm;
+sums, LayerNorm and GeLU are float32.
 
-What can be computed once is: weights are centred, so that LayerNorm finds means of zero, and the leaves of a block share
-their public state, so that its embedding is one row, added like a bias.
+Some work is done once, in advance: weights are centred, so that LayerNorm's inputs have mean 0. The leaves of a block share
+their public state, so its embedding is one row, added like a bias.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tacit.nets.folded import fold
 from tacit.nets.value_net import ValueNet
 
 MOST_LEAVES, UNITS, WARPS = 64, 8_192, 4
-"""Leaves of the same class come in blocks of 64. A program takes as many of them as make so many hidden units, which stay in
-registers: the fastest of those measured on an H200."""
+"""Leaves of the same class come in blocks of `MOST_LEAVES`. A program computes as many of them as make `UNITS` hidden units,
+which stay in registers, on `WARPS` warps: the fastest choice measured on an H200."""
 
 
 @triton.jit
@@ -31,7 +31,7 @@ def _tanh(x):  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _norm_gelu(x, scale, shift, WIDTH: tl.constexpr):  # type: ignore[no-untyped-def]
-    """LayerNorm of rows whose mean is zero, then GeLU."""
+    """Returns LayerNorm of rows whose mean is zero, then GeLU."""
     y = x * tl.rsqrt(tl.sum(x * x, 1) / WIDTH + 1e-5)[:, None] * scale[None, :] + shift[None, :]
     half = 0.5 * y
     return half + half * _tanh(y * (0.7978845608 + 0.0356774081 * y * y))
@@ -42,7 +42,7 @@ def _enter_kernel(  # type: ignore[no-untyped-def]
     beliefs, leaf_class, num_leaves, public, weight, scale, shift, hidden,
     FEATURES: tl.constexpr, PADDED: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """From beliefs `[FEATURES, L]` to the first hidden layer `[L, WIDTH]`."""
+    """Computes the first hidden layer `[L, WIDTH]` from beliefs `[FEATURES, L]`."""
     feature, unit, first = tl.arange(0, PADDED), tl.arange(0, WIDTH), tl.program_id(0) * BLOCK
     leaf = first + tl.arange(0, BLOCK)[:, None]
     place = feature[None, :] * tl.multiple_of(num_leaves, BLOCK) + leaf
@@ -55,7 +55,7 @@ def _enter_kernel(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _between_kernel(hidden, bias, scale, shift, WIDTH: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
-    """A product `[L, WIDTH]` to the next hidden layer, in place."""
+    """Computes the next hidden layer from a product `[L, WIDTH]`, in place."""
     unit = tl.arange(0, WIDTH)
     place = (tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[:, None]) * WIDTH + unit[None, :]
     h = tl.load(hidden + place).to(tl.float32) + tl.load(bias + unit)[None, :]
@@ -67,7 +67,7 @@ def _leave_kernel(  # type: ignore[no-untyped-def]
     hidden, num_leaves, bias, scale, shift, weight, last_bias, values,
     FEATURES: tl.constexpr, PADDED: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """From the last product `[L, WIDTH]` to values `[FEATURES, L]`."""
+    """Computes values `[FEATURES, L]` from the last product `[L, WIDTH]`."""
     feature, unit = tl.arange(0, PADDED), tl.arange(0, WIDTH)
     leaf = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
     h = tl.load(hidden + leaf.to(tl.int64) * WIDTH + unit[None, :]).to(tl.float32) + tl.load(bias + unit)[None, :]
@@ -78,7 +78,7 @@ def _leave_kernel(  # type: ignore[no-untyped-def]
 
 
 class FusedValueNet:
-    """A `ValueNet` of two hidden layers or more, its weights laid out for the kernels; `refresh` after training steps."""
+    """A `ValueNet` of two hidden layers or more with weights laid out for the kernels; call `refresh` after training steps."""
 
     counterfactual = False
 
@@ -91,7 +91,7 @@ class FusedValueNet:
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Takes over the network's present weights, in place so that captured graphs see them."""
+        """Copies the network's current weights, in place so that captured graphs see them."""
         w, pad = fold(self.net), self.padded - self.features
         new = [w.public, torch.nn.functional.pad(w.first, (0, 0, 0, pad)).half(), *w.norms[0]]
         for (product, bias), norm in zip(w.hidden, w.norms[1:], strict=True):

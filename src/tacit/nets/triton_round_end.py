@@ -1,4 +1,4 @@
-"""The last step of a network of round ends on a GPU, fused: from what it made of beliefs to counterfactual values."""
+"""The last step of `RoundEndNet` on a GPU, fused: from the outputs of its layers to counterfactual values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _value(game, leaf, player, hand, inside, coded, powers, leads, met, games, leaves, hands, POWERS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Returns what some hands win beyond their odds, their leads, and how likely they can be held."""
+    """Returns what some hands win beyond their odds, their `leads`, their `met`, and their places."""
     at = ((player * leaves + leaf) * games + game) * hands + hand
     lead, likely = tl.load(leads + at, mask=inside, other=0.0), tl.load(met + at, mask=inside, other=1.0)
     odds = lead / tl.maximum(likely, 1e-9)
@@ -27,7 +27,7 @@ def _value(game, leaf, player, hand, inside, coded, powers, leads, met, games, l
 def _finish_kernel(  # type: ignore[no-untyped-def]
     coded, powers, leads, met, beliefs, chips, out, games, leaves, hands, POWERS: tl.constexpr, HANDS: tl.constexpr
 ):
-    """Fills both players' values of one leaf of one game; both stay in registers until what is left over is known."""
+    """Fills both players' values of one leaf of one game; both stay in registers until their surplus is known."""
     game, leaf = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     hand = tl.arange(0, HANDS)
     inside = hand < hands
@@ -49,12 +49,12 @@ def finish(coded: Tensor, powers: Tensor, leads: Tensor, met: Tensor, beliefs: T
     """Returns `[2, L, G, H]` counterfactual values (see `RoundEndNet.finish`).
 
     Args:
-      coded: `[G, 2, 2 * L, H]` values by embedding: what hands have of their own, and for each unit of their odds.
+      coded: `[G, 2, 2 * L, H]` values by embedding: each hand's own part, and its part per unit of odds.
       powers: `[2, L, G, POWERS]` factors of the powers of odds.
-      leads: `[2, L, G, H]` what hands win against the other's beliefs less what they lose.
-      met: `[2, L, G, H]` how likely the other's beliefs let them be held.
+      leads: `[2, L, G, H]` each hand's wins less its losses against the opponent's beliefs.
+      met: `[2, L, G, H]` the share of the opponent's beliefs that shares no card with each hand.
       beliefs: `[2, L, G, H]`.
-      chips: `[L]` what values are counted in.
+      chips: `[L]` the unit of the values.
     """
     _, leaves, games, hands = beliefs.shape
     out = beliefs.new_empty(beliefs.shape)

@@ -1,6 +1,6 @@
-"""The networks of ReBeL (appendix G): MLPs from a public belief state to infostate values, and to a policy.
+"""The networks of ReBeL (appendix G): MLPs from a public belief state to infostate values and to a policy.
 
-Input: an encoding of the class of the public state (for Liar's Dice its last bid and acting player, as in the paper) and both
+Inputs are an encoding of the public state's class (for Liar's Dice its last bid and acting player, as in the paper) and both
 players' beliefs. The value network returns both players' values at once, so that one training example serves both.
 """
 
@@ -14,13 +14,13 @@ from tacit.nets.zero_sum import zero_sum
 
 
 class BeliefNet(nn.Module):
-    """Hidden layers of linear, LayerNorm and GeLU over a public belief state; near-zero outputs at the start.
+    """Hidden layers of linear, LayerNorm and GeLU over a public belief state; outputs are near zero at initialisation.
 
     Args:
-      public: from what is known of a public state to the hidden width.
-      private: from both players' beliefs to the same.
-      outputs: how many.
-      layers: hidden ones.
+      public: maps a public state's class or features to the hidden width.
+      private: maps both players' beliefs to the hidden width.
+      outputs: the number of outputs.
+      layers: the number of hidden layers.
     """
 
     def __init__(self, public: nn.Module, private: nn.Linear, outputs: int, layers: int) -> None:
@@ -42,7 +42,7 @@ class BeliefNet(nn.Module):
             self.out.bias.zero_()
 
     def outputs(self, public: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[B, outputs]` from `[B]` classes, or what else `public` takes, and `[B, 2 * H]` beliefs."""
+        """Returns `[B, outputs]` from `[B]` classes (or whatever `public` takes) and `[B, 2 * H]` beliefs."""
         hidden = self.first(self.private(beliefs * self.num_private_states) + self.public(public))
         return self.out(self.rest(hidden))  # type: ignore[no-any-return]
 
@@ -52,8 +52,8 @@ class PrivateValues(nn.Module):
 
     Attributes:
       scale: The size of the game's returns: outputs are values of order 1.
-      deals: `[C, H, H]` chance weights at each class, where the values are to be zero-sum (`zero_sum.py`). They come from the
-        game and are not saved.
+      deals: `[C, H, H]` chance weights at each class if the values are made zero-sum (`zero_sum.py`), else None. They come from
+        the game and are not saved.
     """
 
     scale: Tensor
@@ -105,12 +105,12 @@ class ValueNet(BeliefNet, PrivateValues):
 
 
 class OwnValueNet(PrivateValues):
-    """Any module that maps `[B]` classes and `[B, 2 * H]` beliefs to `[B, 2 * H]` values, as search asks for it at leaves.
+    """A user's module that maps `[B]` classes and `[B, 2 * H]` beliefs to `[B, 2 * H]` values, in the form that search needs.
 
     Args:
       inner: the module.
       scale: the size of the game's returns; the module's values are of order 1.
-      deals: `[C, H, H]` where values are to be zero-sum (see `PrivateValues`).
+      deals: `[C, H, H]` if values are to be zero-sum (see `PrivateValues`).
     """
 
     def __init__(self, inner: nn.Module, scale: float = 1.0, deals: Tensor | None = None) -> None:
@@ -119,8 +119,8 @@ class OwnValueNet(PrivateValues):
         self.keep_units(scale, deals)
 
     def outputs(self, public: Tensor, beliefs: Tensor) -> Tensor:
-        found: Tensor = self.inner(public, beliefs)
-        return found
+        values: Tensor = self.inner(public, beliefs)
+        return values
 
 
 class PolicyNet(BeliefNet):
@@ -139,6 +139,6 @@ class PolicyNet(BeliefNet):
 
     @torch.inference_mode()
     def propose(self, public_class: Tensor, beliefs: Tensor, legal: Tensor) -> Tensor:
-        """Returns the same for a warm start (see `Policy`)."""
-        found: Tensor = self(public_class, beliefs, legal)
-        return found
+        """Returns the same as `forward`, for a warm start (see `Policy`)."""
+        probabilities: Tensor = self(public_class, beliefs, legal)
+        return probabilities

@@ -1,7 +1,7 @@
 """Value networks made zero-sum, as DeepStack's are: what one player wins in expectation the other loses.
 
-The expected values of both players at a public belief state are taken under the joint distribution of private states: beliefs
-times chance. Half of their sum is taken off every private state of both players.
+The expected values of both players at a public belief state are computed under the joint distribution of private states:
+beliefs times chance. Half of their sum is subtracted from every private state of both players.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from tacit.nets.forward import ForwardPass
 
 FEW = 4_096
-"""Leaves that are not worth waking other threads for."""
+"""Up to this many leaves it is not worth waking other threads."""
 
 
 def zero_sum(values: Tensor, beliefs: Tensor, deals: Tensor) -> Tensor:
-    """Returns values whose expectations for the two players sum to zero; unchanged where the beliefs exclude each other.
+    """Returns values whose expectations for the two players sum to zero; unchanged where the beliefs are incompatible.
 
     Args:
       values: `[n, m, 2 * H]` both players' infostate values at n public states with m beliefs each.
       beliefs: `[n, m, 2 * H]`.
-      deals: `[n, H, H]` chance weights of the pairs of private states.
+      deals: `[n, H, H]` chance weights of pairs of private states.
     """
     first, second = beliefs.chunk(2, dim=2)
     joint = torch.cat([first * (second @ deals.transpose(1, 2)), second * (first @ deals)], dim=2)  # each player's marginals
@@ -39,7 +39,7 @@ def zero_sum(values: Tensor, beliefs: Tensor, deals: Tensor) -> Tensor:
 
 
 def _take_surplus(values, beliefs, public_class, deals, strips):  # type: ignore[no-untyped-def]
-    """Makes values `[2 * H, L]` zero-sum in place; neighbouring leaves of one class are handled as a vector."""
+    """Makes values `[2 * H, L]` zero-sum in place; neighbouring leaves of one class are computed as a vector."""
     H, count = deals.shape[1], values.shape[1]
     for strip in prange(strips):
         start, end = strip * count // strips, (strip + 1) * count // strips
@@ -73,9 +73,9 @@ class ZeroSumPass:
     """A forward pass whose values are made zero-sum (see `ForwardPass`).
 
     Args:
-      inner: the pass.
-      deals: `[C, H, H]` chance weights at each class, on its device.
-      block: leaves come in blocks of so many of one class.
+      inner: the forward pass.
+      deals: `[C, H, H]` chance weights at each class, on the device of the pass.
+      block: leaves come in blocks of this size, each of one class.
     """
 
     counterfactual = False
@@ -84,7 +84,7 @@ class ZeroSumPass:
         self.inner, self._deals, self._block = inner, deals, block
 
     def refresh(self) -> None:
-        """Takes over the network's present weights."""
+        """Copies the network's current weights."""
         self.inner.refresh()
 
     @torch.inference_mode()

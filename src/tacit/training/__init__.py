@@ -1,6 +1,6 @@
-"""What every system that trains shares: settings, the folder of a run, the loop that can be killed, TensorBoard events.
+"""The parts that all training systems share: settings, run folders, a loop that can be killed, TensorBoard events.
 
-The names below are public: what a system of one's own needs.
+The names below are public: they are what you need to write your own system.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what needs torch when it is asked for: the command line reads names and settings before it loads torch."""
+    """Imports names that need torch on first use: the command line reads names and settings before it loads torch."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tacit.training' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

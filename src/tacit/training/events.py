@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class EventWriter:
     """Writes the metrics of every epoch for `tensorboard --logdir FOLDER`.
 
-    Events are written by the thread that trains. The usual `SummaryWriter` has a thread of its own, which ends in a traceback
-    where the disk is full or the folder has gone; here such a write fails like every other write of a run.
+    The training thread writes the events. The usual `SummaryWriter` has a thread of its own, which ends in a traceback if the
+    disk is full or the folder is gone; here such a write fails like every other write of a run.
     """
 
     def __init__(self, folder: Path, epoch: int) -> None:
-        """Opens a file of events; earlier events of epochs after `epoch`, which will be run again, no longer show.
+        """Opens a file of events and hides earlier events of epochs after `epoch`, which will be run again.
 
         Raises:
           ImportError: TensorBoard is not installed.
@@ -39,7 +39,7 @@ class EventWriter:
         self._write(Event(step=epoch + 1, session_log=SessionLog(status=SessionLog.START)))
 
     def add(self, metrics: Metrics) -> None:
-        """Adds an epoch: all of its numbers that are known.
+        """Adds all known numbers of an epoch.
 
         Raises:
           OSError: they cannot be written.
@@ -52,7 +52,7 @@ class EventWriter:
         self._write(Event(step=metrics.epoch, summary=Summary(value=values)))
 
     def close(self) -> None:
-        """Closes the file; all that was added is in it already."""
+        """Closes the file, which already contains everything that was added."""
         self._file.close()
 
     def _write(self, event: Event) -> None:

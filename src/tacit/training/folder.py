@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked for, how it went, and everything to go on with after a kill.
+"""The folder of a run: its configuration, its progress, and everything needed to continue after a kill.
 
     config.json                    the game, the version and every setting
     command.txt                    a line for each session: arguments, version, commit, seed
@@ -6,14 +6,14 @@
     events.out.tfevents.*          the same for TensorBoard
     curve.png                      exploitability over time
     checkpoints/
-      checkpoint-000030.safetensors   everything to go on with, memories included: the last two
+      checkpoint-000030.safetensors   everything needed to continue, replay memories included: the last two
       network.safetensors             the networks after the latest epoch
       network-000030.safetensors      the networks of the last three evaluations
-      *.part                          more of any of them that is too large for one file (`nets/checkpoint.py`)
+      *.part                          the rest of any file that is too large on its own (`nets/checkpoint.py`)
 
-An epoch's line and networks are written before a checkpoint of it, so that a checkpoint never knows more than they do. What is
-newer than the checkpoint when a run goes on is dropped, because those epochs are run again. A damaged checkpoint is passed over
-for the one before it. No checkpoint is changed once it has its name, so a kill at any moment leaves what was there before.
+An epoch's line and networks are written before its checkpoint, so a checkpoint is never ahead of them. When a run continues,
+anything newer than the checkpoint is dropped, because those epochs are run again. If a checkpoint is damaged, the one before it
+is used. No checkpoint changes once it has its name, so a kill at any moment leaves the earlier ones intact.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from tacit.training.shipped import PRETRAINED, shipped_file
 from tacit.training.system import C, M, System, Trainer
 
 _OWN = "own_system"
-"""What configurations and network files call the name of a system of one's own."""
+"""The key in configurations and network files for the name of a user's own system."""
 _NETWORK = Path("checkpoints", "network.safetensors")
 _OLDER_CHECKPOINT = Path("checkpoints", "last.safetensors")
-"""What earlier versions called the only one they kept."""
+"""The file name of earlier versions, which kept only one checkpoint."""
 
 KEPT_CHECKPOINTS = 2
-"""Checkpoints kept: where the last one is damaged, a run goes on from the one before it."""
+"""How many checkpoints are kept: if the last one is damaged, a run continues from the one before it."""
 KEPT_NETWORKS = 3
-"""Networks of evaluations kept: as many as ReBeL's Table 2 takes means over."""
+"""How many evaluated networks are kept: ReBeL's Table 2 averages over as many."""
 
 
 def system_of(path: str | Path) -> str | None:
-    """Returns the name of the system that trained what is in a run folder, a network file or `pretrained:NAME`, else None.
+    """Returns the name of the system that trained a run folder, a network file or `pretrained:NAME`; None for anything else.
 
     Raises:
       TacitError: the folder holds several runs, its configuration cannot be read, or no shipped network has that name.
@@ -71,7 +71,7 @@ def system_of(path: str | Path) -> str | None:
 
 
 def own_system_of(path: str | Path) -> str | None:
-    """Returns the name of the system of one's own, `FILE.py:SYSTEM`, that trained what is in a run folder or a network file."""
+    """Returns the name, `FILE.py:SYSTEM`, of the user's own system that trained a run folder or a network file; else None."""
     if os.path.isdir(path):
         config = Path(path) / "config.json"
         return _read_config(config).get(_OWN) if config.exists() else None
@@ -80,7 +80,7 @@ def own_system_of(path: str | Path) -> str | None:
 
 
 def network_file(path: str | Path) -> Path:
-    """Returns the file of the latest networks of a run folder or of `pretrained:NAME`; a file is itself."""
+    """Returns the file with the latest networks of a run folder or of `pretrained:NAME`; a file's path is returned as it is."""
     if str(path).startswith(PRETRAINED):
         return shipped_file(str(path))
     path = Path(path)
@@ -92,7 +92,7 @@ class RunFolder(Generic[C, M]):
 
     Args:
       path: the folder.
-      system: what trains there.
+      system: the system that trains there.
     """
 
     def __init__(self, path: str | Path, system: System[C, M]) -> None:
@@ -102,14 +102,14 @@ class RunFolder(Generic[C, M]):
         self.metrics = self.path / "metrics.jsonl"
         self.curve = self.path / "curve.png"
         self.network = self.path / _NETWORK
-        self._token = ""  # what the folder's lock holds while we train here
+        self._token = ""  # the content of the folder's lock while we hold it
 
     def holds_run(self) -> bool:
         """Returns whether a run was started here, even if it has no checkpoint yet or lost its configuration."""
         return self.config.exists() or bool(self.checkpoints())
 
     def start(self, game: str, config: C) -> None:
-        """Makes this the folder of a new run."""
+        """Writes the configuration of a new run."""
         own = self.system.found_at()
         home = {} if own is None else {_OWN: own}
         facts = {"system": self.system.name, **home, "game": game, "version": __version__, **config.as_dict()}
@@ -117,10 +117,10 @@ class RunFolder(Generic[C, M]):
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keeps others from training here; whoever is alone already stays so. A killed process lets go by itself.
+        """Locks the folder against other training processes; calls can be nested. A killed process releases the lock.
 
         Raises:
-          TacitError: another one does.
+          TacitError: another process is training here.
         """
         if self._token:
             yield
@@ -133,23 +133,23 @@ class RunFolder(Generic[C, M]):
                 self._token = ""
 
     def require_ours(self) -> None:
-        """Returns if the folder in which we are alone is still the one it was.
+        """Checks that the folder is still the one that was locked.
 
         Raises:
           RunLostError: somebody removed or replaced it.
         """
         if not holds_token(self.path, self._token) or not self.config.exists():
             raise RunLostError(
-                f"{self.path} was removed or replaced while a run trained there: nothing of that run is kept, "
+                f"{self.path} was removed or replaced while a run trained there: nothing of that run is left; "
                 "start it again in another folder"
             )
 
     @contextmanager
     def staying_ours(self) -> Iterator[None]:
-        """Tells work that failed because its folder went away from work that failed for another reason.
+        """Distinguishes work that failed because its folder is gone from work that failed for another reason.
 
         Raises:
-          RunLostError: as in `require_ours`, in place of whatever the first write after that raised.
+          RunLostError: as in `require_ours`, in place of the error of the first write after that.
         """
         try:
             yield
@@ -161,11 +161,11 @@ class RunFolder(Generic[C, M]):
         """Returns the game and the configuration of the run.
 
         Raises:
-          TacitError: there is no run, it is of another system, or its configuration cannot be read.
+          TacitError: there is no run, it belongs to another system, or its configuration cannot be read.
         """
         system = system_of(self.path)
         if system is None and self.checkpoints():
-            raise TacitError(f"{self.config} is missing: the run cannot go on")
+            raise TacitError(f"{self.config} is missing: the run cannot be continued")
         if system is None:
             raise TacitError(f"no run in {self.path}")
         if system != self.system.name:
@@ -183,7 +183,7 @@ class RunFolder(Generic[C, M]):
         write_whole(self.command, before + f"{line}\n".encode())
 
     def history(self) -> list[M]:
-        """Returns the epochs so far; a line that a crash of the machine cut short or garbled is left out."""
+        """Returns the epochs so far, without lines that a crash of the machine cut short or garbled."""
         lines = _content(self.metrics).decode(errors="replace").splitlines()
         epochs = []
         for line in lines:
@@ -203,12 +203,12 @@ class RunFolder(Generic[C, M]):
             os.fsync(metrics.fileno())
 
     def save_network(self, trainer: Trainer[C, M], keep: bool, weights: dict[str, Tensor] | None = None) -> None:
-        """Writes the network alone; with `keep` also under the name of its epoch, and only the latest such files stay.
+        """Writes the network alone; with `keep` also under its epoch's name, of which only the latest files are kept.
 
         Args:
-          trainer: whose network.
-          keep: whether it was evaluated.
-          weights: what `trainer.weights()` has returned, where that is known.
+          trainer: the trainer of the network.
+          keep: whether the network was evaluated.
+          weights: the result of `trainer.weights()`, if known already.
         """
         header = {**trainer.header(), _OWN: self.system.found_at()}
         weights = trainer.weights() if weights is None else weights
@@ -223,13 +223,13 @@ class RunFolder(Generic[C, M]):
         return self._numbered("network")
 
     def save_checkpoint(self, trainer: Trainer[C, M]) -> None:
-        """Writes everything to go on with, and removes all checkpoints but the latest `KEPT_CHECKPOINTS`."""
+        """Writes everything needed to continue, and removes all checkpoints except the latest `KEPT_CHECKPOINTS`."""
         save_tensors(self.checkpoint_file(trainer.epoch), *trainer.state())
         for file in list(self.checkpoints().values())[:-KEPT_CHECKPOINTS]:
             remove_tensors(file)
 
     def checkpoint_file(self, epoch: int) -> Path:
-        """Returns where the checkpoint of an epoch lies, or would lie."""
+        """Returns the path of an epoch's checkpoint, whether it exists or not."""
         return self.network.with_name(f"checkpoint-{epoch:06d}{SUFFIX}")
 
     def checkpoints(self) -> dict[int, Path]:
@@ -239,15 +239,15 @@ class RunFolder(Generic[C, M]):
         return dict(sorted((found | self._numbered("checkpoint")).items()))
 
     def checkpoint_epoch(self) -> int | None:
-        """Returns after which epoch the last checkpoint was written, None where there is none that can be read."""
+        """Returns the epoch of the last checkpoint whose header can be read; None if there is none."""
         return next((epoch for epoch, file in reversed(self.checkpoints().items()) if read_header(file) is not None), None)
 
     def forget_after(self, epoch: int) -> None:
-        """Drops all that is of later epochs, which will be run again, and what was not written to its end."""
+        """Removes everything of later epochs, which will be run again, and files that were not fully written."""
         for kept_epoch, file in [*self.kept_networks().items(), *self.checkpoints().items()]:
             if kept_epoch > epoch:
                 remove_tensors(file)
-        for file in self.path.rglob(".*.tmp"):  # what a kill left half-written
+        for file in self.path.rglob(".*.tmp"):  # files that a kill left half-written
             file.unlink()
         for part in self.network.parent.glob(f"*{PART}"):
             drop_parts(part.with_suffix("").with_suffix(SUFFIX))
@@ -256,7 +256,7 @@ class RunFolder(Generic[C, M]):
             write_whole(self.metrics, content)
 
     def _numbers(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Returns the facts of an epoch with NaN where a number that every epoch has was none."""
+        """Returns the facts of an epoch, with NaN where a number that every epoch must have is null."""
         always = {field.name for field in fields(self.system.metrics) if field.default is MISSING}
         return {name: math.nan if value is None and name in always else value for name, value in facts.items()}
 
@@ -264,7 +264,7 @@ class RunFolder(Generic[C, M]):
         return self.network.with_name(f"network-{epoch:06d}{SUFFIX}")
 
     def _numbered(self, family: str) -> dict[int, Path]:
-        """Returns files that have an epoch in their name, by epoch, oldest first."""
+        """Returns a family's files that have an epoch in their name, by epoch, oldest first."""
         named = (
             (re.fullmatch(rf"{family}-(\d+)", file.stem), file) for file in self.network.parent.glob(f"{family}-*{SUFFIX}")
         )
@@ -272,7 +272,7 @@ class RunFolder(Generic[C, M]):
 
 
 def _read_config(config: Path) -> dict[str, Any]:
-    """Returns what `config.json` says, at least the system and the game.
+    """Returns the content of `config.json`, which has at least the system and the game.
 
     Raises:
       TacitError: it cannot be read, or is damaged.
@@ -288,7 +288,7 @@ def _read_config(config: Path) -> dict[str, Any]:
 
 
 def _content(file: Path) -> bytes:
-    """Returns what a file holds, nothing where there is none."""
+    """Returns a file's content; empty if the file does not exist."""
     if not file.exists():
         return b""
     check_readable(file)
@@ -296,4 +296,4 @@ def _content(file: Path) -> bytes:
 
 
 def _damaged(config: Path) -> TacitError:
-    return TacitError(f"{config} is damaged: the run cannot go on")
+    return TacitError(f"{config} is damaged: the run cannot be continued")

@@ -1,4 +1,4 @@
-"""What the header of a network file says of the run that it is of, checked: the file may come from anywhere."""
+"""The facts about a run in a network file's header, checked because the file may come from anywhere."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ S = TypeVar("S", bound=Settings)
 
 
 class RunFacts(NamedTuple, Generic[S]):
-    """What a run was.
+    """The facts about a run.
 
     Attributes:
-      game: The game it is of.
-      config: Its settings.
-      epoch: The epochs it had finished.
-      source: Where the game is found, if it is in a file of one's own (`game_source`).
+      game: The run's game.
+      config: The run's settings.
+      epoch: How many epochs the run had finished.
+      source: Where the game is found, if it is in a user's own file (`game_source`).
     """
 
     game: str
@@ -28,15 +28,15 @@ class RunFacts(NamedTuple, Generic[S]):
 
 
 def run_facts(header: dict[str, Any], kind: type[S], name: str | Path) -> RunFacts[S]:
-    """Returns what a header says.
+    """Returns the facts in a header.
 
     Args:
-      header: Of a network file.
+      header: The header of a network file.
       kind: The class of the run's settings.
-      name: What the user called the file.
+      name: The user's name for the file.
 
     Raises:
-      TacitError: Something is missing, or of another kind.
+      TacitError: Something is missing or has the wrong type.
     """
     game, epoch, source = header.get("game"), header.get("epoch"), header.get("source")
     settings = header.get("config")
@@ -46,4 +46,4 @@ def run_facts(header: dict[str, Any], kind: type[S], name: str | Path) -> RunFac
             return RunFacts(str(game), kind(**settings), int(epoch or 0), source)
         except (TypeError, ValueError, OverflowError):
             pass
-    raise TacitError(f"{name} is no network of this version")
+    raise TacitError(f"{name} is not a network of this version")

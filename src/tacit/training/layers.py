@@ -8,10 +8,10 @@ from tacit.training.ranges import Text
 
 
 def units_of(hidden: str) -> list[int]:
-    """Returns the units of each hidden layer of a text like `256-128`.
+    """Returns the units of each hidden layer, given a text like `256-128`.
 
     Raises:
-      ValueError: The text is not of that form.
+      ValueError: The text does not have that form.
     """
     units = hidden.split("-")
     if not all(part.isdecimal() and int(part) for part in units):

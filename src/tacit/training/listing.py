@@ -1,4 +1,4 @@
-"""Runs on disk, read without anything that trains: where they are, how they go, what they take, whether one trains now."""
+"""Reads runs on disk without importing training code: where they are, their progress and size, and whether they train now."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tacit.files import parse_json
 from tacit.training.lock import is_locked
 
 DEPTH = 4
-"""Folders within folders in which runs are looked for."""
+"""How many levels of folders are searched for runs."""
 
 
 @dataclass(frozen=True)
 class KnownRun:
-    """A run as its files tell it.
+    """A run as described by its files.
 
     Attributes:
-      path: Its folder.
-      config: What `config.json` says.
-      epochs: The lines of its metrics.
+      path: The run's folder.
+      config: The content of `config.json`.
+      epochs: The lines of the run's metrics.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class KnownRun:
 
     @property
     def system(self) -> str:
-        """What trained."""
+        """The system that trained."""
         return str(self.config["system"])
 
     @property
@@ -46,7 +46,7 @@ class KnownRun:
 
     @property
     def last(self) -> dict[str, Any]:
-        """The latest epoch; empty where there is none."""
+        """The latest epoch; empty if there is none."""
         return self.epochs[-1] if self.epochs else {}
 
     def evaluated(self) -> list[dict[str, Any]]:
@@ -58,20 +58,20 @@ class KnownRun:
         return [(float(epoch["seconds"]), float(epoch["exploitability"])) for epoch in self.evaluated() if "seconds" in epoch]
 
     def changed(self) -> float:
-        """Returns when something of it was last written, by the wall clock."""
+        """Returns when any of its files was last written, by the wall clock."""
         return max(file.stat().st_mtime for file in _files(self.path))
 
     def size(self) -> int:
-        """Returns the bytes it takes."""
+        """Returns the run's size on disk in bytes."""
         return sum(file.stat().st_size for file in _files(self.path))
 
     def is_training(self) -> bool:
-        """Returns whether a process trains there now, on this machine."""
+        """Returns whether a process on this machine is training it now."""
         return is_locked(self.path)
 
 
 def read_run(path: Path) -> KnownRun | None:
-    """Returns the run in a folder, None where there is none or its configuration cannot be read."""
+    """Returns the run in a folder; None if there is none or its configuration cannot be read."""
     config = read_json(path / "config.json")
     if config is None or not {"system", "game"} <= config.keys():
         return None
@@ -98,7 +98,7 @@ def run_folders(folder: Path, depth: int = DEPTH) -> Iterator[Path]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Returns the object in a file, None where there is none."""
+    """Returns the JSON object in a file; None if there is none."""
     try:
         facts = _plain(parse_json(path.read_bytes()))
     except (OSError, ValueError):
@@ -107,7 +107,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def epochs_in(text: bytes) -> Iterator[dict[str, Any]]:
-    """Yields what the lines of metrics say; lines that a crash garbled are left out, and so are numbers that are none."""
+    """Yields the epochs in lines of metrics, without lines that a crash garbled and numbers that are null or not finite."""
     for line in text.splitlines():
         try:
             epoch = _plain(parse_json(line))
@@ -118,7 +118,7 @@ def epochs_in(text: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _plain(value: Any, depth: int = 3) -> Any:
-    """Returns what a file says as every program can read it: null for numbers that are none, and for what is nested deeper."""
+    """Returns data that any JSON program can read: None replaces numbers that are not finite and anything nested deeper."""
     if isinstance(value, dict) and depth:
         return {key: _plain(part, depth - 1) for key, part in value.items()}
     if isinstance(value, list) and depth:

@@ -1,4 +1,4 @@
-"""Who trains in a folder: a lock that a killed process lets go of by itself, with a token of whoever holds it."""
+"""A lock for the process that trains in a folder. A killed process releases it; the lock file holds the owner's token."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAME = ".lock"
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[str]:
-    """Yields a token that the lock of a folder holds from now on, until somebody makes the folder anew; makes the folder.
+    """Yields a token written to the folder's lock, where it stays unless the folder is replaced; makes the folder if needed.
 
     Raises:
-      TacitError: another process trains there.
+      TacitError: another process is training there.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / _NAME, "a") as file:
@@ -33,7 +33,7 @@ def locked_folder(folder: Path) -> Iterator[str]:
 
 
 def holds_token(folder: Path, token: str) -> bool:
-    """Returns whether the lock of a folder holds a token: it is the folder that was locked."""
+    """Returns whether a folder's lock holds a token, so that it is still the folder that was locked."""
     try:
         return (folder / _NAME).read_text() == token
     except (FileNotFoundError, NotADirectoryError):
@@ -41,12 +41,12 @@ def holds_token(folder: Path, token: str) -> bool:
 
 
 def is_locked(folder: Path) -> bool:
-    """Returns whether a process of this machine trains in a folder; where there are no locks, False."""
+    """Returns whether a process on this machine is training in a folder; False where locks are not supported."""
     try:
         import fcntl
 
         with open(folder / _NAME) as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go as soon as the file is closed
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # released as soon as the file is closed
     except BlockingIOError:
         return True
     except (ImportError, OSError):
@@ -55,14 +55,14 @@ def is_locked(folder: Path) -> bool:
 
 
 def _locked(file: IO[str]) -> bool:
-    """Returns whether a file could be locked; without locks, as on Windows and some file systems, True."""
+    """Returns whether a file could be locked; True where locks are not supported (Windows, some file systems)."""
     for pause in (0.05, 0.05, 0.0):
         try:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(pause)  # whoever asks `is_locked` holds it for a moment
+            time.sleep(pause)  # a process that calls `is_locked` holds it for a moment
         except (ImportError, OSError):
             return True
         else:

@@ -1,4 +1,4 @@
-"""The names of the systems that train, which can be checked before torch is loaded."""
+"""The names of the training systems, which can be checked before torch is loaded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ SYSTEMS = ("rebel", "sog", "deepstack", "nfsp", "dqn", "deep-cfr", "sd-cfr", "rp
 
 
 def check_system(name: str) -> None:
-    """Raises a `TacitError` if no system can have this name; files of one's own are not imported yet."""
+    """Raises a `TacitError` if no system can have this name; users' own files are not imported yet."""
     if name not in SYSTEMS and parse_own(name) is None:
         raise TacitError(f"unknown system {name!r}: choose one of {', '.join(SYSTEMS)}, or write FILE.py:SYSTEM")

@@ -1,10 +1,10 @@
-"""Several runs in one folder: the seeds and the combinations of settings that were asked for, and what came of them.
+"""Several runs in one folder: one for each requested seed and combination of settings.
 
-    plan.json                what was asked for
+    plan.json                the request
     seed-0/ seed-1/ ...      a run for each seed, or
     hidden=64,depth=2/       a folder for each combination of swept settings, with `seed-0/ ...` in it if there are seeds
 
-Every run is a folder of its own (`folder.py`), so all of it can be killed at any moment and goes on.
+Every run has a folder of its own (`folder.py`), so everything can be killed at any moment and continued.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tacit.files import check_readable, parse_json, write_whole
 
 PLAN = "plan.json"
 MOST_RUNS = 10_000
-"""Runs of one plan."""
+"""The most runs in one plan."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class PlannedRun:
     """One run of a plan.
 
     Attributes:
-      name: Its folder, inside that of the plan.
-      swept: What it has of the swept settings.
-      settings: All its settings that differ from the preset, its seed included.
+      name: The run's folder, inside that of the plan.
+      swept: The run's values of the swept settings.
+      settings: All settings of the run that differ from the preset, its seed included.
     """
 
     name: str
@@ -44,15 +44,15 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What was asked for.
+    """The request for several runs.
 
     Attributes:
-      system: What trains: the name on the command line.
+      system: The system that trains, by its name on the command line.
       game: The game, as the user wrote it.
       preset: The preset of all runs.
-      settings: What all of them change of it.
-      sweep: The values of every setting that is swept.
-      seeds: The seeds; None for one run of each combination without a folder of its own.
+      settings: The settings that differ from the preset in all runs.
+      sweep: The values of every swept setting.
+      seeds: The number of seeds; None for one run per combination, without a folder for its seed.
       seed: The first seed.
       time_limit: Seconds of training after which each run ends, over all its sessions; None for no limit.
     """
@@ -70,7 +70,7 @@ class RunPlan:
         """Returns all runs: combination after combination, each with all seeds.
 
         Raises:
-          TacitError: two of them would have the same folder, or there are too many.
+          TacitError: two runs would have the same folder, or there are too many.
         """
         runs = []
         count = math.prod(len(values) for values in self.sweep.values()) * (1 if self.seeds is None else self.seeds)
@@ -84,7 +84,7 @@ class RunPlan:
                 runs.append(PlannedRun("/".join(parts), swept, {"seed": str(self.seed + number), **self.settings, **swept}))
         (name, times), *_ = [*Counter(run.name for run in runs).most_common(1), ("", 0)]
         if times > 1:
-            raise TacitError(f"two runs would be kept in {name}: give every swept value once")
+            raise TacitError(f"two runs would share the folder {name}: give every swept value once")
         return runs
 
     def save(self, folder: Path) -> None:
@@ -92,12 +92,12 @@ class RunPlan:
         write_whole(folder / PLAN, json.dumps(asdict(self), indent=1).encode())
 
     def continued(self, folder: Path, asked: RunPlan, unsaid: Collection[str]) -> RunPlan:
-        """Returns the plan to go on with: only the number of epochs and the time limit may be new.
+        """Returns the plan to continue with: only the number of epochs and the time limit may change.
 
         Args:
-          folder: where it is kept.
-          asked: what the user asks for now.
-          unsaid: attributes of it that the user did not give.
+          folder: the plan's folder.
+          asked: the user's new request.
+          unsaid: the attributes of `asked` that the user did not give.
 
         Raises:
           TacitError: something else differs.
@@ -106,7 +106,7 @@ class RunPlan:
             known, given = getattr(self, key), getattr(asked, key)
             if key not in unsaid and given != known:
                 told = f"without {key}" if known is None else f"with {key} {known}"
-                raise TacitError(f"{folder} holds runs {told}, not {given}: leave it as it is to go on")
+                raise TacitError(f"{folder} holds runs {told}, not {given}: leave it unchanged to continue")
         settings = dict(asked.settings)
         epochs = {"epochs": settings.pop("epochs")} if "epochs" in settings and "epochs" not in self.sweep else {}
         kept: dict[str, Any] = {**self.settings, **self.sweep}
@@ -120,7 +120,7 @@ class RunPlan:
 
 
 def read_plan(folder: Path) -> RunPlan | None:
-    """Returns the plan that is kept in a folder, None where there is none.
+    """Returns the plan in a folder; None if there is none.
 
     Raises:
       TacitError: it cannot be read.
@@ -134,12 +134,12 @@ def read_plan(folder: Path) -> RunPlan | None:
     except (ValueError, TypeError):
         plan = None
     if plan is None or not _is_plan(plan):
-        raise TacitError(f"{path} is damaged: the runs cannot go on")
+        raise TacitError(f"{path} is damaged: the runs cannot be continued")
     return plan
 
 
 def _is_plan(plan: RunPlan) -> bool:
-    """Returns whether a plan that was read says what `save` writes."""
+    """Returns whether a plan that was read has the types that `save` writes."""
     texts: list[Any] = [plan.system, plan.game, plan.preset]
     if not isinstance(plan.settings, dict) or not isinstance(plan.sweep, dict):
         return False
@@ -158,10 +158,10 @@ def _is_plan(plan: RunPlan) -> bool:
 
 
 def split_sweep(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Returns settings that have one value, and those that list several: `key=a,b,c`. Commas in brackets separate nothing.
+    """Returns settings with one value, and those that list several: `key=a,b,c`. Commas in brackets do not separate values.
 
     Raises:
-      TacitError: a list has an empty value, or one twice.
+      TacitError: a list has an empty or a repeated value.
     """
     plain, sweep = dict[str, str](), dict[str, list[str]]()
     for key, text in settings.items():
@@ -178,7 +178,7 @@ def split_sweep(settings: dict[str, str]) -> tuple[dict[str, str], dict[str, lis
 
 
 def _folder_name(swept: dict[str, str]) -> str:
-    """Returns the folder of a combination: its settings, with a dash for what file systems do not take."""
+    """Returns a combination's folder name: its settings, with dashes for characters that file systems do not allow."""
     return re.sub(r"[^\w.,=+()-]", "-", ",".join(f"{key}={value}" for key, value in swept.items()))
 
 

@@ -1,4 +1,4 @@
-"""Long preparations say what they do: to whoever listens, for example a command that shows it."""
+"""Reports of long preparations to a listener, for example a command that shows them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _listener: ContextVar[PreparationListener] = ContextVar("listener", default=lamb
 
 
 def say_preparing(what: str, share: float | None = None) -> None:
-    """Tells the listener what is being prepared, and the share of it that is done, if known."""
+    """Tells the listener what is being prepared, and which share of it is done, if known."""
     _listener.get()(what, share)
 
 
 @contextmanager
 def preparations_told(listener: PreparationListener) -> Iterator[None]:
-    """Has a listener hear of preparations."""
+    """Sends reports of preparations inside a `with` block to a listener."""
     before = _listener.set(listener)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What of a run could go: networks of older evaluations, and what only a run that goes on needs. Never what plays last."""
+"""The files of a run that can be removed: older evaluated networks, and checkpoints. The latest network that plays is kept."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tacit.nets.checkpoint import SUFFIX, is_whole, unnamed_parts
 
 
 def prunable(path: Path, keep: int, checkpoint: bool) -> list[Path]:
-    """Returns the files of a run that would go, with the parts that nothing else needs.
+    """Returns the files of a run to remove, including parts that nothing else needs.
 
     Args:
-      path: Its folder.
-      keep: How many networks of evaluations stay, the latest ones.
-      checkpoint: Whether all checkpoints go, too: the run still plays, but cannot go on.
+      path: The run's folder.
+      keep: How many evaluated networks to keep, the latest ones.
+      checkpoint: Whether to remove all checkpoints, too: the run still plays, but cannot be continued.
 
     Raises:
-      TacitError: checkpoints are to go although no network would be left that opens.
+      TacitError: checkpoints are to be removed, but no network can be opened.
     """
     folder = path / "checkpoints"
     networks = _numbered(folder, "network")
@@ -27,14 +27,14 @@ def prunable(path: Path, keep: int, checkpoint: bool) -> list[Path]:
     gone = [file for file in networks[: max(0, len(networks) - keep)] if file != plays]
     if checkpoint:
         if plays is None:
-            raise TacitError(f"{path} has no network that opens: its checkpoints are all there is, and stay")
+            raise TacitError(f"{path} has no network that can be opened: its checkpoints are all that is left, and are kept")
         gone += [*_numbered(folder, "checkpoint"), *folder.glob(f"last{SUFFIX}")]
     parts = {part for file in gone for part in unnamed_parts(file, without=tuple(gone))}
     return [*gone, *sorted(parts)]
 
 
 def remove(files: list[Path]) -> None:
-    """Removes files, those that name others first, so that a kill in between leaves no file without its parts."""
+    """Removes files, those that name parts first, so that a kill in between leaves no file without its parts."""
     for file in sorted(files, key=lambda file: file.suffix != SUFFIX):
         with suppress(FileNotFoundError):
             file.unlink()

@@ -1,4 +1,4 @@
-"""What a setting may be, said once where it is declared: the check, the reading of `key=value` and the listing all use it.
+"""The allowed values of a setting, declared once with its field and used to check it, to read `key=value` and to list it.
 
 A field of a configuration is declared like `exploration: Share = 0.25`, or in full like
 `depth: Annotated[int | str, Number(int, 1, word="round")] = 2`.
@@ -16,7 +16,7 @@ from tacit.errors import TacitError
 
 
 class Allowed(ABC):
-    """The values that a setting may have; as a string, their range in words."""
+    """The allowed values of a setting; `str` gives their range in words."""
 
     @abstractmethod
     def fits(self, value: Any) -> bool:
@@ -27,28 +27,28 @@ class Allowed(ABC):
         """Returns the value that a text stands for, in range or not.
 
         Raises:
-          ValueError: it stands for none.
+          ValueError: the text cannot be read.
         """
 
     @property
     def listed(self) -> str:
-        """What a list of settings says of the range."""
+        """The range as shown in a list of settings."""
         return str(self)
 
     def refusal(self, key: str, value: Any) -> str:
-        """Returns the line that refuses a value, or a text that cannot be read."""
+        """Returns the error line for a value out of range, or for a text that cannot be read."""
         return f"{key} must be {self}, not {value!r}"
 
 
 class Number(Allowed):
-    """A number between bounds, both included unless `above` is given; or a word that is as good as one.
+    """A number between bounds, both inclusive unless `above` is given; or a word in place of a number.
 
     Args:
       kind: `int` or `float`.
       least: the lower bound.
       most: the upper bound.
-      above: a lower bound that is not reached itself.
-      word: what can be written in place of a number.
+      above: an exclusive lower bound.
+      word: a word that is allowed in place of a number.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Number(Allowed):
     def fits(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Integral if self.kind is int else Real):
             return self.word is not None and value == self.word
-        number: Any = value  # compared as it is: a whole number may be too large for a float
+        number: Any = value  # not converted: an integer may be too large for a float
         return bool(-math.inf < number < math.inf and self.least <= number <= self.most and number > self.above)
 
     def read(self, text: str) -> Any:
@@ -92,11 +92,11 @@ class Number(Allowed):
 
 
 class Choice(Allowed):
-    """One of some words.
+    """One of several words.
 
     Args:
-      options: the words.
-      reason: why others of their kind are none.
+      *options: the words.
+      reason: why similar words are not allowed.
     """
 
     def __init__(self, *options: str, reason: str = "") -> None:
@@ -128,11 +128,11 @@ class Switch(Allowed):
 
 
 class Text(Allowed):
-    """A text that something else reads.
+    """A text with its own syntax.
 
     Args:
-      form: what it looks like, in words.
-      check: raises a `TacitError` or a `ValueError` where a text is wrong.
+      form: the syntax in words.
+      check: raises a `TacitError` or a `ValueError` if a text is wrong.
     """
 
     def __init__(self, form: str, check: Callable[[str], object] = lambda _: None) -> None:

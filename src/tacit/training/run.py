@@ -1,4 +1,4 @@
-"""The training loop on disk: a run that can be killed at any moment and goes on from its last checkpoint."""
+"""The training loop on disk: a run can be killed at any moment and continues from its last checkpoint."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tacit.training.steady import SteadyClock
 from tacit.training.system import C, M, Trainer
 
 CHECKPOINT_SECONDS = 15.0
-"""Least time between checkpoints. They hold the memories, which can take longer to write than an epoch to run."""
+"""The least time between checkpoints. They contain the replay memories, which can take longer to write than an epoch to run."""
 CHECKPOINT_SHARE = 0.1
-"""Most of the time that is spent on writing them: those of memories of gigabytes come less often."""
+"""The largest share of time spent on writing checkpoints: those with gigabytes of memories are written less often."""
 
 
 def train(
@@ -38,22 +38,22 @@ def train(
     judges: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> M:
-    """Returns the last progress of a run that goes on until its last epoch.
+    """Returns the last metrics of a run after training it to its last epoch.
 
     Args:
       trainer: the run, new or from `load_trainer`.
-      folder: where it is kept. Every epoch's metrics and network are written, a checkpoint now and then and at the end; where
-        no run was opened before, its configuration.
-      time_limit: stop after this many more seconds; the run can go on later.
+      folder: the run's folder. Every epoch's metrics and network are written to it, a checkpoint now and then and at the end,
+        and the configuration if no run was opened there before.
+      time_limit: stop after this many more seconds; the run can be continued later.
       on_epoch: called after every epoch.
       on_search: called during an evaluation with the number of searches done.
       on_share: called during an epoch with the share of it that is done.
-      should_stop: asked after every epoch whether to stop there.
-      judges: whether the run is evaluated on the way and at its end.
-      clock: the time in seconds; where it jumps back no time passes.
+      should_stop: called after every epoch; returns whether to stop there.
+      judges: whether the run is evaluated during training and at its end.
+      clock: the time in seconds; if it jumps back, no time passes.
 
     Raises:
-      DivergedError: the loss or a weight is no longer a number; nothing of that is written.
+      DivergedError: the loss or a weight is no longer finite; nothing of that epoch is written.
       RunLostError: somebody removed the folder.
       TacitError: another process is training there, the folder holds another run, or it cannot be written.
     """
@@ -62,7 +62,7 @@ def train(
         for kept, file in folder.checkpoints().items():
             if kept > trainer.epoch and is_whole(file):
                 raise TacitError(
-                    f"{folder.path} holds a run after epoch {kept}: go on with open_run(...), or choose another folder"
+                    f"{folder.path} holds a run after epoch {kept}: continue it with open_run(...), or choose another folder"
                 )
         config = trainer.config
         if folder.config.exists():
@@ -86,8 +86,8 @@ def train(
                     _require_numbers(weights)
                 except DivergedError as error:
                     last = folder.checkpoint_epoch()
-                    what = "there is no checkpoint yet" if last is None else f"the checkpoint of epoch {last} is kept"
-                    raise DivergedError(f"{error}; {what}") from None
+                    kept_state = "there is no checkpoint yet" if last is None else f"the checkpoint of epoch {last} is kept"
+                    raise DivergedError(f"{error}; {kept_state}") from None
                 ends = trainer.epoch >= config.epochs or (time_limit is not None and clock() - start >= time_limit)
                 evaluates = judges and (ends or (config.evaluate_every > 0 and trainer.epoch % config.evaluate_every == 0))
                 if evaluates:
@@ -106,10 +106,10 @@ def train(
 
 
 def _require_numbers(weights: Mapping[str, Tensor]) -> None:
-    """Returns if all weights are numbers.
+    """Checks that all weights are finite.
 
     Raises:
-      DivergedError: one is not.
+      DivergedError: a weight is not.
     """
     for name, tensor in weights.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
@@ -117,24 +117,24 @@ def _require_numbers(weights: Mapping[str, Tensor]) -> None:
 
 
 def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, settings: Mapping[str, str], seed: int | None) -> C:
-    """Returns the configuration that a user asks for; a run that goes on keeps its own where nothing is said.
+    """Returns the configuration that a user asks for; a resumed run keeps its own settings unless told otherwise.
 
     Args:
-      folder: of the run.
-      resume: whether the run in it goes on.
-      preset: the name of the settings to start from; None takes `cpu`, or those of the run.
-      settings: changes to them.
-      seed: of a new run, 0 where it is None; a run that goes on has its own.
+      folder: the run's folder.
+      resume: whether to continue the run in the folder.
+      preset: the name of the settings to start from; None takes `cpu`, or those of the resumed run.
+      settings: changes to these settings.
+      seed: the seed of a new run, 0 if None; a resumed run has its own.
 
     Raises:
-      TacitError: there is no such preset or setting, no run, or one with another seed.
+      TacitError: there is no such preset or setting, no run to resume, or a run with another seed.
     """
     presets = folder.system.presets
     if not resume:
         return find_preset(presets, preset or "cpu").with_settings({"seed": str(seed or 0), **settings})
     known = folder.asked_for()[1]
     if seed is not None and seed != known.seed:
-        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {seed}: leave out --seed to go on")
+        raise TacitError(f"{folder.path} holds a run with seed {known.seed}, not {seed}: leave out --seed to continue")
     base = known if preset is None else find_preset(presets, preset)
     return base.with_settings({"seed": str(known.seed), "epochs": str(known.epochs), **settings})
 
@@ -142,23 +142,23 @@ def configure(folder: RunFolder[C, M], resume: bool, preset: str | None, setting
 def load_trainer(
     folder: RunFolder[C, M], device: str = "cpu", game: AnyGame | None = None, say: Callable[[str], None] = warnings.warn
 ) -> Trainer[C, M]:
-    """Returns the run kept in a folder, ready to go on: from its checkpoint, or from the start if it has none yet.
+    """Returns the run in a folder, ready to continue from its checkpoint, or from the start if it has none yet.
 
-    Where the last checkpoint is damaged, that is from the one before it.
+    If the last checkpoint is damaged, the run continues from the one before it.
 
     Args:
-      folder: of the run.
+      folder: the run's folder.
       device: `cpu` or `cuda`.
-      game: the game it is of; needed for one in a file of one's own that has gone.
-      say: hears of a checkpoint that is damaged.
+      game: the run's game; only needed if it comes from a user's own file that no longer exists.
+      say: called with a message if a checkpoint is damaged.
 
     Raises:
-      TacitError: there is no run, it is of another game, or its checkpoints are damaged or do not fit.
+      TacitError: there is no run, it has another game, or its checkpoints are damaged or do not fit.
     """
     name, config = folder.asked_for()
     if game is not None and str(game) != name:
         raise TacitError(f"{folder.path} holds a run of {name}, not of {game}")
-    state = _last_state(folder, say)  # what is damaged is told before long work
+    state = _last_state(folder, say)  # reports damage before long work
     source = None if state is None else state[1].get("source")
     try:
         rules = recall_game(name, source, folder.path) if game is None else game
@@ -182,11 +182,11 @@ def load_trainer(
 
 
 def _last_state(folder: RunFolder[C, M], say: Callable[[str], None]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-    """Returns the tensors and the header of the latest checkpoint that is whole, None where there is no checkpoint.
+    """Returns the tensors and the header of the latest undamaged checkpoint; None if there is no checkpoint.
 
     Raises:
-      DamagedError: all of them are damaged.
-      TacitError: one cannot be read.
+      DamagedError: all checkpoints are damaged.
+      TacitError: a checkpoint cannot be read.
     """
     problem: DamagedError | None = None
     for epoch, file in reversed(folder.checkpoints().items()):
@@ -196,10 +196,10 @@ def _last_state(folder: RunFolder[C, M], say: Callable[[str], None]) -> tuple[di
             problem = problem or error
             continue
         if problem is not None:
-            say(f"{problem}: going on from the checkpoint before it, of epoch {epoch}")
+            say(f"{problem}: continuing from the previous checkpoint, of epoch {epoch}")
         return state
     if problem is not None:
-        hint = "there is no other checkpoint to go on from (`tacit runs verify` says what still opens)"
+        hint = "there is no other checkpoint to continue from (`tacit runs verify` says what can still be opened)"
         raise DamagedError(f"{problem}; {hint}")
     return None
 
@@ -207,15 +207,15 @@ def _last_state(folder: RunFolder[C, M], say: Callable[[str], None]) -> tuple[di
 def open_run(
     folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu", say: Callable[[str], None] = warnings.warn
 ) -> Trainer[C, M]:
-    """Returns the run kept in a folder, or a new one where there is none.
+    """Returns the run in a folder, or a new one if there is none.
 
     Args:
-      folder: of the run.
-      game: the game it is of, or its name.
-      config: its configuration; a run that goes on may differ in its length alone, and zeros that stand for what suits the
-        game stand for what they did.
+      folder: the run's folder.
+      game: the run's game, or its name.
+      config: the run's configuration. For a run that exists only the number of epochs may differ; settings left open (zeros,
+        which let the trainer choose) stand for the values chosen before.
       device: `cpu` or `cuda`.
-      say: hears of a checkpoint that is damaged.
+      say: called with a message if a checkpoint is damaged.
 
     Raises:
       TacitError: the folder holds another run, a damaged one, or cannot be written.
@@ -224,7 +224,7 @@ def open_run(
     if folder.holds_run():
         _require_same(folder, str(rules), config)
         return load_trainer(folder, device, rules, say)
-    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before a folder is made: the game may not fit
+    trainer: Trainer[C, M] = folder.system.trainer(rules, config, device)  # before the folder is made: the game may not fit
     check_writable(folder.config)
     folder.start(str(rules), trainer.config)
     return trainer
@@ -234,7 +234,7 @@ def open_run(
 def opened_run(
     folder: RunFolder[C, M], game: str | AnyGame, config: C, device: str = "cpu", say: Callable[[str], None] = warnings.warn
 ) -> Iterator[Trainer[C, M]]:
-    """Yields what `open_run` returns; nobody else trains there from before the run is read.
+    """Yields the run that `open_run` returns; the folder is locked before the run is read.
 
     Raises:
       TacitError: another process is training there, or as in `open_run`.
@@ -242,13 +242,13 @@ def opened_run(
     with ExitStack() as held:
         if folder.holds_run():
             held.enter_context(folder.alone())
-        trainer = open_run(folder, game, config, device, say)  # a run that is refused leaves no folder behind
+        trainer = open_run(folder, game, config, device, say)  # a refused run leaves no folder behind
         held.enter_context(folder.alone())
         yield trainer
 
 
 def _require_same(folder: RunFolder[C, M], game: str, config: C) -> None:
-    """Lets a run go on with another length, and nothing else changed.
+    """Checks that only the number of epochs differs from the run in the folder, and saves that number.
 
     Raises:
       TacitError: the folder holds a run of another game or with other settings.

@@ -1,4 +1,4 @@
-"""The trainer that a system of one's own starts from: it says how an epoch learns, and the rest is here."""
+"""The base class for users' own systems: they define how an epoch learns, and everything else is here."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tacit.training.settings import Settings
 from tacit.training.system import C, SearchMetrics, Trainer, generator_state
 
 PLAYTHROUGHS = 64
-"""Playthroughs of an evaluation on the way."""
+"""How many playthroughs an evaluation during training takes."""
 
 
 @dataclass(frozen=True)
 class SearchSettings(Settings):
-    """The settings that every run has, with defaults. Subclass as a frozen dataclass with more of them."""
+    """The settings that every run has, with defaults. Subclass it as a frozen dataclass to add more."""
 
     epochs: Count = 10
     evaluate_every: CountOrZero = 0
@@ -36,16 +36,16 @@ class SearchSettings(Settings):
 
 
 class SearchTrainer(Trainer[C, SearchMetrics]):
-    """A run that learns what its search uses. Subclasses make their networks and `search` in `__init__`, and `learn`.
+    """A run that trains the networks of its search. Subclasses make their networks and `search` in `__init__`, and `learn`.
 
-    Attributes that are torch modules or optimizers are kept: files of weights have the modules, and a run that goes on has all
-    of them as they were, with `generator` and torch's own generator of random numbers.
+    Attributes that are torch modules or optimizers are saved: weight files contain the modules, and checkpoints contain all of
+    them, with `generator` and torch's own random number generator.
 
-    One that implements `generate` and learns from `example_source.next()` can be trained by workers (`--engine`).
+    A subclass that implements `generate` and learns from `example_source.next()` can be trained by workers (`--engine`).
 
     Attributes:
-      search: What is evaluated, and what plays once the run is opened by name.
-      generator: Draws what an epoch needs to draw.
+      search: The search that is evaluated, and that plays when the run is opened by name.
+      generator: The random number generator of the epochs.
     """
 
     search: BatchSearch
@@ -57,7 +57,7 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
 
     @abstractmethod
     def learn(self) -> float:
-        """Learns for one epoch, and returns the loss."""
+        """Returns the loss after learning for one epoch."""
 
     def run_epoch(self, clock: Callable[[], float]) -> SearchMetrics:
         start, loss = clock(), self.learn()
@@ -75,7 +75,7 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
         return replace(metrics, **judge_search(self.search, PLAYTHROUGHS, self.config.seed, on_search)._asdict())
 
     def max_searches(self) -> int:
-        """Returns the most searches that an evaluation on the way can take."""
+        """Returns the most searches that an evaluation during training can take."""
         return max_judge_searches(self.search, PLAYTHROUGHS)
 
     def at_rest(self) -> SearchMetrics:
@@ -112,5 +112,5 @@ class SearchTrainer(Trainer[C, SearchMetrics]):
 
 
 def _joined(parts: dict[str, dict[str, Any]]) -> dict[str, Tensor]:
-    """Returns the tensors of all parts, each with the name of its part before its own."""
+    """Returns the tensors of all parts, each name prefixed with its part's name."""
     return {name: tensor for part, tensors in parts.items() for name, tensor in prefixed(part, tensors).items()}

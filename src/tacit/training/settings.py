@@ -1,4 +1,4 @@
-"""Settings by `key=value`, presets by name, and what every setting means."""
+"""Settings by `key=value`, presets by name, and the meaning of every setting."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ C = TypeVar("C")
 
 
 class Settings:
-    """The configuration of a run. Subclass as a frozen dataclass whose fields are declared with what they may be (`ranges.py`).
+    """The configuration of a run. Subclass it as a frozen dataclass whose fields declare their allowed values (`ranges.py`).
 
-    `__post_init__` refuses values out of range; subclasses that extend it refuse what does not fit together. The text of a
-    field in the `Attributes:` of its class is what `tacit train SYSTEM --settings` shows of it: a sentence of its own.
+    `__post_init__` refuses values out of range; subclasses extend it to refuse values that do not fit together. A field's text
+    under `Attributes:` is shown by `tacit train SYSTEM --settings`, so it must be a sentence of its own.
 
     Attributes:
       epochs: The length of the run.
@@ -34,9 +34,9 @@ class Settings:
     seed: int
 
     system: ClassVar[str]
-    """What run folders and network files call what it configures."""
+    """The name of the configured system in run folders and network files."""
     fitted: ClassVar[Mapping[str, float]] = {}
-    """The settings that a trainer can choose to suit its game, and the value of each that asks for that."""
+    """The settings that a trainer can choose to suit its game, each with the value that lets it choose."""
 
     def __post_init__(self) -> None:
         for key, allowed in allowed_values(type(self)).items():
@@ -63,11 +63,11 @@ class Settings:
         return replace(self, **changes)
 
     def left_open(self) -> list[str]:
-        """Returns the settings that are left to the trainer, which chooses them once it knows the game."""
+        """Returns the settings that are left for the trainer to choose once it knows the game."""
         return [key for key, placeholder in self.fitted.items() if getattr(self, key) == placeholder]
 
     def found_near(self, place: str | Path) -> Self:
-        """Returns the settings with files that exist, where those they name moved along with `place`, the run's."""
+        """Returns the settings with paths updated for files that were moved together with `place`, the run's folder."""
         del place
         return self
 
@@ -76,10 +76,10 @@ class Settings:
         return asdict(self)
 
     def require_at_least(self, least: int, *keys: str, reason: str) -> None:
-        """Refuses numbers that are too small for another setting.
+        """Checks settings against a least value that another setting requires.
 
         Raises:
-          TacitError: one is; the message has the reason.
+          TacitError: one is smaller; the message has the reason.
         """
         for key in keys:
             if getattr(self, key) < least:
@@ -88,15 +88,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class SettingFacts:
-    """What a user can know of a setting.
+    """What users are told about a setting.
 
     Attributes:
-      name: Its key.
-      meaning: What it does.
-      range: What it may be, in words.
-      default: Its value in the preset that is taken unless another is named.
-      value: Its value for the game that was named, None without one.
-      presets: Its value in every preset.
+      name: The setting's key.
+      meaning: What the setting does.
+      range: The allowed values in words.
+      default: The value in the default preset.
+      value: The value for the game that was named; None without one.
+      presets: The value in every preset.
     """
 
     name: str
@@ -111,9 +111,9 @@ def describe_settings(presets: Mapping[str, Settings], preset: str, effective: S
     """Returns the facts of every setting of a system.
 
     Args:
-      presets: Its settings by name.
-      preset: The one that is meant unless another is named.
-      effective: The settings that a game would be trained with, if one was named.
+      presets: The system's presets by name.
+      preset: The name of the default preset.
+      effective: The settings that the named game would be trained with, if one was named.
     """
     base = find_preset(presets, preset)
     meanings, allowed = setting_meanings(type(base)), allowed_values(type(base))
@@ -128,23 +128,23 @@ def describe_settings(presets: Mapping[str, Settings], preset: str, effective: S
 
 
 def allowed_values(config: type[Settings]) -> dict[str, Allowed]:
-    """Returns what each setting of a class may be, as its fields declare it.
+    """Returns the allowed values of each setting of a class, as its fields declare them.
 
     Raises:
       TypeError: a field declares nothing.
     """
     hints = get_type_hints(config, include_extras=True)
-    found: dict[str, Allowed] = {}
+    ranges: dict[str, Allowed] = {}
     for field in fields(config):
         declared = [part for part in getattr(hints[field.name], "__metadata__", ()) if isinstance(part, Allowed)]
         if not declared:
             raise TypeError(f"{config.__name__}.{field.name} does not declare what it may be (tacit/training/ranges.py)")
-        found[field.name] = declared[-1]
-    return found
+        ranges[field.name] = declared[-1]
+    return ranges
 
 
 def setting_meanings(config: type[Settings]) -> dict[str, str]:
-    """Returns what each setting of a class means: its text in the `Attributes:` of the class, or of the one it comes from."""
+    """Returns the meaning of each setting of a class: its text under `Attributes:` in the class or the base it comes from."""
     meanings: dict[str, str] = {}
     for kind in reversed(config.__mro__):
         if issubclass(kind, Settings):
@@ -153,7 +153,7 @@ def setting_meanings(config: type[Settings]) -> dict[str, str]:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """Returns the entries of the `Attributes:` of a docstring, each as one line."""
+    """Returns the entries under `Attributes:` in a docstring, each as one line."""
     _, _, section = text.partition("\nAttributes:\n")
     entries: dict[str, str] = {}
     name = ""

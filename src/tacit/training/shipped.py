@@ -1,4 +1,4 @@
-"""The networks that are shipped with the package, of all systems: `pretrained:NAME`."""
+"""The networks of all systems that are shipped with the package: `pretrained:NAME`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tacit.errors import TacitError
 from tacit.nets.checkpoint import read_header
 
 PRETRAINED = "pretrained:"
-"""Before the names of networks that are shipped."""
+"""The prefix of the names of shipped networks."""
 
 
 def shipped_file(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""A clock that never goes back, whatever the machine's clock does."""
+"""A clock that never goes back, even if the machine's clock does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class SteadyClock:
-    """Seconds of a clock, in which its jumps backwards take no time. Every look is later than the one before.
+    """The seconds of another clock, whose jumps backwards take no time. Every reading is later than the one before.
 
     Args:
       clock: the time in seconds.

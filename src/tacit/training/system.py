@@ -1,4 +1,4 @@
-"""What a system that trains is: settings with presets, a trainer, and the metrics of an epoch."""
+"""The definition of a training system: settings with presets, a trainer, and the metrics of an epoch."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tacit.training.settings import Settings
 
 
 class Metrics:
-    """Where a run stands after an epoch: a line of `metrics.jsonl`. Subclass as a frozen dataclass.
+    """A run's progress after an epoch: a line of `metrics.jsonl`. Subclass it as a frozen dataclass.
 
     Attributes:
-      epoch: finished epochs.
-      seconds: time spent on training, over all sessions.
-      exploitability: where it was evaluated.
+      epoch: The number of finished epochs.
+      seconds: The training time over all sessions.
+      exploitability: The exploitability, if it was evaluated after this epoch.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -36,16 +36,16 @@ class Metrics:
 
 @dataclass(frozen=True)
 class SearchMetrics(Metrics):
-    """Where a run stands whose search is judged by a bound (`SearchTrainer`).
+    """The progress of a run whose search is evaluated by a bound (`SearchTrainer`).
 
     Attributes:
-      epoch: finished epochs.
-      seconds: time spent on training, over all sessions.
-      loss: the mean loss of the epoch.
-      exploitability: a bound on it, where it was evaluated.
-      kind: `upper bound`, or `lower bound` where the game is too large to be judged exactly.
-      playthroughs: the playthroughs whose average policy was judged; for a lower bound, the games in each seat.
-      margin: half of the 95 % interval of a sampled bound.
+      epoch: The number of finished epochs.
+      seconds: The training time over all sessions.
+      loss: The mean loss of the epoch.
+      exploitability: A bound on the exploitability, if it was evaluated after this epoch.
+      kind: `upper bound`, or `lower bound` if the game is too large for an exact evaluation.
+      playthroughs: The number of playthroughs whose average policy was evaluated; for a lower bound, the games in each seat.
+      margin: Half the width of a sampled bound's 95 % interval.
     """
 
     epoch: int
@@ -62,22 +62,22 @@ M = TypeVar("M", bound=Metrics)
 
 
 class ExampleSource(Protocol):
-    """Where the examples come from that a run learns from: self-play here, or in workers (`tacit.scale`)."""
+    """The source of a run's examples: self-play in this process, or in workers (`tacit.scale`)."""
 
     def next(self) -> dict[str, Tensor]:
         """Returns the examples of one step of self-play, by name, as `Trainer.generate` makes them."""
         ...
 
     def publish(self) -> None:
-        """Hears that the weights have changed: what is generated from now on should use them."""
+        """Called when the weights have changed; examples generated from now on should use the new ones."""
         ...
 
 
 class Spilling(Protocol):
-    """What may keep examples in files beside a checkpoint (`learning.replay.ReplayBuffer`).
+    """A buffer that may keep examples in files beside a checkpoint (`learning.replay.ReplayBuffer`).
 
     Attributes:
-      spills_beside: The checkpoint; None keeps all in memory.
+      spills_beside: The checkpoint; None keeps all examples in memory.
       spilled: The names of the files.
     """
 
@@ -86,7 +86,7 @@ class Spilling(Protocol):
 
 
 class _Here:
-    """Self-play in this process, in turn with learning."""
+    """Self-play in this process, alternating with learning."""
 
     def __init__(self, trainer: Trainer[Any, Any]) -> None:
         self._trainer = trainer
@@ -99,17 +99,17 @@ class _Here:
 
 
 class Trainer(ABC, Generic[C, M]):
-    """A run in memory; `state` and `restore` make it survive a kill.
+    """A run in memory; `state` and `restore` let it survive a kill.
 
     Attributes:
-      example_source: where its examples come from, for systems that can `generate`.
-      epoch: finished epochs.
-      seconds: time spent on training, over all sessions.
-      finish_by: seconds of training after which the run ends, if that comes before the last epoch.
-      on_share: called now and then during an epoch with the share of it that is done.
-      why_alone: what users are told who want workers for a system that cannot `generate`.
-      lots_at_once: The most lots that a worker may be asked for in one order. More of them cost less to send, and are learnt
-        from later.
+      example_source: The source of the run's examples, for systems that can `generate`.
+      epoch: The number of finished epochs.
+      seconds: The training time over all sessions.
+      finish_by: The training time in seconds after which the run ends, if that comes before the last epoch.
+      on_share: A function called now and then during an epoch with the share of it that is done.
+      why_alone: The reason given to users who want workers for a system that cannot `generate`.
+      lots_at_once: The most lots that a worker may be asked for in one order. More lots per order cost less to send, but are
+        learnt from later.
     """
 
     why_alone: ClassVar[str] = "generates its examples itself"
@@ -123,10 +123,10 @@ class Trainer(ABC, Generic[C, M]):
         self.example_source: ExampleSource = _Here(self)
 
     def generate(self) -> dict[str, Tensor]:
-        """Returns the examples of one step of self-play with the present weights, by name; rows are examples.
+        """Returns the examples of one step of self-play with the current weights, by name; rows are examples.
 
-        A system that implements this, `reseed` and `load_weights`, and learns from what `example_source` gives it, can be
-        trained by workers: each of them is a trainer that only generates.
+        A system that implements this, `reseed` and `load_weights`, and learns from the examples of `example_source`, can be
+        trained by workers: each worker is a trainer that only generates.
 
         Raises:
           TacitError: it is not implemented.
@@ -134,7 +134,7 @@ class Trainer(ABC, Generic[C, M]):
         raise TacitError(f"{self.config.system} {self.why_alone}: train it without --engine")
 
     def reseed(self, *numbers: int) -> None:
-        """Has self-play go on with the random numbers of a seed that is made from several numbers.
+        """Makes self-play continue with random numbers from a seed made of several numbers.
 
         Raises:
           TacitError: it is not implemented.
@@ -142,17 +142,17 @@ class Trainer(ABC, Generic[C, M]):
         raise TacitError(f"{self.config.system} {self.why_alone}: train it without --engine")
 
     def follow(self, weights: dict[str, Tensor], epoch: int) -> None:
-        """Generates as the run does whose weights these are after so many epochs."""
+        """Makes this trainer generate examples like the run that has these weights after `epoch` epochs."""
         self.epoch = epoch
         self.load_weights(weights)
 
     def worker_settings(self, workers: int) -> C:
-        """Returns the settings of each of so many workers that generate for this run."""
+        """Returns the settings for each of `workers` workers that generate for this run."""
         del workers
         return self.config
 
     def progress_share(self) -> float:
-        """Returns the share of the run that is done, by epochs or by time, whichever is further."""
+        """Returns the share of the run that is done, by epochs or by time, whichever is larger."""
         done = self.epoch / self.config.epochs
         if self.finish_by is not None:
             done = max(done, self.seconds / max(self.finish_by, 1e-9))
@@ -163,40 +163,40 @@ class Trainer(ABC, Generic[C, M]):
         """Returns the metrics of one more epoch.
 
         Raises:
-          DivergedError: the loss is no longer a number.
+          DivergedError: the loss is no longer finite.
         """
 
     def judged(self, metrics: M, on_search: Callable[[int], None]) -> M:
-        """Returns the metrics with an evaluation of what was trained; `on_search` hears of the searches done, if any.
+        """Returns the metrics with an evaluation added; `on_search` is called with the number of searches done, if any.
 
-        Without an implementation nothing is evaluated on the way.
+        By default nothing is evaluated.
         """
         del on_search
         return metrics
 
     @abstractmethod
     def at_rest(self) -> M:
-        """Returns the metrics of a run that makes no more epoch."""
+        """Returns the metrics of the run as it is, without running an epoch."""
 
     @abstractmethod
     def weights(self) -> dict[str, Tensor]:
-        """Returns all that playing needs."""
+        """Returns all tensors needed to play."""
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Returns all tensors that `restore` needs: networks, optimizers, memories, games in play, generators."""
 
     def replays(self) -> Mapping[str, Spilling]:
-        """Returns the replay buffers that may spill, by name; none where all examples stay in memory."""
+        """Returns the replay buffers that may spill, by name; none if all examples stay in memory."""
         return {}
 
     def spill_beside(self, checkpoint: Path) -> None:
-        """Has replay buffers that outgrow their memory keep older examples in files beside a checkpoint."""
+        """Makes replay buffers that outgrow their memory keep older examples in files beside a checkpoint."""
         for replay in self.replays().values():
             replay.spills_beside = checkpoint
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Takes over what `weights` returned, so that a run can be opened by name.
+        """Loads the tensors that `weights` returned, so that a run can be opened by name.
 
         Raises:
           TacitError: it is not implemented.
@@ -204,7 +204,7 @@ class Trainer(ABC, Generic[C, M]):
         raise TacitError(f"{type(self).__name__} has no load_weights(weights): what it trained cannot be opened")
 
     def header(self) -> dict[str, Any]:
-        """Returns what a file of this run's weights says about itself."""
+        """Returns the header for files of this run's weights."""
         return {
             "system": self.config.system, "game": str(self.game), "source": game_source(self.game),
             "config": self.config.as_dict(), "epoch": self.epoch, "seconds": self.seconds,
@@ -216,10 +216,10 @@ class Trainer(ABC, Generic[C, M]):
         return self.tensors(), {**self.header(), **({"spilled": spilled} if spilled else {})}
 
     def restore(self, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-        """Goes on from a `state`.
+        """Restores a `state`.
 
         Raises:
-          TacitError: it is of another game.
+          TacitError: the state is of another game.
         """
         if header["game"] != str(self.game):
             raise TacitError(f"the checkpoint is of {header['game']}, not of {self.game}")
@@ -229,22 +229,22 @@ class Trainer(ABC, Generic[C, M]):
 
 
 def generator_state(generator: np.random.Generator) -> dict[str, Any]:
-    """Returns where a generator stands, ready for JSON; `generator.bit_generator.state` takes it back."""
+    """Returns a generator's state, ready for JSON; assign it to `generator.bit_generator.state` to restore it."""
     state: dict[str, Any] = json.loads(json.dumps(generator.bit_generator.state, default=int))
     return state
 
 
 @dataclass(frozen=True)
 class System(Generic[C, M]):
-    """A system that trains.
+    """A training system.
 
     Attributes:
-      config: The class of its settings, which has its name.
-      trainer: Makes a new run from a game, settings and a device. Its settings have numbers in place of zeros that stand for
-        what suits the game.
-      presets: Settings by name; `cpu` is the default. Without any, `cpu` has the defaults of the settings.
+      config: The class of the system's settings, which has the system's name.
+      trainer: A function that makes a new run from a game, settings and a device. The run's settings have the chosen values in
+        place of settings left open.
+      presets: Settings by name; `cpu` is the default. If there are none, `cpu` has the defaults of the settings.
       metrics: The class of an epoch's metrics.
-      source: `FILE.py:NAME` of a system of one's own that was opened by this name.
+      source: The name `FILE.py:NAME` by which a user's own system was opened.
     """
 
     config: type[C]
@@ -259,11 +259,11 @@ class System(Generic[C, M]):
 
     @property
     def name(self) -> str:
-        """What run folders and network files call it."""
+        """The system's name in run folders and network files."""
         return self.config.system
 
     def found_at(self) -> str | None:
-        """Returns the name by which a system of one's own is opened again, None for ours and for what no file defines."""
+        """Returns the name by which a user's own system can be opened again; None for built-in ones and those not in a file."""
         home = None if self.source else source_of(cast("Any", self.trainer))
         if home is None:
             return self.source

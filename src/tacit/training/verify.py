@@ -1,4 +1,4 @@
-"""Whether all that a run has written is as it was written, and what of it still opens."""
+"""Checks that a run's files are as they were written, and which of them can still be opened."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tacit.training.listing import read_json
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What became of a file.
+    """The result of checking a file.
 
     Attributes:
       file: The file.
-      problem: What is wrong with it, None where every byte is as it was written.
-      epoch: Of a network or a checkpoint that opens, its epoch.
-      signed: Whether it has a digest: files of earlier versions have none, and changes in them are not noticed.
+      problem: What is wrong with the file; None if every byte is as it was written.
+      epoch: The epoch of a network or a checkpoint that can be opened, else None.
+      signed: Whether the file has a digest. Files of earlier versions have none, so changes in them go unnoticed.
     """
 
     file: Path
@@ -29,9 +29,9 @@ class FileCheck:
 
 
 def verify_run(path: Path) -> list[FileCheck]:
-    """Returns what became of the files of a run: its configuration, its metrics, and all networks and checkpoints.
+    """Returns the checks of a run's files: its configuration, its metrics, and all networks and checkpoints.
 
-    A run may train meanwhile: files that are replaced while they are read are read again.
+    The run may be training meanwhile: files that are replaced while being read are read again.
     """
     tensors = (_check_tensors(file) for file in sorted(path.glob("checkpoints/*.safetensors")))
     checks = [check for check in tensors if check is not None]
@@ -40,22 +40,22 @@ def verify_run(path: Path) -> list[FileCheck]:
 
 
 def what_opens(checks: list[FileCheck]) -> str:
-    """Returns in words what of a run can still be used."""
+    """Returns in words which parts of a run can still be used."""
     opens = [check for check in checks if check.problem is None and check.epoch is not None]
     goes_on = [check for check in opens if not check.file.name.startswith("network")]
     plays = [check for check in opens if check.file.name.startswith("network")]
     parts = []
     if goes_on:
         latest = max(goes_on, key=lambda check: check.epoch or 0)
-        parts.append(f"--resume goes on after epoch {latest.epoch} ({latest.file.name})")
+        parts.append(f"--resume continues after epoch {latest.epoch} ({latest.file.name})")
     if plays:
-        latest = max(plays, key=lambda check: (check.epoch or 0, "-" not in check.file.name))  # the one that a run plays by
+        latest = max(plays, key=lambda check: (check.epoch or 0, "-" not in check.file.name))  # the run plays by this one
         parts.append(f"the network of epoch {latest.epoch} plays ({latest.file.name})")
-    return "; ".join(parts) or "nothing opens any more"
+    return "; ".join(parts) or "nothing can be opened any more"
 
 
 def _check_tensors(file: Path) -> FileCheck | None:
-    """Returns what became of a file with tensors, None where it has gone meanwhile."""
+    """Returns the check of a file with tensors; None if it was removed meanwhile."""
     for _ in range(10):
         before = _written(file)
         try:
@@ -79,9 +79,9 @@ def _check_config(file: Path) -> FileCheck:
 
 
 def _check_metrics(file: Path, kept: int) -> FileCheck:
-    """Returns what became of the metrics, in which every epoch up to the `kept` one should be once, in order.
+    """Returns the check of the metrics, which should contain every epoch up to `kept` once, in order.
 
-    What is after it is run again, so a last line that a kill cut short does no harm.
+    Later epochs are run again, so a last line that a kill cut short does no harm.
     """
     text = file.read_bytes() if file.exists() else b""
     epochs = []
@@ -99,13 +99,13 @@ def _gap(known: list[int], kept: int) -> str:
     """Returns in words how epochs differ from 1, 2, ..., `kept`."""
     missing = sorted(set(range(1, kept + 1)) - set(known))
     if not missing:
-        return "epochs are there twice, or out of order"
+        return "epochs are repeated or out of order"
     return f"epoch {missing[0]} is missing" + (f", and {len(missing) - 1} more" if missing[1:] else "")
 
 
 def _written(file: Path) -> tuple[int, int] | None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino
+    return status.st_mtime_ns, status.st_ino

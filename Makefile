@@ -64,7 +64,7 @@ page-types: | .venv/bin/python
 # The site, in out/site. A link or an anchor that leads nowhere fails it.
 docs: .venv/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	@echo "the site is in out/site: open out/site/index.html"
+	@echo "the site is in out/site: open out/site/index.html, or say $(BIN)/mkdocs serve"
 
 # What is drawn or written by code: pages of games, pictures.
 pages: .venv/.dev

@@ -52,7 +52,11 @@ def runs_shell(page: Path) -> bool:
 
 
 def run_shell(lines: str, folder: Path) -> None:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "OMP_NUM_THREADS": "1",
+    }
     shell = ["bash", "-euo", "pipefail", "-c", lines]
     ended = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, f"{lines}\n{ended.stdout}\n{ended.stderr}"

@@ -195,8 +195,17 @@ def test_a_walk_that_is_going_to_outgrow_its_memory_stops(monkeypatch: pytest.Mo
     large = MemoryWatch(game, Budget(500 * 2**20, least_histories=10_000_000), reported.append)
     for histories in range(0, 32_768, 4_096):
         large.check(histories)
-    with pytest.raises(TacitError, match=r"32,768 histories.* took 8 MiB of memory, and at least 6\d\d MiB are needed"):
+    with pytest.raises(
+        TacitError, match=r"first 32,768 histories took 8 MiB of memory and all need at least 6\d\d MiB, but only 500 MiB"
+    ):
         large.check(32_768)
+
+
+def test_a_walk_that_first_reports_late_goes_on() -> None:
+    """Public states of many histories each are written node by node: there is nothing yet to reckon from."""
+    reported = list[int]()
+    MemoryWatch(load_game("goofspiel(cards=5)"), Budget(2**30, least_histories=10**9), reported.append).check(100_000)
+    assert reported == [100_000]
 
 
 @pytest.fixture(scope="module")

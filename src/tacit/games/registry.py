@@ -22,6 +22,7 @@ from tacit.games.tic_tac_toe import TicTacToe
 from tacit.games.tplo import Tplo
 
 AnyGame = Game[Any]
+"""A game whose world states are of any type."""
 
 QUICK_CHECK = 2_000
 """The number of histories checked when a game is loaded from a file."""

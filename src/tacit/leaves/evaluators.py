@@ -23,6 +23,7 @@ class ZeroLeaves:
     counterfactual = False
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns zeros `[2 * H, L]`, in the shape of the beliefs."""
         del public_class
         return torch.zeros_like(beliefs)
 
@@ -58,6 +59,7 @@ class OracleLeaves:
         self._latest: dict[tuple[int, bytes], Floats] = {}
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
+        """Returns `[2 * H, L]`: exact values from the classes `[L]` of leaves and both players' beliefs `[2 * H, L]` there."""
         # Games that search the same subgame ask the same questions, and so does an iteration after a player who does not act.
         before, self._latest = self._latest, {}
         values = np.zeros(beliefs.shape, np.float32)

@@ -153,9 +153,16 @@ class Text(Allowed):
 
 
 Count = Annotated[int, Number(int, 1)]
+"""A whole number from 1 on."""
 CountOrZero = Annotated[int, Number(int, 0)]
+"""A whole number from 0 on."""
 Share = Annotated[float, Number(float, 0, 1)]
+"""A number from 0 to 1."""
 Positive = Annotated[float, Number(float, above=0)]
+"""A number above 0."""
 PositiveOrZero = Annotated[float, Number(float, 0)]
+"""A number that is not negative."""
 Flag = Annotated[bool, Switch()]
+"""`true` or `false`."""
 Seed = Annotated[int, Number(int, 0, 2**32 - 1)]
+"""The seed of a random generator."""

@@ -197,8 +197,9 @@ class MemoryWatch:
         if num_histories <= self._most:
             return 0  # a second walk over the same histories
         self._most = num_histories
-        if self._first is None:
-            self._first = num_histories, taken  # what the process takes apart from histories
+        if self._first is None:  # what the process takes apart from histories
+            self._first = num_histories, taken
+            return 0
         if num_histories < _TRUSTED_AFTER:
             return 0
         walked, to_come = num_histories - self._first[0], max(0, self._budget.least_histories - num_histories)

@@ -40,6 +40,7 @@ class UniformBoards:
         self._num_actions = boards.num_actions
 
     def evaluate(self, positions: Positions) -> tuple[Floats, Floats]:
+        """Returns uniform policies `[B, A]` and zeros `[B]`."""
         count = len(positions)
         return np.full((count, self._num_actions), 1.0 / self._num_actions, np.float32), np.zeros(count, np.float32)
 

@@ -234,9 +234,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     lines = [json.loads(line) for line in Path("hands.jsonl").read_text().splitlines()]
     assert np.mean([line.get("estimate", line["payoff"]) for line in lines]) == pytest.approx(report["mean"])
     dice = ("--game", "liars_dice(dice=1,faces=4)", "--iterations", "2", "--aivat")
-    assert_refused(
-        ["match", "pretrained:liars_dice_1x4f", "pretrained:liars_dice_1x4f", *dice], "strategy that is known", capsys
-    )
+    assert_refused(["match", "pretrained:liars_dice_1x4f", "pretrained:liars_dice_1x4f", *dice], "strategy is known", capsys)
     pytest.importorskip("pyspiel")
     assert_refused(["match", "random", "random", "--game", "openspiel:kuhn_poker", "--aivat"], "names infostates", capsys)
 
@@ -244,7 +242,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
 def test_somebody_has_to_be_known_and_to_play_as_it_says() -> None:
     game = load_game("kuhn_poker")
     tree = compile_game(game)
-    with pytest.raises(TacitError, match="strategy that is known: what it or it plays"):
+    with pytest.raises(TacitError, match="strategy is known: that of it or it"):
         make_estimator(game, [Stranger(RandomBot(rng())), Stranger(RandomBot(rng()))])
     uniform = tree.uniform_strategy()
     passive = np.where(tree.entry_action == 0, 1.0, 0.0)  # checks and folds

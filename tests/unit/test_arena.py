@@ -112,7 +112,7 @@ def test_bots_play_poker_as_they_are_called(name: str) -> None:
 @pytest.mark.parametrize("bot", ["always-call", "always-fold", "pot-odds"])
 def test_bots_of_poker_refuse_other_games(bot: str) -> None:
     for name in ("liars_dice(dice=1,faces=4)", "modified_rps", "tic_tac_toe"):
-        with pytest.raises(TacitError, match=r"has no such moves|is for hold'em, not for"):
+        with pytest.raises(TacitError, match=r"has no moves named|is for hold'em, not for"):
             load_agent(bot, load_game(name), rng())
 
 
@@ -321,7 +321,7 @@ def test_the_match_command(tmp_path: Path) -> None:
         (("random", "--game", "kuhn_poker"), "B"),
         (("random", "nobody", "--game", "kuhn_poker"), "no agent 'nobody'"),
         (("random", "pot-odds", "--game", "kuhn_poker"), "pot-odds is for hold'em"),
-        (("random", "always-call", "--game", "tic_tac_toe"), "has no such moves"),
+        (("random", "always-call", "--game", "tic_tac_toe"), "has no moves named"),
         (("random", "random", "--game", "kuhn_poker", "--hands", "0"), "--hands"),
         (("random", "random", "--game", "kuhn_pokr"), "did you mean kuhn_poker?"),
         (("random", "random", "--game", "kuhn_poker", "--save", "/"), "it is a directory"),

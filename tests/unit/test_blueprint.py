@@ -210,7 +210,7 @@ def test_menus_are_cut_from_the_games_own() -> None:
     after = cut.apply(start, 250)
     assert cut.actions(after) == (0, 1, 20_000)  # after one raise nothing but all-in is left
     assert cut_rules(holdem("limit_holdem").rules, "1", "1", 1) == holdem("limit_holdem").rules
-    with pytest.raises(TacitError, match="is no menu"):
+    with pytest.raises(TacitError, match="is not a menu"):
         cut_rules(rules, "1/1", "1", 1)
 
 

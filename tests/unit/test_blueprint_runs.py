@@ -161,7 +161,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
         (["turn_endgame_holdem(board=)"], "deals its board first"),
         ([GAME, "--set", "river=0"], "river must be between 1 and 65536, or all, not 0"),
         ([GAME, "--set", "bets=1/1"], "bets must be sizes in pots"),
-        (["no_limit_holdem", "--set", "river=all"], "all is for endgames"),
+        (["no_limit_holdem", "--set", "river=all"], "use all only for small endgames"),
         ([GAME, "--device", "cuda"], "--device"),
     ],
 )

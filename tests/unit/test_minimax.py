@@ -50,5 +50,5 @@ def test_its_view_says_what_every_move_is_worth() -> None:
 @pytest.mark.parametrize("game", ["kuhn_poker", "connect_four", "goofspiel(cards=4)"])
 def test_other_games_are_refused(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tacit.agents.minimax.MAX_POSITIONS", 1_000)
-    with pytest.raises(TacitError, match="minimax plays small games without chance and hidden information"):
+    with pytest.raises(TacitError, match="minimax plays only small games without chance or hidden information"):
         artifacts.load_agent("minimax", game, np.random.default_rng(0))

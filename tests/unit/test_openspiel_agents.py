@@ -126,7 +126,7 @@ def test_bots_play_and_files_name_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("what", "game", "message"),
     [
-        (FirstLegal(), "kuhn_poker", "plays OpenSpiel's games, not kuhn_poker: name openspiel:kuhn_poker"),
+        (FirstLegal(), "kuhn_poker", "play only OpenSpiel's games, not kuhn_poker: name openspiel:kuhn_poker"),
         (FirstLegal(), "coin_guess", "not coin_guess.*: name one as openspiel:NAME"),
         (policies.UniformRandomPolicy(pyspiel.load_game("kuhn_poker")), "coin_guess", "has no counterpart in OpenSpiel"),
     ],

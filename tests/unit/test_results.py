@@ -69,9 +69,9 @@ def test_results_that_cannot_be_judged(tmp_path: Path) -> None:
     twice = {**DEALT, "state": DEALT["state"].replace("7c2h", "7cAs")}  # type: ignore[attr-defined]
     for lines, player, message in (
         ((head, DEALT), "nobody", "nobody was called 'nobody' .* choose one of ours, theirs"),
-        (({"agent": "x", "game": GAME}, hidden), "x", "line 2 .* the cards of one player are not told"),
+        (({"agent": "x", "game": GAME}, hidden), "x", "line 2 .* one player's cards are missing"),
         ((head, twice), "ours", "line 2 .* As is dealt twice"),
-        ((head, {"hand": 0}), "ours", "line 2 .* is no hand"),
+        ((head, {"hand": 0}), "ours", "line 2 .* is not a hand"),
         (({"game": GAME},), "ours", "holds no results"),
     ):
         with pytest.raises(TacitError, match=message):

@@ -310,7 +310,7 @@ def test_a_run_by_workers_resumes_and_what_cannot_be_is_refused_before_a_folder_
     assert (report["workers"], report["worker_deaths"], report["lots_thrown_away"]) == (2, 0, 0)
     assert 0 <= report["learner_wait_share"] <= 1
     for system, game, why in (
-        ("nfsp", GAME, "nfsp learns for several times as long as it plays, so workers that play would gain little"),
+        ("nfsp", GAME, "nfsp spends several times as long on learning as on games, so workers that play would gain little"),
         ("blueprint", "no_limit_holdem", "blueprint has threads that share one table of regrets (--set threads=N)"),
         ("sog", "tic_tac_toe", "sog-boards generates its examples itself: train it without --engine"),
     ):

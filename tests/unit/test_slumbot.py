@@ -167,10 +167,10 @@ def test_a_server_that_is_down_ends_the_match_after_longer_and_longer_waits() ->
     [
         ({"client_pos": 2}, "client_pos"),
         ({"hole_cards": ["As"]}, "two hole_cards"),
-        ({"hole_cards": ["As", "Xx"]}, "cards that are none"),
-        ({"hole_cards": 5}, "cards that are none"),
+        ({"hole_cards": ["As", "Xx"]}, "invalid cards"),
+        ({"hole_cards": 5}, "invalid cards"),
         ({"action": "zzz"}, "cannot read 'zzz'"),
-        ({"action": "b200b600b1800"}, "not the actions that were sent"),
+        ({"action": "b200b600b1800"}, "does not contain the actions that were sent"),
         ({"board": []}, "has 0 cards"),
         ({"winnings": 1}, "says that the hand is over"),
         ({"action": None}, "without action"),
@@ -198,5 +198,5 @@ def test_a_server_that_counts_differently_is_noticed() -> None:
 def test_only_slumbots_game() -> None:
     with pytest.raises(TacitError, match="stacks of 20,000"):
         SlumbotMatch(NoLimitHoldem(stack=10_000), RandomBot(np.random.default_rng(0)), Connection("http://x", 0, 1), print)
-    with pytest.raises(TacitError, match="is no address"):
+    with pytest.raises(TacitError, match="is not an address"):
         Connection("slumbot.com", 0, 1)

@@ -80,7 +80,7 @@ def test_the_command_refuses_in_one_line(tmp_path: Path, tacit: Command) -> None
     with stand_in(5, login=True) as (_, url):
         for arguments, message in (
             (("random", "--username", "me"), "go together"),
-            (("random", "--url", "ftp://x"), "is no address"),
+            (("random", "--url", "ftp://x"), "is not an address"),
             (("random", "--game", "limit_holdem"), "stacks of 20,000"),
             (("nobody",), "no agent 'nobody'"),
             (("random", "--out", "other.jsonl", "--resume"), "holds hands of 'someone'"),

@@ -1,1 +1,1 @@
-"""What plays: agents, and the table they sit at."""
+"""Agents, and the table at which they play."""

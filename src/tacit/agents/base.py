@@ -1,4 +1,4 @@
-"""The `Agent` protocol: what plays a game knowing only what its seat sees."""
+"""The `Agent` protocol: a player who knows only what its seat sees."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tacit.tree.public_tree import NO_ACTION, Floats, PublicTree
 
 
 class Sight(NamedTuple):
-    """What one player sees when a game comes to a decision or to its end. Its sights are all that a player ever knows.
+    """What one player sees when a game reaches a decision or its end. A player knows nothing but its sights.
 
     Attributes:
       actor: who moves now: 0, 1 or `TERMINAL`.
-      action: the own action since the last sight; None where there was none.
+      action: this player's own action since the last sight; None if it took none.
       public: what everyone saw since the last sight.
-      private: what this player alone saw; in a game that names infostates, the name of the present one.
-      legal_actions: what the player may do now; empty where it does not act.
-      action_names: the same in words, all different.
-      drawing: what everyone sees, drawn in lines of text, where the game can be drawn.
-      told: what everyone saw since the last sight, as people say it; in poker bets go by what is put in on this street.
-      chips: in poker those on the table, where somebody acts.
+      private: what this player alone saw; in a game that names infostates, the name of the current one.
+      legal_actions: the player's legal actions; empty if it is not to act.
+      action_names: the names of the legal actions, all different.
+      drawing: what everyone sees, drawn as lines of text; empty if the game cannot be drawn.
+      told: what everyone saw since the last sight, as people say it; poker bets are named by the amount put in on this street.
+      chips: the chips on the table in poker while somebody acts; else None.
     """
 
     actor: int
@@ -40,7 +40,7 @@ class Agent(Protocol):
     """A player. One object plays any number of games, one after the other.
 
     Attributes:
-      name: how results call it.
+      name: its name in results.
     """
 
     name: str
@@ -49,25 +49,25 @@ class Agent(Protocol):
         """Takes a seat for a new game."""
 
     def observe(self, sight: Sight) -> None:
-        """Takes in what the seat sees now; called whenever that is something new."""
+        """Takes in a new sight; called whenever the seat sees something new."""
 
     def act(self) -> int:
         """Returns one of the legal actions of the last sight."""
         ...
 
     def view(self) -> View | None:
-        """Returns what the agent thinks at the last decision state it saw, or None where it keeps no beliefs."""
+        """Returns what the agent thinks at the last decision it saw, or None if it keeps no beliefs."""
         ...
 
 
 def follow(navigator: PlayerNavigator, player: int, spot: PlayerPlace, sight: Sight) -> PlayerPlace:
-    """Returns the player's spot in the tree after a sight of a decision state."""
+    """Returns the player's place in the tree after it sees a decision."""
     action = NO_ACTION if sight.action is None else sight.action
     return navigator.follow_player(player, spot, action, sight.actor, sight.public, sight.private)
 
 
 def action_weights(tree: PublicTree, strategy: Floats, player: int, row: int) -> tuple[list[int], Floats]:
-    """Returns the legal actions of the infostate at a row, and how often a strategy `[E]` takes each."""
+    """Returns the legal actions of a row's infostate and the probability of each under a strategy `[E]`."""
     infostate = int(tree.rows[player].infostate[row])
     chosen = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
     return tree.entry_action[chosen].tolist(), strategy[chosen]

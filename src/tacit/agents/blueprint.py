@@ -1,4 +1,4 @@
-"""A blueprint at the table: what it plays at any public state, off-tree bets included, and the ranges it leaves players."""
+"""A blueprint at the table: its strategy at any public state, off-tree bets included, and the ranges that follow from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.tree.public_tree import Floats
 
 
 class BlueprintPolicy:
-    """Plays a blueprint (see `HandPolicy`); bets that it does not know are translated (`agents/translation.py`)."""
+    """Plays a blueprint (see `HandPolicy`) and translates off-tree bets (`agents/translation.py`)."""
 
     def __init__(self, strategy: BlueprintStrategy) -> None:
         self.strategy = strategy
@@ -24,14 +24,14 @@ class BlueprintPolicy:
         tree, node = self.strategy.tree, 0
         for _, _, action in self._steps(public):
             node = tree.after(node, action)
-        if not tree.actions[node]:  # it thinks that all chips are in
+        if not tree.actions[node]:  # in the blueprint's tree both players are all in
             return spread_answers(public, tree.states[node], [CALL], np.ones((1, NUM_HANDS)))
         return spread_answers(public, tree.states[node], list(tree.actions[node]), self.strategy.played(node, public.board))
 
     def ranges(self, public: PublicHand) -> tuple[Floats, Floats]:
         """Returns for both players `[1326]` the weight of each hand at a public state, if both play the blueprint.
 
-        An off-tree bet counts as the one that it is translated to. A search can start from these ranges anywhere.
+        An off-tree bet counts as the bet it is translated to. A search can start from these ranges at any public state.
         """
         ranges = [part.copy() for part in public.game.ranges]
         for node, board, action in self._steps(public):
@@ -41,7 +41,7 @@ class BlueprintPolicy:
         return ranges[0] * possible, ranges[1] * possible
 
     def _steps(self, public: PublicHand) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """Yields node, board and abstract action of each decision on the way to a public state."""
+        """Yields the node, board and abstract action of each decision on the path to a public state."""
         tree, rules, node, board = self.strategy.tree, public.game.rules, 0, public.game.known_board
         real = rules.start()
         for player, what in public.path:

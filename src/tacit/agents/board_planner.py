@@ -1,4 +1,4 @@
-"""Planning on boards by growing trees: the present position is searched anew at each own decision."""
+"""Planning in board games with growing trees: each of the agent's decisions starts a new search at the current position."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tacit.tree.base import Floats
 
 
 class BoardPlanner:
-    """Follows a game on a board and searches where it stands (see `Planner`); it plays the likeliest action."""
+    """Follows a board game, searches the current position (see `Planner`) and plays the most probable action."""
 
     policy = None
-    safety = RE_SOLVING  # everything is public: a search promises no more than the one before
+    safety = RE_SOLVING  # nothing is hidden, so searches below a search are safe anyway
 
     def __init__(self, game: Game[Any], search: BoardSearch, generator: np.random.Generator) -> None:
         self.game, self.search, self._generator = game, search, generator
@@ -62,12 +62,12 @@ class BoardPlanner:
 
     @cached_property
     def result(self) -> BoardResult:
-        """The search at the present position."""
-        with one_thread():  # a single game's questions are far too small to share
+        """The result of the search at the current position."""
+        with one_thread():  # a single game's queries are far too small to split
             return self.search.run(position_after(self.search.boards, self._moves), self._generator)
 
     def _next(self, sight: Sight) -> Any:
-        """Returns the state after the action that was seen."""
+        """Returns the state after the observed action."""
         actions = self.game.legal_actions(self._state) if sight.action is None else [sight.action]
         for action in actions:
             state = self.game.apply(self._state, action)

@@ -11,11 +11,11 @@ from tacit.games import AnyGame
 from tacit.games.base import TERMINAL
 
 PASSIVE = ("check", "call")
-"""The words for staying in the hand without a raise, in any poker game."""
+"""Names of the actions that stay in the hand without a raise, in any poker game."""
 
 
 class RandomBot:
-    """Plays every legal action equally often."""
+    """Plays each legal action with equal probability."""
 
     name = "random"
 
@@ -37,7 +37,7 @@ class RandomBot:
 
 
 class PokerBot:
-    """Plays poker without looking at its cards: the first of some actions, by their words, that is legal."""
+    """Plays poker without looking at its cards: it takes the first legal action in a list of preferred names."""
 
     def __init__(self, name: str, preferred: tuple[str, ...]) -> None:
         self.name = name
@@ -55,7 +55,7 @@ class PokerBot:
         return self._choices[names[self.choose(names)]]
 
     def choose(self, names: list[str]) -> int:
-        """Returns the place of its choice among the names of legal actions."""
+        """Returns the index of the chosen action among the names of the legal ones."""
         return next(names.index(word) for word in self._preferred if word in names)
 
     def view(self) -> None:
@@ -63,19 +63,19 @@ class PokerBot:
 
 
 def always_call(game: AnyGame) -> PokerBot:
-    """Returns a player who checks and calls, whatever it holds.
+    """Returns a player that checks or calls with every hand.
 
     Raises:
-      TacitError: the game is no poker.
+      TacitError: the game is not poker.
     """
     return _poker_bot("always-call", game, PASSIVE)
 
 
 def always_fold(game: AnyGame) -> PokerBot:
-    """Returns a player who folds to every bet, and checks where there is none.
+    """Returns a player that folds to every bet and checks otherwise.
 
     Raises:
-      TacitError: the game is no poker.
+      TacitError: the game is not poker.
     """
     return _poker_bot("always-fold", game, ("fold", *PASSIVE))
 
@@ -86,13 +86,13 @@ def _poker_bot(name: str, game: AnyGame, preferred: tuple[str, ...]) -> PokerBot
         choices = _choices(table.sights[table.actor])
         passive = next((choices[word] for word in PASSIVE if word in choices), None)
         if passive is None:
-            raise TacitError(f"{name} plays poker, where one can check and call: {game} has no such moves")
+            raise TacitError(f"{name} only plays poker: {game} has no moves named check or call")
         table.play(passive)
     return PokerBot(name, preferred)
 
 
 def _choices(sight: Sight | None) -> dict[str, int]:
-    """Returns the legal actions by their words."""
+    """Returns the legal actions by name."""
     if sight is None:
         return {}
     return {name.casefold(): action for name, action in zip(sight.action_names, sight.legal_actions, strict=True)}

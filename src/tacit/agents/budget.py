@@ -1,4 +1,4 @@
-"""How long the searches of a decision may take, and how large they may be for that."""
+"""Time limits for the searches of a decision, and the size of search that fits into them."""
 
 from __future__ import annotations
 
@@ -12,42 +12,44 @@ from tacit.solvers.driver import Driver
 from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
 MAX_ENTRIES: dict[Depth, int] = {None: 5_000_000, TWO_ROUNDS: 3_000_000, ROUND: 400_000}
-"""Numbers of a strategy that are searched where only iterations are counted, by depth; with more, the menu is cut down."""
+"""The largest strategy to search without a time limit, in entries, by depth; the bet menu is cut down until it fits."""
 FIRST_RATES: dict[str, dict[Depth, float]] = {
     "cpu": {None: 1e8, TWO_ROUNDS: 3e6, ROUND: 6e6},
     "cuda": {None: 1e8, ROUND: 6e7},
 }
-"""Numbers of a strategy updated in a second, by device and depth, until it is measured: those of one core, and a guess."""
+"""Initial estimates of strategy entries updated per second, by device and depth, replaced by measurements.
+
+The CPU's are of one core, the GPU's a guess."""
 WANTED_ITERATIONS = 100
-"""A menu is as large as allows so many iterations in time."""
+"""The bet menu is the largest that leaves time for this many iterations."""
 ON_THE_WAY = 0.75
-"""The share of the time left that a search takes after which another one may have to follow for the same decision."""
+"""The share of the remaining time that a search may take if the same decision may need another search after it."""
 KEPT_BACK = 0.05
-"""The share of a decision's time that is left for what follows the last iteration."""
+"""The share of a decision's time that is reserved for the work after the last iteration."""
 LEAST_ITERATIONS = 24
-"""Of every search, late or not: an average of fewer is close to uniform play, which bets whole stacks."""
+"""The minimum for every search, even a late one: the average of fewer is close to uniform play, which bets whole stacks."""
 CHECKS = 8
-"""How often the clock is looked at in what is left of a search, at least."""
+"""The minimum number of times that the rest of a search looks at the clock."""
 
 
 class Watcher(NamedTuple):
-    """Somebody who waits for searches that are limited by time.
+    """Callbacks of a caller that waits for searches with a time limit.
 
     Attributes:
-      is_cut: Returns whether the search should end now with what it has.
-      progress: Hears which share of the decision's time is over, 0 to 1.
+      is_cut: Returns whether the search should stop now and return what it has.
+      progress: Called with the share of the decision's time that has passed, 0 to 1.
     """
 
     is_cut: Callable[[], bool] = lambda: False
     progress: Callable[[float], None] = lambda _: None
 
 
-_watcher = ContextVar("watcher", default=Watcher())  # noqa: B039, it cannot be changed
+_watcher = ContextVar("watcher", default=Watcher())  # noqa: B039, a Watcher is immutable
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Has searches by time within a `with` block report how far they are, and end early when they are told to."""
+    """Within the `with` block, searches with a time limit report to `watcher`, which may also stop them early."""
     before = _watcher.set(watcher)
     try:
         yield
@@ -56,13 +58,13 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 class TimeBudget:
-    """Time for the searches of one decision after the other.
+    """The time limit of each decision, shared by all its searches.
 
-    Without a limit searches are as long as their iterations say, and the same every time.
+    Without a limit every search runs all its iterations, so results can be repeated exactly.
 
     Args:
-      seconds: for each decision; None for no limit.
-      clock: the time in seconds.
+      seconds: the limit of each decision; None for no limit.
+      clock: returns the time in seconds.
       device: where searches run.
     """
 
@@ -72,32 +74,32 @@ class TimeBudget:
         self._began = self._deadline = 0.0
 
     def start_decision(self) -> None:
-        """Counts from now on."""
+        """Starts the clock of a new decision."""
         self._began = self._clock()
         self._deadline = self._began + (1.0 - KEPT_BACK) * (self._seconds or 0.0)
 
     def max_entries(self, depth: Depth, iterations: int) -> int:
-        """Returns how many numbers a strategy may have, of a search of so many iterations at most."""
+        """Returns the largest number of strategy entries for a search of at most this many iterations."""
         if self._seconds is None:
             return MAX_ENTRIES[depth]
         return int(self._rates[depth] * self._seconds * ON_THE_WAY / min(iterations, WANTED_ITERATIONS))
 
     def num_iterations(self, num_entries: int, depth: Depth, iterations: int) -> int:
-        """Returns how many iterations of a search there will probably be time for, at most those that are wanted."""
+        """Returns how many iterations will probably fit into the remaining time, at most `iterations`."""
         if self._seconds is None:
             return iterations
         left = max(0.0, self._deadline - self._clock())
         return min(iterations, max(LEAST_ITERATIONS, int(self._rates[depth] * left / num_entries)))
 
     def run(self, driver: Driver, iterations: int, num_entries: int, depth: Depth, is_last: bool) -> None:
-        """Runs iterations until they are done, time is up or a watcher cuts it short; at least `LEAST_ITERATIONS`, if as many.
+        """Runs a search until its iterations are done, time is up or a watcher stops it.
 
         Args:
           driver: the search.
-          iterations: at most.
-          num_entries: numbers of its strategy, for the measured rate.
-          depth: how far it goes.
-          is_last: whether no other search of the decision follows.
+          iterations: how many to run at most; at least `LEAST_ITERATIONS` of them always run.
+          num_entries: the entries of its strategy, for the measured rate.
+          depth: how far it looks ahead.
+          is_last: whether this is the decision's last search.
         """
         if self._seconds is None:
             driver.run(iterations)
@@ -114,12 +116,12 @@ class TimeBudget:
             done += step
             watcher.progress(min(1.0, (self._clock() - self._began) / max(self._deadline - self._began, 1e-9)))
             step = max(1, min(iterations - done, int((deadline - self._clock()) / max(each, 1e-9) / CHECKS)))
-        if done > 1:  # the first iterations may compile and capture: the latest ones tell
+        if done > 1:  # the first iterations may include compilation and graph capture, so only the latest are measured
             self._rates[depth] = 0.5 * (self._rates[depth] + num_entries / max(each, 1e-9))
 
 
 def _finish(passes: Any) -> None:
-    """Waits until a device has done what it was told."""
+    """Waits until the device has finished its queued work."""
     if passes.device != "cpu":
         import torch
 

@@ -1,12 +1,12 @@
-"""Planning by depth-limited search from class to class of public states: ReBeL's and Student of Games' way to play.
+"""Planning by depth-limited search from class to class of public states, as ReBeL and Student of Games play.
 
-Each search starts at a leaf of the one before, from the beliefs that the strategy followed there defines; who re-solves may
-also search again at each decision. `search/playthroughs.py` judges the sampled and the unsafe way exactly,
+Each search starts at a leaf of the one before, from the beliefs that the strategy played there implies. A planner that
+re-solves may also search again at each of its decisions. `search/playthroughs.py` evaluates sampled and unsafe play exactly,
 `search/resolving.py` re-solving.
 
-With fictitious play it is the average up to the picked iteration that is played and believed, at which leaves were valued.
-That is not safe: Theorem 4 speaks of CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
-shares, because player 0 responds to the latest answer at the leaf and not to their mean (docs/LOG.md).
+With fictitious play, the strategy played and believed is the average up to the sampled iteration, at which leaves were valued.
+That is not safe: Theorem 4 covers CFR only, and in modified rock-paper-scissors player 1 mixes its answers in the wrong
+proportions, because player 0 responds to the latest answer at the leaf and not to their mean (docs/LOG.md).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from tacit.tree.subgame import extract_subgame
 
 @dataclass(frozen=True)
 class _Plan:
-    """What one search decided.
+    """The outcome of one search.
 
     Attributes:
-      pbs: Where it started.
-      strategy: `[E]` of its subgame: what is played there.
-      believed: `[E]` what everyone is believed to play.
-      promised: `[rows]` the opponent's counterfactual values in the subgame; None unless it re-solves.
+      pbs: The public belief state where the search started.
+      strategy: `[E]` the strategy to play in its subgame.
+      believed: `[E]` the strategy from which beliefs are updated.
+      promised: `[rows]` the opponent's counterfactual values in the subgame; None unless the planner re-solves.
     """
 
     pbs: PublicBeliefState
@@ -50,7 +50,7 @@ class _Plan:
 
 
 class ClassPlanner:
-    """Searches with a leaf evaluator, a network or an oracle (see `Planner`)."""
+    """Plans by search with a leaf evaluator: a network or an oracle (see `Planner`)."""
 
     policy = None
 
@@ -60,10 +60,10 @@ class ClassPlanner:
         """Prepares to follow games.
 
         Args:
-          search: how it searches.
-          generator: picks iterations.
+          search: runs the searches.
+          generator: samples iterations.
           safety: one of `options.SAFETY`.
-          at_decisions: whether it re-solves at each of its decisions, and not at leaves alone (see `search/resolving.py`).
+          at_decisions: whether to re-solve at each of the player's decisions, not only at leaves (see `search/resolving.py`).
         """
         self.search, self.safety, self._generator = search, safety, generator
         self.walk = make_walk(search.space, at_decisions and safety == RE_SOLVING)
@@ -89,13 +89,13 @@ class ClassPlanner:
         return make_view(pbs, plan.strategy, self._values(plan, pbs))
 
     def plan(self) -> _Plan:
-        """Returns the plan for the present public state, after searching at every leaf on the way there."""
+        """Returns the plan for the current public state, after all searches on the path to it."""
         for root in self.walk.roots[len(self._plans) :]:
             self._plans.append(self._search(root))
         return self._plans[-1]
 
     def _search(self, root: SearchRoot) -> _Plan:
-        """Searches from a root, with the beliefs that the plan before leads to."""
+        """Returns the plan of a search from a root, with the beliefs that follow from the plan before."""
         above = self._plans[-1] if self._plans else None
         counts = [int(rows.level_start[1]) for rows in root.tree.rows]
         reaches = [np.full(count, 1.0 / count) for count in counts]
@@ -114,7 +114,7 @@ class ClassPlanner:
             values = torch.zeros(1, states)
             values[0, : counts[opponent]] = torch.from_numpy(promised_values(arrived, self._player, above.promised))
             constraint = opponent, values
-        with one_thread():  # a single game's queries are far too small to share
+        with one_thread():  # a single game's queries are far too small to split
             result = search.run(classes, given, sample, constraint, opponent if resolves else None)
         copies = len(result.batch.order)
         played, believed = (
@@ -125,8 +125,8 @@ class ClassPlanner:
         return _Plan(pbs, played, believed, promised)
 
     def _values(self, plan: _Plan, pbs: PublicBeliefState) -> tuple[Floats, Floats]:
-        """Returns both players' infostate values `[H]` at a public state inside the plan, when both go on like this."""
-        if pbs.probability <= 0.0:  # beliefs that exclude each other, after moves that are never made
+        """Returns both players' infostate values `[H]` at a public state inside the plan, if both keep playing it."""
+        if pbs.probability <= 0.0:  # the two beliefs exclude each other after moves the plan never makes
             return np.zeros(len(pbs.reaches[0])), np.zeros(len(pbs.reaches[1]))
         below = extract_subgame(pbs)
         node_class = self.search.space.subgames[self.walk.roots[-1].public_class].node_class
@@ -136,10 +136,10 @@ class ClassPlanner:
 
 
 class ClassLeaves:
-    """Values the leaves of a subgame, named by their nodes, by what a search values classes with.
+    """Values a subgame's leaves, given as nodes, with a search's evaluator, which values classes.
 
     Args:
-      search: whose evaluator is asked.
+      search: the search that owns the evaluator.
       node_class: `[N]` the class of each node of the subgame.
     """
 
@@ -149,7 +149,7 @@ class ClassLeaves:
         self._search, self._node_class = search, node_class
 
     def evaluate(self, states: np.ndarray, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * h, L]` (see `LeafEvaluator`), h the most private states at these leaves."""
+        """Returns `[2 * h, L]` (see `LeafEvaluator`); h is the largest number of private states at these leaves."""
         half, most = beliefs.shape[0] // 2, self._search.space.tables.num_private_states
         device, block = self._search.kernels.device, self._search.kernels.alignment  # leaves come in blocks of one class
         padded = torch.zeros(2, most, beliefs.shape[1])

@@ -1,8 +1,8 @@
-"""Planning by trees that grow, where something is hidden: Student of Games' way to play, SoG(s, c).
+"""Planning with growing trees in games with hidden information, as Student of Games plays: SoG(s, c).
 
-The planner searches at each of its decisions, and where the game leaves its tree. It carries its own range along and leaves its
-opponent what the search before promised it (`GrowingResult.next_searches`). `search/growing/judge.py` judges the same exactly:
-a search at the same public state with the same seed is the same search.
+The planner searches at each of its decisions, and wherever the game leaves its tree. It carries its own range along and leaves
+its opponent the values that the search before promised (`GrowingResult.next_searches`). `search/growing/judge.py` evaluates the
+same play exactly: a search at the same public state with the same seed is the same search.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class _Place:
     """A public state of the game, in the tree that the last search grew.
 
     Attributes:
-      result: What that search found.
-      node: Where the state is in its tree.
-      roots: For both players `[H]` what they were believed to hold where the search began.
-      path: How the game came here (`search_seed`).
+      result: The result of that search.
+      node: The state's node in its tree.
+      roots: For both players `[H]` the beliefs at the root of the search.
+      path: The path of the game to this state (`search_seed`).
     """
 
     result: GrowingResult
@@ -44,7 +44,7 @@ class _Place:
     path: tuple[int, ...]
 
     def reaches(self) -> Reaches:
-        """Returns for both players `[H]` what they can hold here when they play the averages, each summing to 1."""
+        """Returns for both players `[H]` their reach here under the average strategies, normalised to sum to 1."""
         first, second = (self._reach(player) for player in (0, 1))
         return first, second
 
@@ -54,7 +54,7 @@ class _Place:
 
 
 class GrowingPlanner:
-    """Follows a game and grows a tree where it stands (see `Planner`)."""
+    """Follows a game and grows a tree from its current state (see `Planner`)."""
 
     policy = None
     safety = RE_SOLVING
@@ -64,8 +64,8 @@ class GrowingPlanner:
 
         Args:
           space: the game, prepared for searches of depth 1.
-          search: how it searches; its source is that of the space.
-          seed: of its searches. They are the same in every game, so that what it plays is one strategy.
+          search: runs the searches; its source is that of the space.
+          seed: seeds the searches. They are the same in every game, so the planner plays one fixed strategy.
         """
         self.search, self._seed = search, seed
         self.walk = make_walk(space, at_decisions=True)
@@ -90,20 +90,20 @@ class GrowingPlanner:
         return make_view(pbs, self._strategy(place), (self._values(place, 0), self._values(place, 1)))
 
     def place(self) -> _Place:
-        """Returns where the game stands, after searching wherever it had to on the way."""
+        """Returns the game's current place, after all searches on the path to it."""
         for root in self.walk.roots[len(self._places) :]:
             self._places.append(self._step(root))
         return self._places[-1]
 
     def _step(self, root: SearchRoot) -> _Place:
-        """Follows the game by one public state."""
+        """Returns the place after the next public state."""
         if not self._places:
             first, second = (np.full(count, 1.0 / count) for count in (int(rows.level_start[1]) for rows in root.tree.rows))
             return self._search(root, (root.public_class,), (first, second), None)
         above = self._places[-1]
         result, number = above.result, root.came_from - 1  # of the child, in the tree of one action
         path, child = (*above.path, number), int(above.result.children(0, above.node)[number])
-        if child == NO_NODE:  # only where nothing is hidden
+        if child == NO_NODE:  # happens only in games without hidden information
             return self._search(root, path, (np.ones(1), np.ones(1)), None)
         here = _Place(result, child, above.roots, path)
         if result.is_open(0, child) and result.actor(0, child) != self._player:
@@ -112,7 +112,7 @@ class GrowingPlanner:
         return self._search(root, path, here.reaches(), None if known else result.promised(0, child, 1 - self._player))
 
     def _search(self, root: SearchRoot, path: tuple[int, ...], reaches: Reaches, promised: Floats | None) -> _Place:
-        """Searches from a public state, with what both players can hold there and what the opponent was promised."""
+        """Returns the root of a new search from both players' reaches, constrained by the opponent's promised values if any."""
         most = max(len(reach) for reach in reaches)
         given, values = np.zeros((1, 2, most)), np.zeros((1, most))
         for player, reach in enumerate(reaches):
@@ -121,14 +121,14 @@ class GrowingPlanner:
             values[0, : len(promised)] = promised
         seeds = np.array([search_seed(self._seed, self._player, path)], np.uint64)
         constraint = None if promised is None else (1 - self._player, values)
-        with one_thread():  # a single game's questions are far too small to share
+        with one_thread():  # a single game's queries are far too small to split
             result = self.search.run(np.array([root.public_class]), given, seeds, constraint)
         return _Place(result, 0, reaches, path)
 
     def _strategy(self, place: _Place) -> Floats:
-        """Returns `[E]` what is played at a place, as entries of the tree of one action."""
+        """Returns `[E]` the strategy to play at a place, as entries of the one-action tree."""
         return np.concatenate(place.result.to_play(0, place.node))
 
     def _values(self, place: _Place, player: int) -> Floats:
-        """Returns `[H]` a player's infostate values at a place, averaged over the updates since it is in the tree."""
+        """Returns `[H]` a player's infostate values at a place, averaged over all updates since the place joined the tree."""
         return place.result.promised(0, place.node, player)

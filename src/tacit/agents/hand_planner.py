@@ -1,4 +1,4 @@
-"""Planning hands of hold'em by search on every street (`hand_search`), and what such a search thinks."""
+"""Planning hands of hold'em by search on every street (`hand_search`), and a view of what such a search found."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tacit.games.betting import BOARD_CARDS
 from tacit.tree.public_tree import Floats
 
 STEPS = 4
-"""Weights of a range are told to a quarter of the largest."""
+"""The weights of a range are shown as multiples of 1 / `STEPS` of the largest."""
 
 
 class HandPlanner:
     """Plans hands of hold'em by search over all hands at once (see `Planner`).
 
     Attributes:
-      search: How it searches.
-      safety: What it does about searches below a search.
-      policy: What is played with every hand; None where that is drawn anew for each game.
+      search: Runs the searches.
+      safety: How a search deals with the searches below it (`options.SAFETY`).
+      policy: The strategy of every hand; None if it is sampled anew for each game.
     """
 
     def __init__(self, search: HandSearch) -> None:
@@ -54,24 +54,24 @@ class HandPlanner:
 
 
 def drawn_policy(agent: Agent) -> HandPolicy | None:
-    """Returns what an agent does with every hand of hold'em, given what it draws in one game; None where that is not known."""
+    """Returns an agent's hold'em policy, given its random choices in one game; None if it has no such policy."""
     if isinstance(agent, SearchAgent) and isinstance(agent.planner, HandPlanner):
         return agent.planner.search
     return policy_of(agent)
 
 
 def hand_view(search: HandSearch, now: Situation) -> View:
-    """Returns what a search's solution says at a decision."""
+    """Returns the view of a search's solution at a decision."""
     strategy, spot = now.solution, now.spot
     tree, node = strategy.tree, spot.node
     hands = tree.hands(spot)
-    order = np.argsort(hands)  # on full boards lanes are in order of strength
+    order = np.argsort(hands)  # on full boards lanes are ordered by strength, not by hand
     ranges = [part[hands] for part in now.ranges_here()]
-    meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # what each hand can be met with
+    meets = [meetings(part)[hands].clip(min=0.0) for part in now.ranges_here()]  # each hand's compatible weight
     beliefs, values = [], []
     for player in (0, 1):
-        found = search.values(now, player)
-        values.append(np.where(meets[1 - player] > 0, found, np.nan)[order])
+        hand_values = search.values(now, player)
+        values.append(np.where(meets[1 - player] > 0, hand_values, np.nan)[order])
         joint = ranges[player] * meets[1 - player]
         beliefs.append(joint[order] / joint.sum())
     names = [hand_name(int(hand)) for hand in hands[order]]
@@ -90,6 +90,6 @@ def hand_view(search: HandSearch, now: Situation) -> View:
 
 
 def _in_short(weights: Floats, board: tuple[int, ...]) -> str:
-    """Returns a range in the usual notation: kinds of hands, their weights as shares of the largest, rounded."""
+    """Returns a range in the usual notation: the 169 kinds of hands, with weights as rounded shares of the largest."""
     grid = reach_grid(weights, possible_hands(board))
     return write_range(np.round(STEPS * grid.ravel()[CELLS]) / STEPS)

@@ -1,4 +1,7 @@
-"""Players of hold'em who can say what they do with every hand: what a local best response asks, and what plays by it."""
+"""Hold'em policies, which give the strategy of every hand at a public state, and agents that play them.
+
+A local best response needs such a policy of its opponent.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +25,24 @@ from tacit.tree.public_tree import Floats
 
 
 class HandPolicy(Protocol):
-    """What is played with every hand."""
+    """A strategy for every hand at any public state of hold'em."""
 
     def probabilities(self, public: PublicHand) -> Floats:
-        """Returns `[A, 1326]`: for each legal action how often each hand takes it; columns of impossible hands mean nothing."""
+        """Returns `[A, 1326]` how often each hand takes each legal action; columns of impossible hands mean nothing."""
         ...
 
 
 @runtime_checkable
 class FoldPolicy(Protocol):
-    """A policy that says at once how often it folds to several raises, which costs it less than one answer after the other."""
+    """A policy that computes how often it folds to several raises at once, cheaper than one raise at a time."""
 
     def fold_shares(self, public: PublicHand, raises: Sequence[int]) -> Floats:
-        """Returns `[raises, 1326]` how often each hand folds to each raise of the player who acts."""
+        """Returns `[raises, 1326]` how often each hand folds to each raise of the player to act."""
         ...
 
 
 def fold_shares(policy: HandPolicy, public: PublicHand, raises: Sequence[int]) -> Floats:
-    """Returns `[raises, 1326]` how often each hand of a policy folds to each raise of the player who acts."""
+    """Returns `[raises, 1326]` how often a policy folds each hand to each raise of the player to act."""
     if raises and isinstance(policy, FoldPolicy):
         return policy.fold_shares(public, raises)
     after = [public.after(action) for action in raises]
@@ -47,7 +50,7 @@ def fold_shares(policy: HandPolicy, public: PublicHand, raises: Sequence[int]) -
 
 
 def played(policy: HandPolicy, public: PublicHand) -> Floats:
-    """Returns `[A, 1326]` what a policy plays, as probabilities; zero for hands with which it plays nothing."""
+    """Returns `[A, 1326]` a policy's probabilities, normalised over actions; zero for hands whose weights are all zero."""
     weights = policy.probabilities(public)
     total = weights.sum(axis=0)
     shares: Floats = np.divide(weights, total, out=np.zeros(weights.shape), where=total > 0)
@@ -56,18 +59,18 @@ def played(policy: HandPolicy, public: PublicHand) -> Floats:
 
 @dataclass(frozen=True)
 class FirstPolicy:
-    """Takes the first of some actions that is legal, with every hand."""
+    """Takes the first legal action in a list of preferred ones, with every hand."""
 
     preferred: tuple[int, ...]
 
     def probabilities(self, public: PublicHand) -> Floats:
-        played = np.zeros((len(public.actions), NUM_HANDS))
-        played[next(public.actions.index(action) for action in self.preferred if action in public.actions)] = 1.0
-        return played
+        shares = np.zeros((len(public.actions), NUM_HANDS))
+        shares[next(public.actions.index(action) for action in self.preferred if action in public.actions)] = 1.0
+        return shares
 
 
 class UniformPolicy:
-    """Plays every legal action equally often."""
+    """Plays each legal action with equal probability."""
 
     def probabilities(self, public: PublicHand) -> Floats:
         num_actions = len(public.actions)
@@ -75,29 +78,29 @@ class UniformPolicy:
 
 
 class PotOddsPolicy:
-    """Calls when its equity against a random hand beats the pot odds; bets and raises about the pot when that is high.
+    """Calls when its equity against a random hand beats the pot odds; bets and raises about the pot when the equity is high.
 
-    It believes that everyone holds anything, whatever they did: a plain player who can be run over by big bets.
+    It assumes that opponents hold a random hand whatever they did, so big bets can run it over.
     """
 
     def probabilities(self, public: PublicHand) -> Floats:
         equity, betting, actions = random_hand_equities(public.board), public.betting, public.actions
         call = equity * (betting.pot + betting.to_call) > betting.to_call if betting.to_call else np.ones(NUM_HANDS, bool)
-        played = np.zeros((len(actions), NUM_HANDS))
-        played[actions.index(CALL)] = call
+        shares = np.zeros((len(actions), NUM_HANDS))
+        shares[actions.index(CALL)] = call
         if FOLD in actions:
-            played[actions.index(FOLD)] = ~call
+            shares[actions.index(FOLD)] = ~call
         raises = [action for action in actions if action > CALL]
         if raises:
             chosen = nearest_to_pot(public, raises)
-            played[:, equity >= RAISING_EQUITY] = 0.0
-            played[actions.index(chosen), equity >= RAISING_EQUITY] = 1.0
-        return played
+            shares[:, equity >= RAISING_EQUITY] = 0.0
+            shares[actions.index(chosen), equity >= RAISING_EQUITY] = 1.0
+        return shares
 
 
 @dataclass(frozen=True)
 class SolvedPolicy:
-    """Plays a solved strategy of hold'em from a board on; bets that it does not know are translated."""
+    """Plays a hold'em strategy solved from a given board on, and translates off-tree bets."""
 
     strategy: HandStrategy
 
@@ -111,15 +114,15 @@ HAND_POLICIES: dict[str, HandPolicy] = {
     "always-fold": FirstPolicy((FOLD, CALL)),
     "pot-odds": PotOddsPolicy(),
 }
-"""What the bots do with every hand."""
+"""The policies of the bots, by name."""
 
 
 class HandWalk:
-    """Follows a hand of hold'em by what one seat sees.
+    """Follows a hand of hold'em from what one seat sees.
 
     Attributes:
       public: What everyone knows.
-      hand: The own hand.
+      hand: The index of the seat's own hand.
     """
 
     def __init__(self, game: Holdem) -> None:
@@ -127,11 +130,11 @@ class HandWalk:
         self.start()
 
     def start(self) -> None:
-        """Goes back to before the deal."""
+        """Resets to before the deal."""
         self.public, self.hand = PublicHand.start(self._game), 0
 
     def observe(self, sight: Sight) -> None:
-        """Follows what the seat sees."""
+        """Updates the hand and the public state with a new sight."""
         for word in sight.private:
             self.hand = hand_index(*parse_cards(word))
         for word in sight.public:
@@ -139,7 +142,7 @@ class HandWalk:
 
 
 class HandAgent:
-    """Plays hold'em by a policy."""
+    """Plays hold'em by sampling from a policy."""
 
     def __init__(self, game: Holdem, policy: HandPolicy, generator: np.random.Generator, name: str) -> None:
         self.name, self.policy = name, policy
@@ -157,7 +160,7 @@ class HandAgent:
         return int(self._generator.choice(self.walk.public.actions, p=weights / weights.sum()))
 
     def weights(self) -> Floats:
-        """Returns `[A]` how often its hand takes each legal action."""
+        """Returns `[A]` the weight of each legal action with the agent's hand."""
         return self.policy.probabilities(self.walk.public)[:, self.walk.hand]
 
     def view(self) -> None:
@@ -165,7 +168,7 @@ class HandAgent:
 
 
 def policy_of(agent: Agent) -> HandPolicy | None:
-    """Returns what an agent does with every hand of hold'em, or None where that cannot be asked."""
+    """Returns an agent's hold'em policy, or None if it has none."""
     if isinstance(agent, RandomBot | PokerBot):
         return HAND_POLICIES[agent.name]
     policy: HandPolicy | None = getattr(agent, "policy", None)
@@ -173,5 +176,5 @@ def policy_of(agent: Agent) -> HandPolicy | None:
 
 
 def nearest_to_pot(public: PublicHand, raises: list[int]) -> int:
-    """Returns the raise whose size is nearest to the pot after the call, the smaller of equally near ones."""
+    """Returns the raise nearest to the size of the pot after the call; of two equally near, the smaller."""
     return min(raises, key=lambda action: (abs(action - 3 * public.betting.facing), action))

@@ -1,15 +1,15 @@
-"""Search in hold'em: solves what is left of a street or of the hand, for all hands at once, and plays the solution.
+"""Search in hold'em: solves the rest of a street or of the hand for all hands at once, and plays the solution.
 
-Before the turn a search ends with the betting round, and from then on it goes to the end of the hand. Where a round ends,
-hands are worth their equity (`CheckDownLeaves`), which foresees no later bet, or what networks say that were trained to
-(`nets/round_end_leaves.py`): then every search but the river's ends with its round, or with the next one where there is time
-for that, since networks err less the nearer the end of the hand is. The ranges that a search starts from follow by Bayes' rule
-from the solution before it. Within a round nothing is searched again, unless somebody makes a bet that the solution does not
-know: then search starts anew at that decision, with the ranges that came there and the bet added to the tree (as ReBeL adds
-off-tree actions). Solutions are kept for when the same situation comes up again, as the start of a hand always does.
+Before the turn a search ends with the betting round; on the turn and river it goes to the end of the hand. At the end of a
+round, hands are worth their equity (`CheckDownLeaves`), which ignores later bets, or the value that trained networks predict
+(`nets/round_end_leaves.py`). With networks, every search except on the river ends with its round, or with the next one if
+there is time, since networks err less near the end of the hand. Each search starts from the ranges that follow by Bayes' rule
+from the solution before it. Within a round nothing is searched again unless somebody makes an off-tree bet: then a new search
+starts at that decision, from the ranges there and with the bet added to the tree (as ReBeL adds off-tree actions). Solutions
+are cached in case the same situation occurs again, as the start of a hand always does.
 
-A search runs on any device (`kernels/hand_device.py`) for so many iterations, or until the time of its decision is up
-(`budget.py`). What comes out is a strategy of a tree of hands wherever it was computed.
+A search runs on any device (`kernels/hand_device.py`) for a number of iterations, or until the decision's time is up
+(`budget.py`). Its result is a strategy of a hand tree, on every device.
 """
 
 from __future__ import annotations
@@ -48,26 +48,26 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, TWO_ROUNDS, Depth
 
 KEPT_SOLUTIONS = dict(zip(BOARD_CARDS, (64, 32, 16, 8), strict=True))
-"""Solutions that are kept, by the number of cards on the board they begin with: the fewer, the sooner they are met again."""
+"""How many solutions are cached, by the number of cards on the initial board: the fewer cards, the sooner it occurs again."""
 
 FURTHER: dict[int, Depth] = {BOARD_CARDS[FLOP]: TWO_ROUNDS, BOARD_CARDS[TURN]: None}
-"""How far a search goes that looks a round further, by the number of cards on the board."""
+"""The depth of a search that looks one round further, by the number of cards on the board."""
 Path = tuple[tuple[int, int], ...]
 _Key = tuple[Path, tuple[int, ...], int | None]
-"""How a situation was reached, the bets that were added there, and who searches where that matters."""
+"""The path to a situation, the bets added to the tree there, and the searching player if the solution depends on it."""
 
 
 @dataclass(frozen=True)
 class RoundEnds:
-    """What is done where a betting round ends.
+    """How searches treat the end of a betting round.
 
     Attributes:
-      leaves: values them.
-      decomposition: at which beliefs (see `DriverOptions`).
-      boards: the numbers of cards on the boards that are searched to the round's end and no further.
-      looks_further: whether searches go a round further all the same where that is small enough: on the turn to the end of
-        the hand, on the flop to the end of the turn.
-      warm: what searches by planes (`HandDevice`) start from, if anything.
+      leaves: the evaluator of round ends.
+      decomposition: the beliefs at which round ends are valued (see `DriverOptions`).
+      boards: the board sizes, in cards, at which a search ends with the round.
+      looks_further: whether such a search goes one round further if the tree is small enough: on the turn to the end of the
+        hand, on the flop to the end of the turn.
+      warm: the warm start of searches by planes (`HandDevice`); None for a cold start.
     """
 
     leaves: LeafEvaluator
@@ -78,14 +78,14 @@ class RoundEnds:
 
 
 class HandSearch:
-    """Searches hold'em when it is asked (see `HandPolicy`).
+    """A hold'em policy that searches on demand (see `HandPolicy`).
 
-    Unless it samples, what it plays is a function of the public state, which local best response and AIVAT can ask for.
+    Unless it samples, its strategy is a function of the public state, which local best response and AIVAT can query.
 
     Attributes:
       game: The rules.
       safety: One of `options.SAFETY`.
-      searches: How many there were.
+      searches: The number of searches so far.
     """
 
     def __init__(
@@ -104,18 +104,18 @@ class HandSearch:
         """Prepares to search.
 
         Args:
-          game: the rules; of the bets that they offer, a search considers some or all.
-          solver: the algorithm of a search, and
-          iterations: its length, at most.
-          safety: what a search does about those below it (`agents/search.py`).
-          generator: picks the iterations that are played, if it samples.
-          ends: what the ends of rounds are worth, on the same device; None for equities before the turn.
-          device: where it searches: `cpu` or `cuda`.
-          time_per_decision: seconds after which the searches of a decision stop; None for no limit, which can be repeated.
-          clock: the time in seconds.
+          game: the rules; a search considers some or all of the bets that they offer.
+          solver: the algorithm of the searches.
+          iterations: the maximum number of iterations of a search.
+          safety: how a search deals with the searches below it (`solvers/safety.py`).
+          generator: samples the iterations to play, with safety `sampled`.
+          ends: how round ends are valued, on the same device; None for equities before the turn.
+          device: where to search: `cpu` or `cuda`.
+          time_per_decision: seconds after which the searches of a decision stop; None for no limit, so results can be repeated.
+          clock: returns the time in seconds.
 
         Raises:
-          TacitError: it should re-solve, and the ends' worth says nothing of single cards; or there is no such device.
+          TacitError: re-solving was asked for, but the leaf values say nothing about single cards; or there is no such device.
         """
         self.game, self.safety, self.searches = game, safety, 0
         self.ends = ends or RoundEnds(CheckDownLeaves(), CFR_D, BOARD_CARDS[:TURN], looks_further=False)
@@ -127,7 +127,7 @@ class HandSearch:
         self._solutions: dict[int, OrderedDict[_Key, HandStrategy]] = {cards: OrderedDict() for cards in KEPT_SOLUTIONS}
 
     def start_hand(self) -> None:
-        """Forgets what was drawn for one hand only."""
+        """Forgets solutions that were sampled for one hand only."""
         if self.safety == SAMPLED:
             for kept in self._solutions.values():
                 kept.clear()
@@ -135,15 +135,15 @@ class HandSearch:
     def probabilities(self, public: PublicHand) -> Floats:
         """Returns `[A, 1326]` (see `HandPolicy`)."""
         now = self.situation(public, public.betting.actor)
-        played, tree = np.zeros((len(public.actions), NUM_HANDS)), now.solution.tree
+        weights, tree = np.zeros((len(public.actions), NUM_HANDS)), now.solution.tree
         for action, shares in zip(tree.actions(now.spot.node), now.solution.played(now.spot), strict=True):
-            played[public.actions.index(action)] = shares
-        return played
+            weights[public.actions.index(action)] = shares
+        return weights
 
     def fold_shares(self, public: PublicHand, raises: Sequence[int]) -> Floats:
         """Returns `[raises, 1326]` how often each hand folds to each raise (see `FoldPolicy`).
 
-        All raises that a solution does not know are added to it at once, which is one search instead of one for each.
+        All off-tree raises are added at once, so they cost one search together instead of one each.
         """
         now, player = self.situation(public, 1 - public.betting.actor), 1 - public.betting.actor
         unknown = [action for action in raises if not now.solution.tree.knows(now.spot, action)]
@@ -156,22 +156,22 @@ class HandSearch:
         return shares
 
     def values(self, now: Situation, player: int) -> Floats:
-        """Returns `[H]` what a player's hands are worth at a decision of a solution, by lane (`HandTree.hands`)."""
+        """Returns `[H]` the values of a player's hands at a decision of a solution, by lane (`HandTree.hands`)."""
         return now.values(player, self._device.passes(now.solution.tree, keep=True), self.ends.leaves)
 
     def action_values(self, now: Situation) -> Floats:
-        """Returns `[A, H]` what each action at a decision of a solution is worth to the actor's hands, by lane."""
+        """Returns `[A, H]` the value of each action to the actor's hands at a decision of a solution, by lane."""
         return now.action_values(self._device.passes(now.solution.tree, keep=True), self.ends.leaves)
 
     def promised(self, now: Situation, player: int) -> Floats:
-        """Returns `[1326]` what the solution before a new search left a player with each hand, in chips."""
+        """Returns `[1326]` the value that the solution before a new search promised each hand of a player, in chips."""
         assert now.left is not None
         return promised(now, player, self._device.passes(now.left.solution.tree, keep=True), self.ends.leaves)
 
     def situation(self, public: PublicHand, player: int = 0) -> Situation:
-        """Returns a decision in its solution, after all the searches of a player on the way there.
+        """Returns a decision within its solution, after all of a player's searches on the path to it.
 
-        Only re-solving depends on who searches: it is the other who was promised something.
+        Only re-solving depends on who searches, because the promised values are the opponent's.
         """
         self._budget.start_decision()
         now = Situation(self.game.rules.start(), self.game.known_board, self.game.ranges)
@@ -180,7 +180,7 @@ class HandSearch:
         return self._solved(now, player)
 
     def _act(self, now: Situation, step: tuple[int, int], player: int) -> Situation:
-        """Returns what follows an action."""
+        """Returns the situation after an action."""
         action = step[1]
         if now.strategy is None:
             extra = () if self._offers(now, player, action) else (action,)
@@ -193,7 +193,7 @@ class HandSearch:
         return replace(now, betting=betting, path=(*now.path, step), spot=now.solution.tree.after(now.spot, action))
 
     def _offers(self, now: Situation, player: int, action: int) -> bool:
-        """Returns whether an action is among those of a search that begins here: nothing is searched in vain."""
+        """Returns whether a search that begins here would include an action, to avoid a search that has to be repeated."""
         kept = self._solutions[len(now.board)].get(self._key(now, player, ()))
         return action in (self._plan(now, ())[1].actions(now.betting) if kept is None else kept.tree.actions(START.node))
 
@@ -201,9 +201,9 @@ class HandSearch:
         return now.path, extra, player if self.safety == RE_SOLVING else None
 
     def _solved(self, now: Situation, player: int, *extra: int, is_last: bool = True) -> Situation:
-        """Returns a situation with a solution, an earlier one if the same was asked before.
+        """Returns a situation with a solution, from the cache if there is one.
 
-        `extra` are actions that it must know; `is_last` says that no other search of the decision follows.
+        `extra` are actions that its tree must include; `is_last` says that no other search of the decision follows.
         """
         if now.strategy is not None:
             return now
@@ -218,13 +218,13 @@ class HandSearch:
         return replace(now, strategy=kept[key])
 
     def _forget_beside(self, path: Path) -> None:
-        """Forgets what was drawn beside a path: it is another hand's."""
+        """Forgets sampled solutions that are not on a path: they belong to another hand."""
         for kept in self._solutions.values():
             for other in [key for key in kept if path[: len(key[0])] != key[0]]:
                 del kept[other]
 
     def _search(self, now: Situation, player: int, extra: tuple[int, ...], is_last: bool = True) -> HandStrategy:
-        """Solves from a situation on."""
+        """Returns the solution of a search that begins at a situation."""
         self.searches += 1
         depth, rules = self._plan(now, extra)
         tree = build_hand_tree(self.game, rules, now.board, _with_traces(now), now.betting, _extra(now, extra), depth)
@@ -243,13 +243,13 @@ class HandSearch:
             return tree.strategy(driver.average_strategy())
         iterations = self._budget.num_iterations(size, depth, self._iterations)
         drawn = int(draw_iterations(self._schedule, iterations, self._generator.random(1))[0])
-        count = drawn - driver.iteration - (not driver.responds)  # of regrets the strategy that this iteration replaces
+        count = drawn - driver.iteration - (not driver.responds)  # with regrets: what iteration `drawn` replaces
         if count > 0:
             self._budget.run(driver, count, size, depth, is_last)
         return tree.strategy(driver.average_strategy() if driver.responds else driver.current_strategy())
 
     def _plan(self, now: Situation, extra: tuple[int, ...]) -> tuple[Depth, BettingRules]:
-        """Returns how far a search goes, and the game's rules with as many bets as can be searched in time."""
+        """Returns the depth of a search, and the game's rules with the largest bet menu that can be searched in time."""
         ranges, more = _with_traces(now), _extra(now, extra)
         depth, rules = self._depth(now, ranges), self.game.rules
         for rules in smaller_menus(self.game.rules):
@@ -259,20 +259,20 @@ class HandSearch:
         return depth, rules
 
     def _depth(self, now: Situation, ranges: Ranges) -> Depth:
-        """Returns how far a search goes: to the end of the hand where no round end is valued, or a round further if it can."""
+        """Returns the depth of a search: to the end of the hand if round ends have no value, or a round further if it fits."""
         if len(now.board) not in self.ends.boards:
             return None
         if not self.ends.looks_further or len(now.board) not in FURTHER:
             return ROUND
         depth = FURTHER[len(now.board)]
         if depth is not None and self._device.device != "cpu":
-            return ROUND  # networks value the leaves of several boards on the CPU only
+            return ROUND  # only on the CPU do networks value leaves of several boards
         room = self._budget.max_entries(depth, self._iterations)
         fits = num_hand_entries(self.game.rules, now.board, ranges, now.betting, depth) <= room
         return depth if fits else ROUND
 
     def _gadget(self, now: Situation, tree: HandTree, passes: AnyTreePasses, opponent: int) -> Gadget:
-        """Returns the constraint that leaves the opponent what the solution before promised."""
+        """Returns the gadget that leaves the opponent the values promised by the solution before."""
         worth = self.promised(now, opponent)
         met = passes.node_likelihood(opponent, START.node, passes.reach(1 - opponent, passes.uniform()))
         return Gadget(opponent, passes.roots(worth[tree.hands(START)] * met))
@@ -281,7 +281,7 @@ class HandSearch:
 def _with_traces(now: Situation) -> Ranges:
     """Returns both ranges with a trace of every possible hand.
 
-    A hand that nobody would hold may be held all the same: a trace of it keeps the answers to it sensible.
+    A player may hold a hand outside its range after all: a trace of it keeps the answers to it sensible.
     """
     possible = possible_hands(now.board)
     first, second = ((part + 1e-6 * (part.max() or 1.0)) * possible for part in now.ranges)
@@ -289,5 +289,5 @@ def _with_traces(now: Situation) -> Ranges:
 
 
 def _extra(now: Situation, actions: tuple[int, ...]) -> Extra:
-    """Returns actions that a tree must know where it begins."""
+    """Returns the actions that a tree must include at its root."""
     return {now.betting: actions} if actions else {}

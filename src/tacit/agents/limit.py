@@ -1,4 +1,4 @@
-"""An agent for limit hold'em that plays what NFSP trained."""
+"""An agent for limit hold'em that plays networks trained by NFSP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tacit.tree.public_tree import Floats
 
 
 class LimitAgent(HandAgent):
-    """Plays by trained networks, and asks them for its own hand alone."""
+    """Plays trained networks, queried for its own hand only."""
 
     policy: LimitPolicy
 

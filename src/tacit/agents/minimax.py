@@ -1,6 +1,6 @@
-"""Perfect play in small games without chance and hidden information, by backward induction over positions.
+"""Perfect play in small games without chance or hidden information, by backward induction over positions.
 
-A position is what `Game.public_key` says still matters, so transpositions are valued once: tic-tac-toe has 5,478 positions and
+States with the same `Game.public_key` are one position, so transpositions are valued once: tic-tac-toe has 5,478 positions and
 549,946 histories.
 """
 
@@ -21,10 +21,10 @@ MAX_POSITIONS = 200_000
 
 
 class Minimax:
-    """The exact values of a game's positions, each computed when it is first asked for.
+    """The exact values of a game's positions, each computed on first use.
 
     Args:
-      game: The rules; it must have a `public_key`, no chance and nothing hidden.
+      game: The rules; it must have a `public_key`, no chance and no hidden information.
     """
 
     def __init__(self, game: Game[Any]) -> None:
@@ -32,7 +32,7 @@ class Minimax:
         self._values: dict[Any, float] = {}
 
     def value(self, state: Any) -> float:
-        """Returns what a state is worth to player 0.
+        """Returns the value of a state to player 0.
 
         Raises:
           TacitError: the game is too large, or has chance moves.
@@ -43,19 +43,19 @@ class Minimax:
         key = (actor, game.public_key(state))
         if key not in self._values:
             if actor == CHANCE or key[1] is None or len(self._values) >= MAX_POSITIONS:
-                raise TacitError(f"minimax plays small games without chance and hidden information, unlike {game}")
+                raise TacitError(f"minimax plays only small games without chance or hidden information, unlike {game}")
             worth = self.action_values(state).max()
             self._values[key] = float(worth if actor == 0 else -worth)
         return self._values[key]
 
     def action_values(self, state: Any) -> Floats:
-        """Returns `[A]` what each legal action is worth to the player to act."""
+        """Returns `[A]` the value of each legal action to the player to act."""
         sign = 1.0 if self.game.actor(state) == 0 else -1.0
         after = [self.value(self.game.apply(state, action)) for action in self.game.legal_actions(state)]
         return sign * np.array(after)
 
     def after(self, state: Any, sight: Sight) -> Any:
-        """Returns the state that follows when a seat sees something new."""
+        """Returns the state after the move that a new sight shows."""
         actions = self.game.legal_actions(state) if sight.action is None else [sight.action]
         for action in actions:
             following = self.game.apply(state, action)
@@ -65,7 +65,7 @@ class Minimax:
 
 
 class MinimaxAgent:
-    """Plays one of the best actions, each equally often."""
+    """Plays one of the best actions, each with equal probability."""
 
     name = "minimax"
 
@@ -80,7 +80,7 @@ class MinimaxAgent:
     def observe(self, sight: Sight) -> None:
         if self._state is None:
             self._state = self._solver.game.initial_state()
-        elif sight.actor != TERMINAL:  # the last decision is what is shown after the end
+        elif sight.actor != TERMINAL:  # after the end, `view` still shows the last decision
             self._state = self._solver.after(self._state, sight)
 
     def act(self) -> int:

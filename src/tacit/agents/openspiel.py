@@ -1,7 +1,7 @@
 """OpenSpiel's bots as agents.
 
-A bot is shown whole states, an agent only what its seat sees. So a bot gets a state that looks to its seat as the game does,
-the first such state in the order of moves: it cannot peek at what is hidden, and a bot that does not peek notices nothing.
+A bot is given whole states, an agent only what its seat sees. So a bot is given the first state, in the order of moves, that
+its seat cannot tell from the real one. It cannot peek at hidden information, and for a bot that does not peek nothing changes.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ class SpielBot(Protocol):
 
 
 def require_spiel(game: AnyGame) -> OpenSpielGame:
-    """Returns a game that is OpenSpiel's; raises a `TacitError` for others."""
+    """Returns the game if it is OpenSpiel's; raises a `TacitError` otherwise."""
     if not isinstance(game, OpenSpielGame):
         twin = game.openspiel_twin()
         hint = f"name openspiel:{twin}" if twin else "name one as openspiel:NAME"
-        raise TacitError(f"a bot of OpenSpiel plays OpenSpiel's games, not {game}: {hint}")
+        raise TacitError(f"OpenSpiel's bots play only OpenSpiel's games, not {game}: {hint}")
     return game
 
 
 class SpielAgent:
-    """A bot of OpenSpiel for either seat. Its generator and its memory are its own; it is told nothing but when a game starts.
+    """A bot of OpenSpiel for either seat. It keeps its own generator and memory, and is only told when a game starts.
 
     Args:
-      bots: who plays seat 0 and seat 1: one bot that plays both, or one for each, as many of OpenSpiel's know their seat.
-      game: of OpenSpiel.
-      name: how results call it.
+      bots: the bots for seats 0 and 1: the same one twice, or two if each is built for one seat, as many of OpenSpiel's are.
+      game: a game of OpenSpiel.
+      name: its name in results.
     """
 
     def __init__(self, bots: tuple[SpielBot, SpielBot], game: AnyGame, name: str) -> None:
@@ -64,7 +64,7 @@ class SpielAgent:
         state = self._find(self._game.initial_state(), 0)
         if state is None:
             raise TacitError(
-                f"{self._game} has no state that looks as player {self._player} sees it: {self._sights[-1].private}"
+                f"{self._game} has no state that matches what player {self._player} saw: {self._sights[-1].private}"
             )
         return int(self._bots[self._player].step(state))
 
@@ -72,7 +72,7 @@ class SpielAgent:
         return None
 
     def _find(self, state: Any, seen: int) -> Any:
-        """Returns the first state, from `state` on, that all sights but the first `seen` lead to; None where there is none."""
+        """Returns the first state below `state` that agrees with all sights after the first `seen`; None if there is none."""
         actor, game = self._game.actor(state), self._game
         if actor == TERMINAL:
             return None
@@ -88,5 +88,5 @@ class SpielAgent:
         return self._first(state, game.legal_actions(state), seen) if unnoticed else None
 
     def _first(self, state: Any, moves: Any, seen: int) -> Any:
-        found = (self._find(state.child(move), seen) for move in moves)
-        return next((one for one in found if one is not None), None)
+        states = (self._find(state.child(move), seen) for move in moves)
+        return next((match for match in states if match is not None), None)

@@ -1,4 +1,4 @@
-"""`SearchOptions`: how an agent that searches does so."""
+"""`SearchOptions`: how an agent searches."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["ALL_OPTIONS", "DEFAULT_OPTIONS", "RE_SOLVING", "SAFETY", "SAMPLED", 
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How an agent searches; values that no agent knows raise a `TacitError`.
+    """How an agent searches; values that no agent supports raise a `TacitError`.
 
     Attributes:
-      solver: The search algorithm, one of `schedules.SCHEDULES`; None takes the agent's own.
-      iterations: Search iterations, each of which updates both players; None takes the agent's own number.
-      safety: One of `SAFETY`; None takes the agent's own.
-      device: Where it searches: `cpu`, or `cuda` for agents that can; None takes the CPU.
-      time_per_decision: Seconds after which the searches of a decision stop, whatever iterations are left; None for no limit.
-      expansions: Public states that a growing tree opens in each search; None for the agent's own number, which on boards
-        is never 0, and elsewhere stands for trees of fixed depth.
+      solver: The search algorithm, one of `schedules.SCHEDULES`; None for the agent's default.
+      iterations: Search iterations, each of which updates both players; None for the agent's default.
+      safety: One of `SAFETY`; None for the agent's default.
+      device: Where to search: `cpu`, or `cuda` for agents that support it; None for the CPU.
+      time_per_decision: Seconds after which the searches of a decision stop, even with iterations left; None for no limit.
+      expansions: Public states that a growing tree opens in each search; None for the agent's default, which is never 0 in
+        board games and means trees of fixed depth elsewhere.
     """
 
     solver: str | None = None
@@ -44,24 +44,24 @@ class SearchOptions:
         if self.safety is not None and self.safety not in SAFETY:
             raise TacitError(f"unknown safety {self.safety!r}: choose one of {', '.join(SAFETY)}")
         if self.time_per_decision is not None and not self.time_per_decision > 0:
-            raise TacitError(f"a decision takes some time: {self.time_per_decision} seconds are none")
+            raise TacitError(f"the time per decision must be more than 0 seconds, not {self.time_per_decision}")
 
     def given(self) -> dict[str, Any]:
-        """Returns the options that differ from their defaults."""
+        """Returns the options that are set."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
     def only(self, names: Collection[str]) -> SearchOptions:
-        """Returns the named options, and the defaults of the others."""
+        """Returns these options with all but the named ones reset to their defaults."""
         return SearchOptions(**{name: value for name, value in self.given().items() if name in names})
 
 
 ALL_OPTIONS = tuple(field.name for field in fields(SearchOptions))
-"""What an agent of hold'em can be told."""
+"""The names of all options; a hold'em agent supports every one."""
 
 
 def option_name(name: str) -> str:
-    """Returns how the command line calls an option."""
+    """Returns the name of an option on the command line."""
     return f"--{name.replace('_', '-')}"
 
 

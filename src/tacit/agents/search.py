@@ -1,6 +1,6 @@
-"""The agent that searches as it plays, in any game from dice to hold'em: a planner searches, the agent draws the moves.
+"""The agent that searches as it plays, in any game from dice to hold'em: a planner searches, the agent samples the moves.
 
-How a search deals with the searches below it is its safety (`solvers/safety.py`).
+A search's safety says how it deals with the searches below it (`solvers/safety.py`).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from tacit.tree.base import Floats
 
 
 class Planner(Protocol):
-    """Follows one player's game and searches where it stands.
+    """Follows one player's game and searches its current state.
 
     Attributes:
-      safety: How it searches again below a search (`options.SAFETY`).
+      safety: How a search deals with the searches below it (`options.SAFETY`).
     """
 
     safety: str
 
     @property
     def policy(self) -> HandPolicy | None:
-        """What it plays with every hand of hold'em; None in other games, or where that depends on random choices."""
+        """Its hold'em policy; None in other games, or if the policy depends on random choices."""
 
     def start(self, player: int) -> None:
         """Takes a seat for a new game."""
@@ -35,20 +35,20 @@ class Planner(Protocol):
         """Takes in what the seat sees at a decision."""
 
     def weights(self) -> tuple[list[int], Floats]:
-        """Returns the legal actions and how often the own private state takes each, after all searches on the way."""
+        """Returns the legal actions and the weight of each with the player's private state, after all searches on the path."""
         ...
 
     def view(self) -> View | None:
-        """Returns what it thinks at the last decision it saw."""
+        """Returns the planner's view of the last decision it saw."""
         ...
 
 
 class SearchAgent:
-    """Plays what a planner plans.
+    """Samples its moves from the strategies of a planner.
 
     Attributes:
-      name: How results call it.
-      planner: What searches.
+      name: Its name in results.
+      planner: Follows the game and searches.
     """
 
     def __init__(self, planner: Planner, generator: np.random.Generator, name: str = "search") -> None:
@@ -57,19 +57,19 @@ class SearchAgent:
 
     @property
     def safety(self) -> str:
-        """What it does about searches below a search."""
+        """How a search deals with the searches below it."""
         return self.planner.safety
 
     @property
     def policy(self) -> HandPolicy | None:
-        """What it plays with every hand of hold'em, where that is known."""
+        """Its hold'em policy, if that is known."""
         return self.planner.policy
 
     def start(self, player: int) -> None:
         self.planner.start(player)
 
     def observe(self, sight: Sight) -> None:
-        if sight.actor >= 0:  # the last decision is what is shown after the end
+        if sight.actor >= 0:  # after the end, `view` still shows the last decision
             self.planner.observe(sight)
 
     def act(self) -> int:

@@ -1,4 +1,4 @@
-"""Where a hand of hold'em stands in the chain of its searches, and what a search promised there."""
+"""The position of a hold'em hand in its chain of searches, and the values that a search promised there."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Ranges = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a hand stands, and in which solution.
+    """A public state of a hand, and its place in a solution.
 
     Attributes:
-      betting: the street it stands on may still wait for its cards.
-      board: the cards that lie.
-      ranges: for both players `[1326]` what they can hold here, on any scale, where there is no solution yet.
-      path: how it was reached (`PublicHand.path`).
-      strategy: the solution, or None.
-      spot: where the hand stands in it.
-      left: the place in an earlier solution at which this one has to begin; None for the first search of a hand.
+      betting: the state of the betting; the cards of its street may not be dealt yet.
+      board: the cards on the board.
+      ranges: for both players `[1326]` the range at the start of the solution, on any scale.
+      path: the path to the state (`PublicHand.path`).
+      strategy: the solution; None before the search.
+      spot: the state's place in the solution.
+      left: the situation in an earlier solution from which this search starts; None for the first search of a hand.
     """
 
     betting: Betting
@@ -43,12 +43,12 @@ class Situation:
 
     @property
     def solution(self) -> HandStrategy:
-        """The solution, which is there."""
+        """The solution, which must exist."""
         assert self.strategy is not None
         return self.strategy
 
     def ranges_here(self) -> Ranges:
-        """Returns for both players `[1326]` what they can hold here."""
+        """Returns for both players `[1326]` the range here."""
         if self.strategy is None:
             return self.ranges
         return self.strategy.range_at(self.spot, 0), self.strategy.range_at(self.spot, 1)
@@ -59,9 +59,9 @@ class Situation:
         return replace(self, ranges=self.ranges_here(), strategy=None, spot=START, left=left)
 
     def deal(self, step: tuple[int, int]) -> Situation:
-        """Returns what follows a card: the next board of the same solution, or the start of a new search.
+        """Returns the situation after a card: on the next board of the same solution, or at the start of a new search.
 
-        A new one starts where the solution ended, and where it was cut further down: a search from here sees more.
+        A new search starts where the solution ends, and also if it is cut off further down: a search from here sees more.
         """
         board, path = (*self.board, step[1]), (*self.path, step)
         tree = None if self.strategy is None else self.strategy.tree
@@ -72,21 +72,21 @@ class Situation:
         return replace(after, board=board, path=path, ranges=(first, second))
 
     def values(self, player: int, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
-        """Returns `[H]` what a player's hands are worth at a decision of the solution, by lane (`HandTree.hands`).
+        """Returns `[H]` the values of a player's hands at a decision of the solution, by lane (`HandTree.hands`).
 
         Args:
-          player: whose hands.
+          player: the owner of the hands.
           passes: over the solution's tree.
-          evaluator: values where the tree was cut.
+          evaluator: values the leaves.
         """
         return infostate_values(passes, self.solution.probabilities, player, self.spot.node, evaluator)
 
     def action_values(self, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
-        """Returns `[A, H]` what each action is worth to the hands of the player who acts, if both go on by the solution.
+        """Returns `[A, H]` the value of each action to the actor's hands, if both play the solution afterwards.
 
         Args:
           passes: over the solution's tree.
-          evaluator: values where the tree was cut.
+          evaluator: values the leaves.
         """
         tree, node = self.solution.tree, self.spot.node
         actor, entries = int(tree.actor[node]), passes.entries(self.solution.probabilities)
@@ -98,16 +98,16 @@ class Situation:
 
 
 def promised(now: Situation, player: int, passes: AnyTreePasses, evaluator: LeafEvaluator) -> Floats:
-    """Returns `[1326]` what the solution before a new search left a player here with each hand, in chips.
+    """Returns `[1326]` the value that the solution before a new search promised each hand of a player here, in chips.
 
-    Where the new search begins at a decision, these are the solution's values. Where it begins after cards at a leaf, they are
-    what the evaluator says of the board with those cards: a leaf is worth their mean.
+    If the new search begins at a decision, these are the solution's values. If it begins with new cards at a leaf, they are the
+    evaluator's values for the board with those cards, whose mean over cards is the leaf's value.
 
     Args:
       now: where the new search begins.
-      player: who was promised something.
+      player: the player to whom the values were promised.
       passes: over the tree of the solution before.
-      evaluator: values where that was cut.
+      evaluator: values the leaves of that tree.
     """
     left, worth = now.left, np.zeros(NUM_HANDS)
     assert left is not None
@@ -116,8 +116,8 @@ def promised(now: Situation, player: int, passes: AnyTreePasses, evaluator: Leaf
         return worth
     beliefs = [part / part.sum() for part in now.ranges]
     states = HandStates([now.board], [left.betting])
-    found = evaluator.evaluate(states, torch.from_numpy(np.concatenate(beliefs)[:, None])).numpy()[:, 0]
-    worth = found[player * NUM_HANDS : (player + 1) * NUM_HANDS] * possible_hands(now.board)
+    values = evaluator.evaluate(states, torch.from_numpy(np.concatenate(beliefs)[:, None])).numpy()[:, 0]
+    worth = values[player * NUM_HANDS : (player + 1) * NUM_HANDS] * possible_hands(now.board)
     if not evaluator.counterfactual:
         return worth
     met = meetings(beliefs[1 - player])

@@ -1,4 +1,4 @@
-"""The table at which two agents play: the only place that knows the hidden state. Players get sights of it."""
+"""The table at which two agents play. Only the table knows the hidden state; players get sights of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Table:
     Attributes:
       game: the rules.
       actor: who moves now: 0, 1 or `TERMINAL`.
-      sights: for each player what it sees after the last move; None where it noticed nothing.
+      sights: for each player what it sees after the last move; None if it noticed nothing.
     """
 
     actor: int
@@ -51,7 +51,7 @@ class Table:
         return self.game.returns(self._state)
 
     def _arrive(self, state: Any, move: str) -> None:
-        """Goes on to the next decision; `move` is what led there as people say it, where they say it in their own way."""
+        """Moves on to the next decision or the end; `move` is the last action as people say it, or empty for its plain name."""
         arrival = draw_chance(self.game, state, self._draws)
         self._state, self.actor = arrival.state, arrival.actor
         self._told = (move, *arrival.public[1:]) if move else arrival.public
@@ -65,7 +65,7 @@ class Table:
         acting = self.actor == player
         if isinstance(self.game, InfostateGame) and self.actor != TERMINAL:
             name = (self.game.infostate(self._state, player), acting)
-            if name == self._last_name[player] and not acting:  # the other moved unnoticed, as in phantom games
+            if name == self._last_name[player] and not acting:  # the other player moved unnoticed, as in phantom games
                 return None
             self._last_name[player] = name
             private = name[:1]
@@ -87,8 +87,8 @@ def play_game(
 
     Args:
       game: the rules.
-      agents: who sits in seat 0 and in seat 1.
-      draws: chance, as a generator; agents have generators of their own.
+      agents: the players in seats 0 and 1.
+      draws: the generator for chance; agents have generators of their own.
       watch: called at every state, before the players see it.
     """
     table = Table(game, draws)

@@ -18,7 +18,7 @@ from tacit.tree.strategy import RowStrategy
 
 
 class TabularAgent:
-    """Plays a strategy of the whole game, and believes that everyone does."""
+    """Plays a strategy of the whole game, and assumes that everyone does."""
 
     def __init__(self, strategy: RowStrategy, generator: np.random.Generator, name: str = "tabular") -> None:
         self.name, self.strategy = name, strategy
@@ -39,7 +39,7 @@ class TabularAgent:
         return int(self._generator.choice(actions, p=weights / weights.sum()))
 
     def view(self) -> View | None:
-        """Returns its beliefs by Bayes' rule; after a move that the strategy never makes, anything may be held."""
+        """Returns the view, beliefs by Bayes' rule; after a move the strategy never makes, any private state is possible."""
         nodes, node = self._tree.nodes, self._spot.node
         if nodes is None or node == NO_PARENT:
             return None

@@ -1,11 +1,11 @@
-"""Bets that a solve does not know, answered as if they were bets it knows.
+"""Off-tree bets, answered as if they were the nearest bets in the solved tree.
 
-A raise is a share of the pot after the call. One between two sizes A < B of the solve's menu is taken as A where the
-pseudo-harmonic mapping (Ganzfried and Sandholm 2013), `f(x) = (B - x)(1 + A) / ((B - A)(1 + x))`, is a half or more, else as B.
-The answer is brought back the same way: raises become those of the real menu nearest in size.
+The size of a raise is a share of the pot after the call. A raise x between two sizes A < B of the solved menu counts as A where
+the pseudo-harmonic mapping (Ganzfried and Sandholm 2013), `f(x) = (B - x)(1 + A) / ((B - A)(1 + x))`, is at least a half, else
+as B. Answers are mapped back the same way: a raise becomes the one of the real menu nearest in size.
 
-Where we differ: the paper draws A with probability f(x). Here the choice is fixed, so that what is played is a function of what
-everyone saw. Where the solve thinks that all chips are in and the betting goes on, it checks and calls.
+Where we differ: the paper draws A with probability f(x). Here the choice is fixed, so the strategy is a function of what
+everyone saw. Where the solved tree is all in but the real betting goes on, the player checks and calls.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tacit.tree.public_tree import Floats
 
 
 def translated(strategy: HandStrategy, public: PublicHand) -> Floats:
-    """Returns `[A, 1326]` what a solved strategy plays at a public state, whatever was bet on the way."""
+    """Returns `[A, 1326]` a solved strategy at a public state, whatever was bet on the way."""
     tree, rules = strategy.tree, public.game.rules
     spot, known, real = START, rules.start(), rules.start()
     for player, what in public.path:
@@ -39,7 +39,7 @@ def translated(strategy: HandStrategy, public: PublicHand) -> Floats:
 
 
 def spread_answers(public: PublicHand, known: Betting, actions: list[int], shares: Floats) -> Floats:
-    """Returns shares of a solve's actions as shares of the legal ones."""
+    """Returns `[A, 1326]` shares of the legal actions, translated from shares of the solved tree's actions."""
     legal, spread = public.actions, np.zeros((len(public.actions), NUM_HANDS))
     for action, share in zip(actions, shares, strict=True):
         spread[legal.index(nearest_action(action, known, list(legal), public.betting))] += share
@@ -47,7 +47,7 @@ def spread_answers(public: PublicHand, known: Betting, actions: list[int], share
 
 
 def nearest_action(action: int, betting: Betting, choices: list[int], there: Betting) -> int:
-    """Returns the choice at another state of the betting that stands for an action at this one."""
+    """Returns the one of `choices`, at the betting state `there`, that stands for an action at `betting`."""
     if action in (FOLD, CALL):
         return action if action in choices else CALL
     raises = [choice for choice in choices if choice > CALL]
@@ -62,7 +62,7 @@ def nearest_action(action: int, betting: Betting, choices: list[int], there: Bet
 
 
 def _size(action: int, betting: Betting) -> float:
-    """Returns a raise in pots after the call."""
+    """Returns the size of a raise as a share of the pot after the call."""
     return (action - betting.facing) / (2 * betting.facing)
 
 

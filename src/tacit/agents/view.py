@@ -1,4 +1,4 @@
-"""What an agent thinks at a public state, for people: beliefs, strategy and values, with names."""
+"""An agent's beliefs, strategy and values at a public state, with names for people to read."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from tacit.tree.strategy import action_names
 
 @dataclass(frozen=True)
 class View:
-    """A public state as an agent sees it, before it looks at its own private state: showing it gives nothing away.
+    """A public state as an agent sees it before it looks at its own private state, so showing it reveals nothing hidden.
 
     Attributes:
       public: what everyone knows, in words.
-      actor: who acts.
-      private_states: for each player `[H]` names of the private states.
-      beliefs: for each player `[H]`, sums to 1.
-      actions: `[A]` names of what the actor may do in some private state.
-      strategy: `[H, A]` what the actor does in each; 0 where an action is not legal.
-      values: for each player `[H]` the infostate values when both go on like this; NaN where the other's beliefs exclude one.
-      action_values: `[H, A]` what each action is worth to the actor in each private state when both go on like this; None where
-        the agent does not say.
-      in_short: for each player the private states in the usual notation, where they are too many to list.
+      actor: the player to act.
+      private_states: for each player `[H]` the names of its private states.
+      beliefs: for each player `[H]` the probability of each private state; sums to 1.
+      actions: `[A]` the names of the actions that are legal in some private state of the actor.
+      strategy: `[H, A]` the actor's strategy; 0 where an action is not legal.
+      values: for each player `[H]` the infostate values if both keep playing the strategy; NaN for a private state that the
+        opponent's beliefs exclude.
+      action_values: `[H, A]` the value of each action to the actor in each private state if both keep playing the strategy;
+        None if the agent does not compute it.
+      in_short: for each player the range in the usual notation; None where the private states are few enough to list.
     """
 
     public: str
@@ -52,7 +53,7 @@ def make_view(pbs: PublicBeliefState, strategy: Floats, values: tuple[Floats, Fl
     actor = int(nodes.actor[node])
     rows = [range(start[node], start[node + 1]) for start in nodes.row_start]
     first, second = ([tree.private_label(player, row) for row in rows[player]] for player in (0, 1))
-    # Two beliefs that exclude each other (after moves that are never made) have no joint; each still says something.
+    # Beliefs that exclude each other (after moves the strategy never makes) have no joint distribution: show each by itself.
     beliefs = pbs.beliefs if pbs.probability > 0.0 else pbs.rescaled().reaches
     chance = nodes.joint(node)
     likelihood = (chance @ pbs.reaches[1], pbs.reaches[0] @ chance)

@@ -1,6 +1,6 @@
-"""Where one player's game stands in the chain of searched subgames: each search starts at a leaf of the one before.
+"""Follows one player's game through its chain of searched subgames: each search starts at a leaf of the one before.
 
-Who re-solves continually searches again at each own decision, too.
+With continual re-solving, a search also starts at each of the player's decisions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class SearchRoot(NamedTuple):
     """A public state where a search starts.
 
     Attributes:
-      public_class: Its class.
-      tree: The subgame below it, from unit reaches.
+      public_class: The class of the public state.
+      tree: The subgame below it, with unit reaches at its root.
       came_from: Its node in the subgame of the search before; 0 at the start of a game.
     """
 
@@ -32,12 +32,12 @@ class SearchRoot(NamedTuple):
 
 
 class Walk(ABC):
-    """Follows a game by what one player sees.
+    """Follows a game from what one player sees.
 
     Attributes:
-      roots: Where searches started on the way, the present one last; empty before the first decision.
-      node: The present public state, in the tree of the last root.
-      row: The player's own row there.
+      roots: The roots of all searches on the path, the current one last; empty before the first decision.
+      node: The current public state's node in the tree of the last root.
+      row: The player's own row at that node.
     """
 
     def __init__(self, space: SearchSpace, at_decisions: bool) -> None:
@@ -45,26 +45,26 @@ class Walk(ABC):
         self.start(0)
 
     def _searches(self, actor: int) -> bool:
-        """Returns whether a search starts where so-and-so acts, below the root of the one before."""
+        """Returns whether a search starts at a node with this actor, below the root of the one before."""
         return actor == LEAF or (self._at_decisions and actor == self._player)
 
     def start(self, player: int) -> None:
-        """Goes back to the start, in a seat."""
+        """Starts a new game in a seat."""
         self._player = player
         self.roots: list[SearchRoot] = []
         self.node = self.row = 0
 
     @abstractmethod
     def observe(self, sight: Sight) -> None:
-        """Follows what the seat sees at a decision."""
+        """Moves on to the decision that the seat sees."""
 
 
 def make_walk(space: SearchSpace, at_decisions: bool = False) -> Walk:
-    """Returns the walk that suits a space: through the compiled tree, or from class to class.
+    """Returns the walk for a space: through the compiled tree if there is one, else from class to class.
 
     Args:
       space: the game.
-      at_decisions: whether searches start at all decisions of the player, and not at leaves alone.
+      at_decisions: whether searches start at every decision of the player, not only at leaves.
     """
     return (TreeWalk if space.compiled else ClassWalk)(space, at_decisions)
 
@@ -79,7 +79,7 @@ class TreeWalk(Walk):
     def start(self, player: int) -> None:
         super().start(player)
         self.place = START
-        self._index: list[int] = []  # the whole tree's node of each root
+        self._index: list[int] = []  # each root's node in the whole tree
 
     def observe(self, sight: Sight) -> None:
         before = self.place.node
@@ -102,7 +102,7 @@ class TreeWalk(Walk):
 
 
 class ClassWalk(Walk):
-    """Follows a game that was never compiled, from one class's subgame to the next."""
+    """Follows a game without a compiled tree, from one class's subgame to the next."""
 
     def observe(self, sight: Sight) -> None:
         if not self.roots:
@@ -122,7 +122,7 @@ class ClassWalk(Walk):
             self.row, self.node = self.row - int(starts[self.roots[-1].came_from]), 0
 
     def _led_here(self, row: int, sight: Sight) -> bool:
-        """Returns whether a row is what the seat's own action and what it saw lead to."""
+        """Returns whether a row follows from the seat's own action and its new private observation."""
         tree, rows = self.roots[-1].tree, self.roots[-1].tree.rows[self._player]
         moved = rows.entry[row] < tree.num_entries
         action = int(tree.entry_action[rows.entry[row]]) if moved else None

@@ -1,4 +1,4 @@
-"""Searches of hold'em that start from what policy networks propose for their betting round."""
+"""Warm starts of hold'em searches from a strategy that policy networks propose for the betting round."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tacit.solvers.warm import STEADINESS, start_warm
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What searches start from.
+    """The strategy that searches start from, and its weight.
 
     Attributes:
-      policies: Propose strategies.
-      iterations: That these stand for.
+      policies: Propose the strategies.
+      iterations: The number of iterations that a proposed strategy stands for.
     """
 
     policies: RoundPolicies
     iterations: int
 
     def start(self, driver: Driver, passes: BoardPasses, betting: list[Betting]) -> None:
-        """Begins a search from what is proposed on its board, if it matches regrets and there is a network for such boards.
+        """Warm-starts a search from the proposal for its board, if it uses regret matching and a network fits such boards.
 
         Args:
-          driver: before any iteration.
+          driver: the search, before its first iteration.
           passes: over its tree.
-          betting: the state of each node of the tree.
+          betting: the betting state of each node of the tree.
         """
         if passes.boards.board.shape[1] in self.policies.nets and not driver.responds:
             start_warm(driver, self.policies.propose(passes, betting), self.iterations, STEADINESS)

@@ -1,1 +1,1 @@
-"""Agents against others: matches and what they tell, and the plugs through which other programs play hold'em with us."""
+"""Matches between agents and their evaluation, and adapters through which other programs play hold'em with ours."""

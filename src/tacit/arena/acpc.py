@@ -1,12 +1,12 @@
 """The protocol of the Annual Computer Poker Competition, version 2.0.0: states as lines of text, and a client.
 
-A player connects by TCP and sends `VERSION:2.0.0`. The dealer sends everyone a line for each state,
+A player connects by TCP and sends `VERSION:2.0.0`. The dealer sends both players a line for each state,
 
     MATCHSTATE:<position>:<hand number>:<betting>:<cards>
 
-and whoever acts answers with the same line, a colon and an action. Position 0 is the big blind, 1 the button: our players 0
-and 1. Cards are `hand 0|hand 1/flop/turn/river`, unknown ones left out; betting is that of `AcpcWords`. Lines that start with
-`#` or `;` are comments. The match is over when the dealer hangs up between two hands.
+and the player to act answers with the same line, a colon and an action. Position 0 is the big blind, 1 the button: our players
+0 and 1. Cards are `hand 0|hand 1/flop/turn/river`, with unknown ones left out; the betting is in `AcpcWords`. Lines that start
+with `#` or `;` are comments. The match is over when the dealer closes the connection between two hands.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from tacit.games.holdem import Holdem
 
 VERSION = "VERSION:2.0.0"
 MAX_WARNINGS = 10
-"""Lines about what one other program does wrong; more are only counted."""
+"""The number of warnings shown about one program's mistakes; any more are only counted."""
 _STATE = re.compile(r"MATCHSTATE:(?P<position>[01]):(?P<number>\d{1,9}):(?P<betting>[^:]*):(?P<cards>[^:]*)")
 _DEALT = (3, 1, 1)
-"""Public cards of the flop, the turn and the river."""
+"""How many public cards the flop, the turn and the river have."""
 
 
 @dataclass(frozen=True)
 class MatchState:
-    """A line of the dealer.
+    """One line from the dealer, parsed.
 
     Attributes:
-      position: the player it is meant for.
-      number: of the hand.
-      actions: all so far, in chips over the whole hand.
-      hands: the private cards of both players; empty where they are unknown.
+      position: the player it is sent to.
+      number: the number of the hand.
+      actions: all actions so far, in chips over the whole hand.
+      hands: the private cards of both players; empty if they are unknown.
       board: the public cards.
-      betting: where the actions lead.
+      betting: the state of the betting after the actions.
     """
 
     position: int
@@ -69,16 +69,16 @@ def is_comment(line: str) -> bool:
 
 
 def read_state(rules: BettingRules, line: str) -> MatchState:
-    """Returns what a line of the dealer says.
+    """Returns the state in a line from the dealer.
 
     Raises:
-      TacitError: it cannot be read, or is not possible by the rules.
+      TacitError: the line cannot be read, or the state is not possible by the rules.
     """
-    found = _STATE.fullmatch(line)
-    if found is None:
+    match = _STATE.fullmatch(line)
+    if match is None:
         raise TacitError(f"{line[:100]!r} is not MATCHSTATE:position:hand:betting:cards")
-    actions, betting, _ = read_line(rules, AcpcWords(rules), found["betting"])
-    private, *public = found["cards"].split("/")
+    actions, betting, _ = read_line(rules, AcpcWords(rules), match["betting"])
+    private, *public = match["cards"].split("/")
     first, bar, second = private.partition("|")
     hands = parse_cards(first), parse_cards(second)
     streets = [parse_cards(street) for street in public]
@@ -87,12 +87,12 @@ def read_state(rules: BettingRules, line: str) -> MatchState:
     if not bar or any(len(hand) not in (0, 2) for hand in hands):
         raise TacitError(f"{private!r} is not two hands of two cards, like AsKd|")
     if tuple(map(len, streets)) != _DEALT[: len(streets)] or len(board) != num_board_cards(betting):
-        raise TacitError(f"the board of {found['cards']!r} does not fit the betting {found['betting']!r}")
-    return MatchState(int(found["position"]), int(found["number"]), actions, hands, board, betting)
+        raise TacitError(f"the board of {match['cards']!r} does not fit the betting {match['betting']!r}")
+    return MatchState(int(match["position"]), int(match["number"]), actions, hands, board, betting)
 
 
 def write_state(rules: BettingRules, state: MatchState) -> str:
-    """Returns the line of a state, without its end."""
+    """Returns a state as a line, without the line end."""
     betting = write_line(rules, AcpcWords(rules), state.actions)
     return f"MATCHSTATE:{state.position}:{state.number}:{betting}:{write_cards(state.hands, state.board)}"
 
@@ -104,19 +104,19 @@ def write_cards(hands: tuple[tuple[int, ...], tuple[int, ...]], board: tuple[int
 
 
 def num_board_cards(betting: Betting) -> int:
-    """Returns how many public cards lie there."""
+    """Returns how many public cards the board has at this point of the betting."""
     return BOARD_CARDS[RIVER if betting.actor == SHOWDOWN else betting.street]
 
 
 def accept_action(rules: BettingRules, betting: Betting, word: str) -> tuple[int, str | None]:
-    """Returns the action of a word, or what is played instead, as the competition's dealer chooses it; and what was wrong.
+    """Returns the action of a word, corrected as the competition's dealer would if it is not allowed; and what was wrong.
 
-    A raise that is too small or too large becomes the nearest that is allowed. Everything else that cannot be read, or is not
-    allowed (a fold without a bet to call, a raise where there are no more), becomes a call.
+    A raise that is too small or too large becomes the nearest allowed one. Everything else that cannot be read or is not
+    allowed (a fold without a bet to call, a raise when no more are allowed) becomes a call.
     """
     words = AcpcWords(rules)
     if words.pattern.fullmatch(word) is None:
-        return CALL, f"{word[:50]!r} is no action: taken as a call"
+        return CALL, f"{word[:50]!r} is not an action: taken as a call"
     try:
         action = words.read(betting, 0, word)
     except TacitError as error:
@@ -124,7 +124,7 @@ def accept_action(rules: BettingRules, betting: Betting, word: str) -> tuple[int
     limits = rules.all_raises(betting)
     if action > CALL or word.startswith("r"):
         if limits is None:
-            return CALL, f"{word}, but no raise is allowed here: taken as a call"
+            return CALL, f"{word} where no raise is allowed: taken as a call"
         nearest = min(max(action, limits[0]), limits[1])
         return nearest, None if nearest == action else f"{word} is out of bounds: taken as r{nearest}"
     if action != CALL and not betting.to_call:
@@ -133,10 +133,10 @@ def accept_action(rules: BettingRules, betting: Betting, word: str) -> tuple[int
 
 
 def connect(host: str, port: int, seconds: float) -> Lines:
-    """Returns a connection to a dealer, which may still have to start.
+    """Returns a connection to a dealer, retrying while the dealer is still starting.
 
     Raises:
-      TacitError: nobody answers there within that time.
+      TacitError: nothing answers there within that time.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -149,19 +149,19 @@ def connect(host: str, port: int, seconds: float) -> Lines:
 
 
 class Client:
-    """An agent in a match with a dealer.
+    """An agent in a match run by a dealer.
 
     Attributes:
-      score: of the hands that ended and whose winner is known.
+      score: the score over all finished hands whose winner is known.
     """
 
     def __init__(self, game: Holdem, agent: Agent, say: Callable[[str], None]) -> None:
         """Makes a client.
 
         Args:
-          game: what the dealer deals.
-          agent: who plays.
-          say: takes a line about something that the dealer does wrong.
+          game: the game that the dealer deals.
+          agent: the player.
+          say: called with a line about each mistake of the dealer.
         """
         self.score = Score(game.rules.big_blind)
         self._game, self._seat, self._say = game, Seat(game, agent), say
@@ -170,7 +170,7 @@ class Client:
         self._warnings = 0
 
     def play(self, dealer: Lines, seconds: float, on_hand: Callable[[], None] = lambda: None) -> None:
-        """Plays until the dealer hangs up after a hand.
+        """Plays until the dealer closes the connection after a hand.
 
         Args:
           dealer: the connection.
@@ -178,7 +178,7 @@ class Client:
           on_hand: called after each hand.
 
         Raises:
-          LostError: the dealer leaves in the middle of a hand, or is silent for too long.
+          LostError: the dealer closes the connection in the middle of a hand, or is silent for too long.
         """
         dealer.send(VERSION, seconds)
         while True:
@@ -203,7 +203,7 @@ class Client:
                 on_hand()
 
     def answer(self, line: str) -> str | None:
-        """Returns what to send after a line of the dealer, None if it is not the agent's turn.
+        """Returns the answer to a line from the dealer, or None if it is not the agent's turn.
 
         Raises:
           TacitError: the line cannot be read.
@@ -224,7 +224,7 @@ class Client:
             return None
         if state.betting.actor != state.position:
             return None
-        if self._answer is None or self._answer[0] != state:  # asked twice, it says the same
+        if self._answer is None or self._answer[0] != state:  # the same question gets the same answer
             word = AcpcWords(rules).write(state.betting, 0, self._seat.act())
             self._answer = state, f"{line}:{word}"
         return self._answer[1]

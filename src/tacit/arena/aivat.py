@@ -1,20 +1,20 @@
-"""AIVAT (Burch et al. 2018): an unbiased estimate of what a game was worth, with most of the luck removed.
+"""AIVAT (Burch et al. 2018): an unbiased estimate of a game's outcome, with most of the luck removed.
 
 Two ideas, applied to chance and to the players whose strategies are known:
 
-- *Imaginary observations*: the private state that a known player held is not looked at. All private states it could have held
-  count, each as likely as its strategy makes it.
-- *Corrections*: whenever chance or a known player moves, the estimate gains what a value function expected before the move
-  less what it expects after it. The mean of that is 0 whatever the function says, if it was fixed before the game.
+- *Imaginary observations*: the estimate ignores which private state a known player held. It averages over all private states
+  that the player could have held, weighted by how likely its strategy makes them.
+- *Corrections*: whenever chance or a known player moves, the estimate gains the value function's expectation before the move
+  minus its value after it. The mean of that is 0 for any function that was fixed before the game.
 
-We walk down the line that was played with each player's *reach*: how likely its own actions lead here with each private state.
-An unknown player has reach 1 with the private state it held. Let `W` be the value function summed over all pairs of private
-states, each times chance and both reaches, and `w` the same sum without the value. Then `V = W / w`, and
+We walk down the line of play with each player's *reach*: the probability that its own actions lead here, for each private
+state. An unknown player has reach 1 with the private state it held. Let `W` be the sum of the value function over all pairs of
+private states, each weighted by chance and both reaches, and `w` the same sum without the value. Then `V = W / w`, and
 
     estimate = V(end) + sum over steps of  (sum over options of W) / (sum over options of w) - V(arrived).
 
 Where we differ: a move and the chance events right after it are one step, which merges terms of the same sum. An unknown
-player's move has one option, the action it took, so only the chance events after it are corrected.
+player's move has one option, the action it took, so only the chance events after it are corrected for.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from tacit.tree.public_tree import Floats
 
 Reaches = tuple[Floats, Floats]
 Values = Callable[[Any, Reaches], tuple[float, float]]
-"""A value function, fixed before the game: `W` (player 0's) and `w` of a public state for both players' reaches `[H]`."""
+"""A value function, fixed before the game: returns player 0's `W` and `w` of a public state for both players' reaches `[H]`."""
 
 
 class Branch(NamedTuple):
-    """Where a step can lead.
+    """One possible outcome of a step.
 
     Attributes:
       public: The public state it leads to, in the value function's terms. It may stand for several that chance chooses from.
-      above: For each player an index `[H]`: the private state before the step that each one here comes from.
+      above: For each player an index `[H]`: the private state before the step from which each private state here follows.
       action: The actor's action as an index into `Step.shares`: one number, or one for each of its private states here.
     """
 
@@ -55,10 +55,10 @@ class Step(NamedTuple):
     Attributes:
       actor: The player who moved, or `CHANCE` for the deal.
       action: The action taken, as in `Branch`.
-      shares: Returns how often a policy of the actor takes each action.
+      shares: Returns the probability of each action under a policy of the actor.
       options: All branches that could have been taken.
       arrived: The branch that was taken, with the outcome of chance.
-      held: The private state of each player on arrival.
+      held: The private state of each player after the step.
     """
 
     actor: int
@@ -70,12 +70,12 @@ class Step(NamedTuple):
 
 
 def estimate(line: Iterable[Step], policies: Sequence[Any], values: Values) -> float:
-    """Returns what a game was worth to player 0, with most of the luck removed.
+    """Returns the estimated outcome of a game for player 0, with most of the luck removed.
 
     Args:
       line: The steps of the game.
-      policies: What each player plays, as `Step.shares` takes it; None where that is unknown.
-      values: Any value function. One close to what is played makes estimates vary less.
+      policies: Each player's policy, as `Step.shares` takes it; None if it is unknown.
+      values: Any value function. The closer to the strategies played, the less the estimates vary.
 
     Raises:
       TacitError: A player made a move that its policy never makes.
@@ -93,7 +93,7 @@ def estimate(line: Iterable[Step], policies: Sequence[Any], values: Values) -> f
         )
         worth_here, weight_here = values(step.arrived.public, reaches)
         if not weight_here > 0:
-            raise TacitError(f"player {step.actor} made a move that its policy never makes: AIVAT needs the one it played by")
+            raise TacitError(f"player {step.actor} made a move that its policy never makes: AIVAT needs the policy it played")
         value = worth_here / weight_here
         total += float(worth / weight) - value
     return total + value
@@ -111,9 +111,9 @@ class AivatEstimator:
     """Estimates what games were worth to the first of two agents (`arena/aivat_cases.py` makes it).
 
     Attributes:
-      policies: What each agent plays; None where that is unknown.
+      policies: Each agent's policy; None if it is unknown.
       values: The value functions for the first agent in seat 0 and in seat 1.
-      line: Returns the steps of a game, given what was seen at its states.
+      line: Returns the steps of a game from the sights of both players at all its states.
     """
 
     policies: Sequence[Any]
@@ -124,6 +124,6 @@ class AivatEstimator:
         return self.value(self.line(sights), seat)
 
     def value(self, line: Iterable[Step], seat: int) -> float:
-        """Returns what a game was worth to the first agent, who sat in a seat."""
+        """Returns the estimated outcome of a game for the first agent, in its seat."""
         sign = 1 - 2 * seat
         return sign * estimate(line, self.policies[::sign], self.values[seat])

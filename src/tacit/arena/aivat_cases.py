@@ -1,7 +1,7 @@
-"""The two kinds of games that AIVAT follows: public trees of rows, for any game that sends observations, and hands of hold'em.
+"""AIVAT for the two kinds of games it supports: public trees of rows, for any game that sends observations, and hold'em.
 
-Hold'em needs no tree of the whole game, so it works from before the flop. An unknown player's hand has to be known in every
-game, folded ones included: leaving out the others would be biased.
+Hold'em needs no tree of the whole game, so hands from before the flop on work, too. The cards of a player with an unknown
+strategy must be known in every hand, folded ones included: leaving out hands without them would bias the estimate.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from tacit.tree.navigate import NOWHERE, Navigator, Place
 from tacit.tree.public_tree import NO_PARENT, Floats, PublicTree
 
 _OFF_MENU = -1
-"""Index of a bet that the menu does not have, which no policy makes."""
+"""Index of an off-menu bet, which no policy makes."""
 
 
 def make_estimator(game: AnyGame, agents: Sequence[Agent], on_compile: Progress = lambda _: None) -> AivatEstimator:
-    """Returns the estimator for a match between two agents; `on_compile` hears of progress where the game is compiled.
+    """Returns the estimator for a match between two agents; `on_compile` reports progress if the game has to be compiled.
 
     Raises:
       TacitError: The game names infostates, or neither agent's strategy is known.
@@ -59,7 +59,7 @@ def _followed(game: Any, agents: Sequence[Agent], on_compile: Progress) -> Aivat
 
 
 _CASES = {"rows": _compiled, "hands": _followed}
-"""What makes an estimator, by the layout of a game's trees."""
+"""The functions that make an estimator, by the layout of the game's trees."""
 
 
 def row_estimator(tree: PublicTree, agents: Sequence[Agent]) -> AivatEstimator:
@@ -101,14 +101,14 @@ def row_line(tree: PublicTree, end: Place) -> Iterator[Step]:
 
 
 def pair_values(tree: PublicTree, strategy: Floats) -> Values:
-    """Returns self-play of a strategy `[E]` as the value function; a public state is a range of sibling nodes."""
+    """Returns the value function of self-play with a strategy `[E]`; its public states are ranges of sibling nodes."""
     nodes, width = tree.require_nodes(), len(tree.rows[1])
     rows = np.concatenate([nodes.joint_rows, tree.payoff_rows], axis=1).astype(np.int64)
     order = np.argsort(rows[0] * width + rows[1])
     rows = rows[:, order]
     chance = np.concatenate([nodes.joint_chance, tree.payoff_chance])[order]
     worth = np.concatenate([np.zeros(len(nodes.joint_chance)), tree.payoff])[order]
-    start = np.searchsorted(rows[0], nodes.row_start[0])  # a node's pairs lie together
+    start = np.searchsorted(rows[0], nodes.row_start[0])  # a node's pairs are contiguous
     above = [tree.rows[player].parent[rows[player]].astype(np.int64) for player in (0, 1)]
     parent = np.searchsorted(rows[0] * width + rows[1], above[0] * width + above[1])
     shares = np.append(strategy, 1.0)
@@ -126,7 +126,7 @@ def pair_values(tree: PublicTree, strategy: Floats) -> Values:
 
 
 def known_strategy(agent: Agent, tree: PublicTree) -> Floats | None:
-    """Returns the strategy `[E]` that an agent plays in either seat, or None where it is unknown."""
+    """Returns the strategy `[E]` that an agent plays in either seat, or None if it is unknown."""
     if isinstance(agent, TabularAgent):
         return agent.strategy.probabilities if agent.strategy.tree.num_entries == tree.num_entries else None
     if isinstance(agent, RandomBot):
@@ -146,7 +146,7 @@ def hand_estimator(
 
     Args:
       game: The rules.
-      policies: What each player plays; None where that is unknown.
+      policies: Each player's policy; None if it is unknown.
       values: The value functions for the first player in either seat; None for the best known, which may take minutes to make.
     """
 
@@ -161,7 +161,7 @@ def hand_estimator(
 def hand_line(end: PublicHand, held: Sequence[int]) -> Iterator[Step]:
     """Yields the steps of the hand that ended at a public state, given the hand of each player.
 
-    Value functions keep their mean over the next cards, so an option that waits for cards stands for all that can come.
+    The value of a state before a deal is the mean over the next cards, so one option that awaits cards stands for all of them.
     """
     state = PublicHand.start(end.game).dealt(end.game.known_board)
     moves: list[tuple[int, int, list[int]]] = [(CHANCE, 0, [])]
@@ -184,10 +184,10 @@ def hand_line(end: PublicHand, held: Sequence[int]) -> Iterator[Step]:
 
 
 def _shares(state: PublicHand, policy: HandPolicy) -> Floats:
-    """Returns `[A + 1, 1326]` what a policy plays at a state; the last row, `_OFF_MENU`, is 0."""
+    """Returns `[A + 1, 1326]` a policy's probabilities at a state; the last row, `_OFF_MENU`, is 0."""
     return np.pad(played(policy, state), ((0, 1), (0, 0)))
 
 
 def _unknown(agents: Sequence[Agent]) -> TacitError:
     names = " or ".join(agent.name for agent in agents)
-    return TacitError(f"AIVAT needs a strategy that is known: what {names} plays with every hand is not")
+    return TacitError(f"AIVAT needs an agent whose strategy is known: that of {names} is not")

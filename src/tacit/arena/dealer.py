@@ -1,12 +1,12 @@
 """A dealer of the computer poker competition's protocol (`tacit.arena.acpc`): two programs connect and play a match.
 
-It does as the competition's dealer: the players change seats after every hand, stacks are full again at the start of each,
-states go to both after every action, the other hand is shown at a showdown only, an action that is not allowed is replaced
-(`accept_action`), answers to another state and lines that cannot be read are ignored. A player who is silent for too long or
-leaves ends the match; the hand that was being played does not count.
+It behaves like the competition's dealer. The players change seats after every hand, and every hand starts with full stacks.
+Both players get the state after every action, and see the other's cards only at a showdown. An action that is not allowed is
+replaced (`accept_action`); answers to another state and unreadable lines are ignored. A player that is silent for too long or
+disconnects ends the match, and the unfinished hand does not count.
 
-Where we differ: both players connect to one port, the first to do so is player 1. Cards are our own: those of hand i
-depend on the seed and on i alone, so a second match with the same seed and the players in the other order is a duplicate match.
+Where we differ: both players connect to one port, and the first to do so is player 1. Cards are our own: those of hand i
+depend only on the seed and on i, so a second match with the same seed and the players in the other order is a duplicate match.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tacit.games.holdem import Holdem, HoldemState
 
 _VERSION = re.compile(r"VERSION:2\.0\.\d+")
 VERSION_SECONDS = 10.0
-"""How long a program that has connected may take to say its version."""
+"""The time limit for a connected program to send its version."""
 
 
 @dataclass
@@ -49,9 +49,9 @@ class Player:
     """A program in a match.
 
     Attributes:
-      name: how results call it.
+      name: its name in results.
       lines: the connection to it.
-      warnings: how often it did something wrong.
+      warnings: the number of mistakes it has made.
     """
 
     name: str
@@ -64,10 +64,10 @@ class DealtHand:
     """A hand of a match.
 
     Attributes:
-      seats: which of the two programs was at position 0 and at position 1.
+      seats: the indices of the programs at position 0 and position 1.
       record: cards and actions.
-      payoffs: what each program won, in the order of programs.
-      text: the hand as the competition's logs have it: `STATE:number:betting:cards:payoffs:names` by position.
+      payoffs: the winnings of each program, in the order of programs.
+      text: the hand as in the competition's logs: `STATE:number:betting:cards:payoffs:names`, ordered by position.
     """
 
     seats: tuple[int, int]
@@ -77,10 +77,10 @@ class DealtHand:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket at which programs can connect; port 0 takes a free one.
+    """Returns a socket to which programs can connect; port 0 picks a free one.
 
     Raises:
-      TacitError: the port is taken, or the host is not ours.
+      TacitError: the port is taken, or the host is not an address of this machine.
     """
     try:
         return socket.create_server((host, port))
@@ -89,16 +89,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def await_players(server: socket.socket, names: Sequence[str], seconds: float, say: Callable[[str], None]) -> list[Player]:
-    """Returns the programs that connected, in that order. One that does not speak the protocol is sent away.
+    """Returns the connected programs, in the order of connection. One that does not speak the protocol is disconnected.
 
     Args:
-      server: where they connect.
-      names: what to call them.
+      server: the socket to which they connect.
+      names: the names to give them.
       seconds: how long to wait for all of them.
-      say: takes a line about each that came.
+      say: called with a line about each connection.
 
     Raises:
-      TacitError: too few came in time.
+      TacitError: too few connected in time.
     """
     deadline, players = time.monotonic() + seconds, list[Player]()
     while len(players) < len(names):
@@ -135,11 +135,11 @@ class Dealer:
         """Makes a dealer.
 
         Args:
-          game: what is played, from the blinds on.
-          players: two programs.
-          seed: of the cards.
-          seconds: how long a player may think about an action.
-          say: takes a line about something that a player does wrong.
+          game: the game, from the blinds on.
+          players: the two programs.
+          seed: the seed of the cards.
+          seconds: the time limit for an action.
+          say: called with a line about each mistake of a player.
         """
         self._game, self._players, self._seed, self._seconds, self._say = game, players, seed, seconds, say
 
@@ -147,7 +147,7 @@ class Dealer:
         """Returns a hand after the players have played it.
 
         Raises:
-          LostError: one of them left or was silent for too long.
+          LostError: one of them disconnected or was silent for too long.
         """
         try:
             return self._deal(number)
@@ -180,7 +180,7 @@ class Dealer:
         return MatchState(position, number, tuple(actions), hands, state.board[: num_board_cards(state.betting)], state.betting)
 
     def _ask(self, player: Player, text: str, state: HoldemState, number: int) -> int:
-        """Returns the action with which a player answers a state."""
+        """Returns a player's action at a state."""
         deadline = time.monotonic() + self._seconds
         while True:
             try:
@@ -195,10 +195,10 @@ class Dealer:
                 if complaint is not None:
                     self._warn(player, number, complaint)
                 return action
-            self._warn(player, number, f"ignored {line[:100]!r}, which answers no state that was asked about")
+            self._warn(player, number, f"ignored {line[:100]!r}, which does not answer the state it was sent")
 
     def _is_state(self, said: str, text: str) -> bool:
-        """Returns whether two lines mean the same state, though perhaps in other words."""
+        """Returns whether two lines mean the same state, even if they are written differently."""
         try:
             return read_state(self._game.rules, said) == read_state(self._game.rules, text)
         except TacitError:

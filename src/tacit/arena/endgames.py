@@ -1,13 +1,13 @@
-"""Exact exploitability of whoever plays an endgame of hold'em, from what it does with every hand at every public state.
+"""Exact exploitability of a policy in a hold'em endgame, from its strategy with every hand at every public state.
 
-A walk over the endgame asks the player at every public state. One who searches does so from the beliefs it holds there, as at
-the table. From the flop on an endgame is too large for one tree, so it is judged in parts. A part is the tree from some board
-to the end of the hand or, where that is too large, to the end of the betting round. Each leaf of such a tree is worth the mean
-over the next card of the parts below it. How the opponent arrives at a part is all that a best response needs to know there,
-so the best responses to the parts add up to the best response to the whole.
+A walk over the endgame queries the policy at every public state. A policy that searches does so from its beliefs there, as at
+the table. An endgame from the flop on is too large for one tree, so it is evaluated in parts. A part is the tree from some
+board to the end of the hand or, if that is too large, to the end of the betting round. The value of each leaf of such a tree
+is the mean over the next card of the parts below it. A best response in a part depends only on the opponent's reach there, so
+the best responses to the parts add up to the best response to the whole.
 
-A player who draws what it plays is given as several policies, one for each draw. What is judged is their average in realisation
-weights: one of them is drawn before the hand, and the opponent does not know which.
+A player that samples its strategy is given as several policies, one for each sample. Their average in realisation weights is
+evaluated: one of them is drawn before the hand, and the opponent does not know which.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.subgame import ROUND, Depth
 
 MAX_ENTRIES = 20_000_000
-"""Numbers of a strategy in the largest part, at some 40 bytes each."""
+"""The largest part, in strategy entries of some 40 bytes each."""
 ALL_HANDS, NO_TWO_ALIKE = np.ones(NUM_HANDS), np.arange(1.0, NUM_HANDS + 1.0)
-"""Weights of hands. No renaming of suits leaves the second what they are: they count every board by itself."""
+"""Weights of hands. No renaming of suits preserves the second, so with it every board is counted by itself."""
 
 Arrivals = list[tuple[Floats, Floats]]
-"""For each policy and player `[1326]`: the weight of each hand, times how likely the policy comes there with it."""
+"""For each policy and player `[1326]`: the weight of each hand times the policy's reach with it."""
 Watch = Callable[[int, int], None]
 
 
 def endgame_quality(game: Holdem, policies: Sequence[HandPolicy], watch: Watch = lambda _done, _total: None) -> Quality:
-    """Returns the exact quality of the average of some policies, each as likely as the others.
+    """Returns the exact quality of the average of some policies, all equally likely.
 
     Args:
       game: the endgame.
-      policies: what both players play.
-      watch: called with how many parts are done, and how many there are as far as is known.
+      policies: the policies that both players play.
+      watch: called with the number of parts done and the number of parts known so far.
 
     Raises:
-      TacitError: it is no endgame, because no flop lies.
+      TacitError: it is not an endgame, because there is no flop yet.
     """
     if len(game.known_board) < BOARD_CARDS[FLOP]:
         raise TacitError(f"exact exploitability in hold'em needs a board to start from, like board=3s7hTd, not {game}: try lbr")
@@ -64,10 +64,10 @@ def endgame_quality(game: Holdem, policies: Sequence[HandPolicy], watch: Watch =
 
 
 class _Judge:
-    """Adds up what the parts of an endgame are worth.
+    """Adds up the values of the parts of an endgame.
 
-    Worth is `[3, 1326]`: of player 0's hands and of player 1's under a best response, and of player 0's in self-play, each in
-    chips times the opponent's arrivals.
+    A part's worth is `[3, 1326]`: the values of player 0's hands and of player 1's under a best response, and of player 0's in
+    self-play, each in chips times the opponent's arrivals.
     """
 
     def __init__(self, game: Holdem, policies: Sequence[HandPolicy], watch: Watch) -> None:
@@ -75,7 +75,7 @@ class _Judge:
         self._done, self._total = 0, 1
 
     def worth(self, state: PublicHand, arrived: Arrivals) -> Floats:
-        """Returns what the part that begins at a public state is worth."""
+        """Returns the worth of the part that begins at a public state."""
         tree = build_hand_tree(
             self._game, self._game.rules, state.board, (ALL_HANDS, ALL_HANDS), state.betting, depth=self._depth(state),
             group=(IDENTITY,),
@@ -86,10 +86,10 @@ class _Judge:
         plan, below = np.zeros(tree.num_entries), np.zeros((len(leaves), 3, NUM_HANDS))
 
         def walk(spot: Spot, state: PublicHand, arrived: Arrivals) -> None:
-            """Fills `plan` with what is played from a spot on, times the arrivals, and `below` with what leaves are worth."""
+            """Fills `plan` with the strategy from a spot on, times the arrivals, and `below` with the worth of leaves."""
             node = spot.node
             if not any(part.any() for pair in arrived for part in pair):
-                return  # nobody ever comes here
+                return  # no policy ever reaches this state
             if tree.kind[node] == DECIDES:
                 actor, hands = int(tree.actor[node]), tree.hands(spot)
                 plans = [played(policy, state) * pair[actor] for policy, pair in zip(self._policies, arrived, strict=True)]
@@ -99,7 +99,7 @@ class _Judge:
                     walk(tree.after(spot, action), state.after(action), after)
             elif tree.kind[node] == DEALS:
                 for card in _cards_left(state):
-                    walk(tree.after(spot, card), state.dealt((card,)), arrived)  # a board's lanes leave out what it blocks
+                    walk(tree.after(spot, card), state.dealt((card,)), arrived)  # lanes leave out hands that the board blocks
             elif tree.kind[node] == LEAF:
                 chance = deal_chance(len(state.board), len(state.board) + 1)
                 parts = [self.worth(state.dealt((card,)), arrived) for card in _cards_left(state)]
@@ -111,7 +111,7 @@ class _Judge:
         return _responses(tree, plan, np.mean(arrived, axis=0), below)
 
     def _depth(self, state: PublicHand) -> Depth:
-        """Returns how far the part from a public state on goes."""
+        """Returns the depth of the part that begins at a public state."""
         if len(state.board) < BOARD_CARDS[TURN]:
             return ROUND
         entries = num_hand_entries(self._game.rules, state.board, (NO_TWO_ALIKE, NO_TWO_ALIKE), state.betting)
@@ -119,13 +119,13 @@ class _Judge:
 
 
 def _responses(tree: HandTree, plan: Floats, arrived: Floats, below: Floats) -> Floats:
-    """Returns what a part is worth.
+    """Returns the worth of a part.
 
     Args:
       tree: the part.
-      plan: `[E]` what is played, in realisation weights.
-      arrived: `[2, 1326]` how the players come to its root.
-      below: `[L, 3, 1326]` what its leaves are worth.
+      plan: `[E]` the strategy, in realisation weights.
+      arrived: `[2, 1326]` the players' arrivals at its root.
+      below: `[L, 3, 1326]` the worth of its leaves.
     """
     passes, hands = HandPasses(tree, np.float64), tree.hands(START)
     strategy = passes.entries(tree.normalise(plan))
@@ -146,7 +146,7 @@ def _responses(tree: HandTree, plan: Floats, arrived: Floats, below: Floats) -> 
 
 
 def _with(pair: tuple[Floats, Floats], player: int, own: Floats) -> tuple[Floats, Floats]:
-    """Returns a pair of arrivals with a player's replaced."""
+    """Returns a pair of arrivals with one player's replaced."""
     return (own, pair[1]) if player == 0 else (pair[0], own)
 
 

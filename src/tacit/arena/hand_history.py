@@ -1,7 +1,7 @@
-"""Hand histories in the PHH format (Kim 2024; the `.phh` files of pokerkit): hands of hold'em for two, written.
+"""Writes hand histories of two-player hold'em in the PHH format (Kim 2024; the `.phh` files of pokerkit).
 
-A file is TOML: one hand, or many with a table for each (`.phhs`). Player p1 is our player 0, the big blind. Raises are named by
-the chips put in **on the street**, where ours count the whole hand. Menus of bet sizes are no part of a hand and are not kept.
+A file is TOML: one hand, or many with a table for each (`.phhs`). Player p1 is our player 0, the big blind. A raise counts the
+chips put in **on the street**, while ours count the whole hand. Menus of bet sizes are not part of a hand and are not kept.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[
     Args:
       game: the rules, from the blinds on.
       record: cards and actions.
-      number: of the hand.
-      players: names, that of player 0 first.
+      number: the number of the hand.
+      players: the players' names, player 0 first.
 
     Raises:
       TacitError: the hand is not possible by the rules.
@@ -37,7 +37,7 @@ def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[
     lines: dict[str, Any] = {
         "variant": "FT" if limit else "NT",  # fixed-limit or no-limit Texas hold'em
         "antes": [0, 0],
-        "blinds_or_straddles": [rules.small_blind, rules.big_blind],  # with two players the format turns them round
+        "blinds_or_straddles": [rules.small_blind, rules.big_blind],  # with two players the format reverses their order
         **({"small_bet": rules.big_blind, "big_bet": 2 * rules.big_blind} if limit else {"min_bet": rules.big_blind}),
         "starting_stacks": [rules.stack, rules.stack],
         "actions": list(_words(rules, record)),
@@ -49,7 +49,7 @@ def write_hand(game: Holdem, record: HandRecord, number: int, players: Sequence[
 
 
 class HistoryWriter(GrowingFile):
-    """A `.phhs` file that grows by a hand at a time."""
+    """A `.phhs` file that grows by one hand at a time."""
 
     def __init__(self, path: str | Path) -> None:
         if Path(path).suffix != ".phhs":
@@ -72,7 +72,7 @@ def _words(rules: BettingRules, record: HandRecord) -> Iterator[str]:
         yield f"p{betting.actor + 1} {({FOLD: 'f', CALL: 'cc'}).get(action, f'cbr {action - begun}')}"
         yield from _boards(record.board, betting.street + 1, after.street)
     last = states[-1][0]
-    if last.actor == SHOWDOWN:  # who is all-in shows before the rest of the board lies
+    if last.actor == SHOWDOWN:  # all-in players show their hands before the rest of the board is dealt
         yield from (f"p{player} sm {hand}" for player, hand in enumerate(hands, start=1))
         yield from _boards(record.board, last.street + 1, RIVER)
 
@@ -85,6 +85,6 @@ def _boards(board: tuple[int, ...], first: int, last: int) -> Iterator[str]:
 def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, str):  # JSON's strings are TOML's, but for one character
+    if isinstance(value, str):  # JSON's strings are TOML's, except for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     return str(value)

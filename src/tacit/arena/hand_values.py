@@ -1,6 +1,6 @@
 """Value functions for AIVAT in hold'em: checking down, or self-play in the tree of an endgame.
 
-Both keep their mean over the next cards exactly, so AIVAT never has to try a card that did not come.
+For both, the value before a deal is exactly the mean over the next cards, so AIVAT never evaluates cards that were not dealt.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tacit.tree.public_tree import Floats
 MAX_ENTRIES = 40_000_000
 """The largest strategy for which the values of all nodes are kept, at 8 bytes an entry and seat."""
 GROWTH = 2.0
-"""How much the pot is expected to grow on each street still to be bet: as much as by a called bet of half the pot."""
+"""The factor by which the pot is expected to grow on each remaining street: that of a called bet of half the pot."""
 
 
 def hand_values(game: Holdem, policies: Sequence[HandPolicy | None]) -> Sequence[Values]:
     """Returns value functions for the first policy in seat 0 and in seat 1.
 
-    Where a tree fits they are self-play of a known policy that need not search, preferably a solved one.
+    If a tree fits, they are self-play of a known policy that does not search, preferably a solved one; else checking down.
     """
     quick = {n: policy for n, policy in enumerate(policies) if policy is not None and not isinstance(policy, HandSearch)}
     if not quick or not fits_tree(game):
@@ -48,10 +48,10 @@ def hand_values(game: Holdem, policies: Sequence[HandPolicy | None]) -> Sequence
 
 
 def check_down(public: PublicHand, reaches: Reaches) -> tuple[float, float]:
-    """Values any hold'em: an uncalled bet goes back, and the better hand wins what the pot is expected to grow to.
+    """Values any state of hold'em: an uncalled bet is returned, and the better hand wins the pot at its expected final size.
 
-    How often hands win is exact. The growth is a guess that weighs early cards about as much as they will count: estimates of
-    big pots vary less than with the present pot (docs/LOG.md), and are unbiased with any guess.
+    The chances to win are exact. The growth of the pot is a guess that gives early cards about the weight they will have:
+    estimates of big pots vary less than with the current pot (docs/LOG.md), and any guess is unbiased.
     """
     betting, (ranges, weight) = public.betting, _meet(public, reaches)
     if betting.actor == FOLDED:
@@ -59,7 +59,7 @@ def check_down(public: PublicHand, reaches: Reaches) -> tuple[float, float]:
     growth = 1.0 if betting.actor == SHOWDOWN else GROWTH ** (RIVER + 1 - betting.street)
     chips = min(growth * min(betting.spent), public.game.rules.stack)
     mover = public.path[-1][0] if public.path else CARD
-    fixed = 1 if mover == CARD else 1 - mover  # all options of a move have this player's range in common
+    fixed = 1 if mover == CARD else 1 - mover  # all options of a move share this player's range
     lead = float(ranges[1 - fixed] @ _leads(public.board, ranges[fixed].tobytes()))
     return (2 * fixed - 1) * chips * lead, weight
 
@@ -70,7 +70,7 @@ def _leads(board: tuple[int, ...], weights: bytes) -> Floats:
 
 
 def self_play(tree: HandTree, strategy: Floats, player: int) -> Values:
-    """Returns self-play of a strategy `[E]` that `player` is known to play.
+    """Returns the value function of self-play with a strategy `[E]` that `player` is known to play.
 
     One upward pass with that player's reach gives the sums for all nodes, since the player does play that strategy.
     """
@@ -84,7 +84,7 @@ def self_play(tree: HandTree, strategy: Floats, player: int) -> Values:
         spot = START
         for _, what in public.path:
             if not tree.knows(spot, what):
-                raise TacitError(f"{what} is not on the menu of {tree.game}: AIVAT's values do not know it")
+                raise TacitError(f"{what} is not on the menu of {tree.game}: AIVAT has no value for it")
             spot = tree.after(spot, what)
         ranges, weight = _meet(public, reaches)
         # Tree values include the probability of the cards and of the two hands; `W` and `w` here leave it out.
@@ -96,14 +96,14 @@ def self_play(tree: HandTree, strategy: Floats, player: int) -> Values:
 
 
 def _meet(public: PublicHand, reaches: Reaches) -> tuple[Reaches, float]:
-    """Returns both players' hands, weighted by the deal and their reaches, and the weight of pairs that share no card."""
+    """Returns both players' ranges, weighted by the deal and their reaches, and the weight of all pairs that share no card."""
     possible = possible_hands(public.board)
     first, second = (reach * dealt * possible for reach, dealt in zip(reaches, public.game.ranges, strict=True))
     return (first, second), float(first @ meetings(second))
 
 
 def fits_tree(game: Holdem) -> bool:
-    """Returns whether the values of all nodes of a game fit in memory."""
+    """Returns whether the values of all nodes of a game fit into memory."""
     board = game.known_board
     return len(board) >= 4 and num_hand_entries(game.rules, board, game.ranges) <= MAX_ENTRIES
 
@@ -111,7 +111,7 @@ def fits_tree(game: Holdem) -> bool:
 def tabulate_game(policy: HandPolicy, game: Holdem) -> tuple[HandTree, Floats]:
     """Returns the tree of an endgame and the strategy `[E]` that a policy plays in it.
 
-    A policy need not treat suits alike, so the tree has all boards. A solve of the same game comes with its own tree.
+    A policy may not treat suits alike, so the tree has all boards. A solve of the same game brings its own tree.
     """
     if isinstance(policy, SolvedPolicy) and str(policy.strategy.tree.game) == str(game):
         tree = policy.strategy.tree

@@ -1,4 +1,4 @@
-"""Finished hands of hold'em as all plugs keep them: cards, and actions in chips put in over the whole hand."""
+"""Finished hands of hold'em in the form shared by all adapters: cards, and actions in chips over the whole hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HandRecord:
 
 
 def states(game: Holdem, record: HandRecord) -> Iterator[HoldemState]:
-    """Yields all states of a recorded hand, those of chance included.
+    """Yields all states of a recorded hand, including chance states.
 
     Raises:
       TacitError: a card comes twice, an action is not allowed, or the hand does not end where the record does.
@@ -41,7 +41,7 @@ def states(game: Holdem, record: HandRecord) -> Iterator[HoldemState]:
     while (actor := game.actor(state)) != TERMINAL:
         following = next(cards if actor == CHANCE else actions, None)
         if following is None:
-            raise TacitError("the hand breaks off: " + ("cards are missing" if actor == CHANCE else "somebody is still to act"))
+            raise TacitError("the hand is incomplete: " + ("cards are missing" if actor == CHANCE else "a player must act"))
         state = game.apply(state, following)
         yield state
     if next(actions, None) is not None or next(cards, None) is not None:
@@ -49,7 +49,7 @@ def states(game: Holdem, record: HandRecord) -> Iterator[HoldemState]:
 
 
 def replay(game: Holdem, record: HandRecord) -> HoldemState:
-    """Returns the end of a recorded hand; `game.returns` has the payoffs.
+    """Returns the final state of a recorded hand; `game.returns` gives its payoffs.
 
     Raises:
       TacitError: the record is not possible.
@@ -59,10 +59,10 @@ def replay(game: Holdem, record: HandRecord) -> HoldemState:
 
 
 def full_game(name: str) -> Holdem:
-    """Returns the game of that name if it is hold'em from the blinds on, which is what other programs play.
+    """Returns the game of that name, which must be hold'em from the blinds on, as other programs play it.
 
     Raises:
-      TacitError: it is something else.
+      TacitError: it is a different game.
     """
     game = load_game(name)
     if not isinstance(game, Holdem) or game.rules.first_street != PREFLOP:
@@ -71,10 +71,10 @@ def full_game(name: str) -> Holdem:
 
 
 def check_cards(cards: tuple[int, ...]) -> None:
-    """Refuses cards of which one comes twice.
+    """Checks that no card appears twice.
 
     Raises:
-      TacitError: that is so.
+      TacitError: one does.
     """
     twice = next((card for card in cards if cards.count(card) > 1), None)
     if twice is not None:

@@ -1,4 +1,4 @@
-"""Results as JSON lines, written as a match goes on: what is there when the program dies is whole lines."""
+"""Results as JSON lines, written during a match; all but the last line are complete even if the program dies."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tacit.files import check_writable, parse_json
 
 
 class GrowingFile:
-    """A text file to whose end entries are written; each is in the file when `append` returns."""
+    """A text file that entries are appended to; an entry is in the file when `append` returns."""
 
     def __init__(self, path: str | Path, *, resume: bool = False) -> None:
-        """Makes the file where there is none; with `resume` it may hold something.
+        """Creates the file if it does not exist; only with `resume` may it have content.
 
         Raises:
-          TacitError: it holds something already, or cannot be written.
+          TacitError: it has content already, or cannot be written.
         """
         self.path = Path(path)
         check_writable(self.path)
@@ -30,7 +30,7 @@ class GrowingFile:
         """Writes an entry.
 
         Raises:
-          TacitError: the disk is full, or the like.
+          TacitError: the file cannot be written, for example because the disk is full.
         """
         try:
             with open(self.path, "a", encoding="utf-8") as file:
@@ -40,9 +40,9 @@ class GrowingFile:
 
 
 class Journal(GrowingFile):
-    """A file that grows by a JSON object a line.
+    """A file that grows by one JSON object per line.
 
-    Where it goes on with `resume`, a last line that was cut off is dropped; with `anew` everything is.
+    `resume` continues a file and drops a last line that was cut off; `anew` drops the whole content.
     """
 
     def __init__(self, path: str | Path, *, resume: bool = False, anew: bool = False) -> None:
@@ -60,10 +60,10 @@ class Journal(GrowingFile):
 
 
 def read_journal(path: str | Path) -> list[dict[str, Any]]:
-    """Returns the lines of a journal; a last one that was cut off is left out.
+    """Returns the entries of a journal, without a last line that was cut off.
 
     Raises:
-      TacitError: there is no such file, or something in it is no JSON object.
+      TacitError: the file cannot be read, or a line is not a JSON object.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
@@ -76,6 +76,6 @@ def read_journal(path: str | Path) -> list[dict[str, Any]]:
         except ValueError:
             entry = None
         if not isinstance(entry, dict):
-            raise TacitError(f"line {number} of {path} is no JSON object")
+            raise TacitError(f"line {number} of {path} is not a JSON object")
         entries.append(entry)
     return entries

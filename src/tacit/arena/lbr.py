@@ -1,25 +1,24 @@
-"""Local best response (Lisy and Bowling 2017): a player who beats a known policy as well as looking one move ahead allows.
+"""Local best response (Lisy and Bowling 2017): a player that exploits a known policy by looking one move ahead.
 
-It keeps the range of hands that the other player can hold, by Bayes' rule from what that player does with every hand. At its
-own decisions it assumes that both check and call from here on, after its own move now. With `wp` the share of the range that
-its hand beats when the board is completed, and fold probabilities asked of the policy,
+It tracks the opponent's range by Bayes' rule from the policy's strategy with every hand. At its own decisions it assumes that
+both players check and call after its current move. With `wp` the share of the range that its hand beats when the board is
+completed, and fold probabilities given by the policy,
 
     U(fold) = 0,    U(call) = wp * pot - (1 - wp) * asked,
     U(raise) = fp * pot + (1 - fp) * (wp' * (pot + added - asked) - (1 - wp') * added),
 
-where `fp` is how often the range folds to the raise and `wp'` the same as `wp` for the part that does not. What it wins per
-hand, a mean over both seats, is a **lower bound on exploitability** in the same game: a best response wins at least as much. A
-negative figure proves nothing.
+where `fp` is how often the range folds to the raise and `wp'` is `wp` for the part of the range that does not. Its winnings per
+hand, averaged over both seats, are a **lower bound on exploitability** in the same game: a best response wins at least as much.
+A negative figure proves nothing.
 
 Settings say what it may do on each street. Those of DeepStack (Moravcik et al. 2017, the table of results of local best
 response) are: fold and call everywhere; calls, then fold, call, pot and all-in from the turn on (ReBeL's setting, too); calls,
-then 56 bets from the turn on; a call, 56 bets on the flop, then fold and call. The many bets are off the menu, which the rules
-of no-limit allow; policies answer them as they are, or translated (`agents/translation.py`).
+then 56 bets from the turn on; a call, 56 bets on the flop, then fold and call. The 56 bets are off the menu, which the rules
+of no-limit allow; policies answer them exactly or translated (`agents/translation.py`).
 
-Where we differ: the pot-size raise is the one of the game's menu nearest to the pot, and all-in is there where the menu has
-it. The paper does not print the 56 bets: ours are `0.05 * 1.15**k` pots, k from 0 to 54, and all-in, which is what others
-report from the headers of the match logs that its authors released; we have not seen these logs. Any choice gives
-a lower bound.
+Where we differ: the pot-size raise is the game's menu entry nearest to the pot, and all-in is available only if it is on the
+menu. The paper does not print the 56 bets: ours are `0.05 * 1.15**k` pots, k from 0 to 54, and all-in, which others report from
+the headers of the match logs that its authors released; we have not seen these logs. Any choice gives a lower bound.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ SETTINGS = {
     "deepstack-56bets": "c/c/fcab/fcab",
     "deepstack-flop-56bets": "c/fcab/fc/fc",
 }
-"""What it may do before the flop, on the flop, on the turn and on the river: fold, call, pot, all-in, one of many bets."""
+"""The actions allowed before the flop, on the flop, turn and river: fold, call, pot, all-in, and b for many bet sizes."""
 _LETTERS = "fcpab"
 MANY_SIZES = tuple(0.05 * 1.15**k for k in range(55))
-"""Bets in pots after the call: from a twentieth of the pot to 95 pots."""
+"""Bet sizes in pots after the call, from a twentieth of the pot to 95 pots."""
 
 
 class LocalBestResponse:
-    """An agent that answers a policy."""
+    """An agent that plays the local best response to a policy."""
 
     name = "lbr"
 
@@ -87,20 +86,20 @@ class LocalBestResponse:
         return None
 
     def utilities(self) -> dict[int, float]:
-        """Returns what each action that the setting allows is worth by the formulas above, in chips from now on."""
+        """Returns the value of each allowed action by the formulas above, in chips from here on."""
         public, betting = self._public, self._public.betting
         letters = self._allowed[betting.street]
         wins = win_chances(self._hand, public.board)
         pot, asked, share = betting.pot, betting.to_call, float(self.beliefs @ wins)
-        found = {FOLD: 0.0} if "f" in letters and FOLD in public.actions else {}
-        found[CALL] = share * pot - (1.0 - share) * asked
+        utilities = {FOLD: 0.0} if "f" in letters and FOLD in public.actions else {}
+        utilities[CALL] = share * pot - (1.0 - share) * asked
         raises = self._raises(letters)
         for action, folds in zip(raises, fold_shares(self._policy, public, raises), strict=True):
             folded, left = float(self.beliefs @ folds), self.beliefs * (1.0 - folds)
             added, stays = action - betting.spent[self._player], float(left.sum())
-            won = float(left @ wins)  # times how often it is called
-            found[action] = folded * pot + won * (pot + added - asked) - (stays - won) * added
-        return found
+            won = float(left @ wins)  # the chance that the raise is called and wins
+            utilities[action] = folded * pot + won * (pot + added - asked) - (stays - won) * added
+        return utilities
 
     def _raises(self, letters: str) -> list[int]:
         """Returns the raises that a setting allows."""
@@ -116,7 +115,7 @@ class LocalBestResponse:
         return sorted(chosen)
 
     def _believe(self, weights: Floats) -> None:
-        """Takes weights as beliefs; what the policy never does leaves them as they were, but for the cards that lie."""
+        """Sets beliefs to normalised weights; after a move the policy never makes, only hands blocked by the board drop out."""
         total = weights.sum()
         if not total > 0:
             weights = self.beliefs * possible_hands(self._public.board)
@@ -125,7 +124,7 @@ class LocalBestResponse:
 
 
 def parse_setting(text: str) -> tuple[str, str, str, str]:
-    """Returns the actions allowed on each street, of a name in `SETTINGS` or a text like `c/c/fcpa/fcpa`.
+    """Returns the actions allowed on each street, from a name in `SETTINGS` or a text like `c/c/fcpa/fcpa`.
 
     Raises:
       TacitError: it cannot be read.

@@ -9,22 +9,22 @@ from contextlib import suppress
 from tacit.errors import TacitError
 
 MAX_LINE = 4_096
-"""Bytes of the longest line; hands of hold'em need a few hundred."""
+"""The largest length of a line in bytes; hands of hold'em need a few hundred."""
 
 
 class LostError(TacitError):
-    """The other side is gone, silent for too long, or sends what is no text in lines."""
+    """The other side is gone, was silent for too long, or sent something other than lines of text."""
 
 
 class Lines:
-    """The near end of a connection. Lines end in CRLF when sent; when read, LF alone will do.
+    """Our end of a connection. Lines are sent with CRLF; when reading, LF alone will do.
 
     Attributes:
-      peer: who is at the other end, for messages.
+      peer: the name of the other side, for messages.
     """
 
     def __init__(self, connection: socket.socket, peer: str) -> None:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # lines are short, and somebody waits for each
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # lines are short, and the other side waits for each
         self._connection, self.peer = connection, peer
         self._buffer = b""
 
@@ -32,7 +32,7 @@ class Lines:
         """Sends a line.
 
         Raises:
-          LostError: the other side is gone, or reads nothing for so long.
+          LostError: the other side is gone, or has read nothing within that time.
         """
         try:
             self._connection.settimeout(seconds)
@@ -41,10 +41,10 @@ class Lines:
             raise LostError(f"{self.peer} left: {error.strerror or error}") from None
 
     def receive(self, seconds: float) -> str:
-        """Returns the next line without its end; it must be there, whole, within that time.
+        """Returns the next line without its end; it must arrive in full within that time.
 
         Raises:
-          LostError: it was not.
+          LostError: it did not.
         """
         deadline = time.monotonic() + seconds
         while b"\n" not in self._buffer:
@@ -67,10 +67,10 @@ class Lines:
         return line.rstrip(b"\r").decode("ascii", "replace")
 
     def close(self, linger: float = 1.0) -> None:
-        """Hangs up; what was sent still arrives.
+        """Closes the connection; data already sent still arrives.
 
-        Closing with unread bytes would reset the connection and take back what the other side has not read yet, so these are
-        read first, until the other side hangs up as well or has been silent for `linger` seconds.
+        Closing with unread bytes would reset the connection and discard data that the other side has not read yet. So these
+        bytes are read first, until the other side closes as well or has been silent for `linger` seconds.
         """
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)

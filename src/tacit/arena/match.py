@@ -1,9 +1,9 @@
 """Matches between two agents, every deal played twice with the seats swapped.
 
-Duplicate deals take most of the luck out of the cards: both agents get to hold both sides of each deal, and what is counted is
-the mean of the two hands. Chance is a stream of numbers that the first hand draws and the second hand takes again: the n-th
-chance move of either hand uses the n-th number. In poker chance moves do not depend on what the players do, so the cards are
-the same; in other games the outcomes stay as alike as the rules allow, and each hand by itself is still dealt as it should be.
+Duplicate deals remove most of the luck of the cards: both agents play both sides of each deal, and the mean of the two hands
+counts. Chance is a stream of numbers that the first hand draws and the second hand reuses: the n-th chance move of either hand
+uses the n-th number. In poker, chance moves do not depend on what the players do, so the cards are the same. In other games
+the outcomes stay as alike as the rules allow, and each hand by itself still follows the game's chance probabilities.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tacit.html import card, facts, interval_bar
 from tacit.tally import Tally
 
 Sights = Sequence[tuple[Any, Any]]
-"""What each player saw (`agents.base.Sight`) at all states of a game."""
+"""Each player's sight (`agents.base.Sight`) at every state of a game."""
 Estimator = Callable[[Sights, int], float]
-"""Returns what a game was worth to the first agent, who sat in that seat."""
+"""Returns the estimated outcome of a game for the first agent, from all sights and its seat."""
 
 
 class RecordedDraws:
-    """Numbers from a generator that can be had again from the first one on."""
+    """Numbers from a generator, which can be replayed from the first one on."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
@@ -36,7 +36,7 @@ class RecordedDraws:
         self._next = 0
 
     def random(self) -> float:
-        """Returns the next number, of those drawn before as long as there are any."""
+        """Returns the next number, a recorded one if there is one left."""
         if self._next == len(self._numbers):
             self._numbers.append(self._generator.random())
         self._next += 1
@@ -48,13 +48,13 @@ class RecordedDraws:
 
 
 class Deal(NamedTuple):
-    """One deal and how it went for the first agent.
+    """One deal and its outcome for the first agent.
 
     Attributes:
-      number: from 0.
-      seats: where the first agent sat in each hand played with it: once, or once in either seat.
-      payoffs: what it won in each.
-      estimates: the same with less luck where somebody estimates it (`arena/aivat.py`), else the payoffs.
+      number: the number of the deal, from 0.
+      seats: the first agent's seat in each hand played with the deal: one hand, or one in either seat.
+      payoffs: the first agent's winnings in each hand.
+      estimates: estimates of the winnings with less luck (`arena/aivat.py`); without an estimator, the payoffs.
     """
 
     number: int
@@ -64,29 +64,29 @@ class Deal(NamedTuple):
 
     @property
     def result(self) -> float:
-        """What the first agent won per hand, by the estimates."""
+        """The first agent's mean winnings per hand, by the estimates."""
         return sum(self.estimates) / len(self.estimates)
 
 
 @dataclass(frozen=True, repr=False)
 class MatchResult:
-    """Who won a match, by how much, and how sure that is.
+    """The winner of a match, the margin, and its uncertainty.
 
     Attributes:
       game: The game's name with its parameters.
       agents: The names of A and B.
-      hands: The hands played.
-      mean: What A won per hand, in `unit`; None where no hand was played.
-      interval: The 95 % interval of the mean; None where too few hands were played.
-      deviation: The standard deviation of what is averaged: deals, or single hands without duplicates.
-      unit: `mbb` (thousandths of a big blind), or `payoff` in games that do not count in big blinds.
-      verdict: Who wins, or how many more hands it takes to tell.
+      hands: The number of hands played.
+      mean: A's mean winnings per hand, in `unit`; None if no hand was played.
+      interval: The 95 % interval of the mean; None if too few hands were played.
+      deviation: The standard deviation of a deal, or of a single hand without duplicates.
+      unit: `mbb` (thousandths of a big blind), or `payoff` in games without big blinds.
+      verdict: The winner, or how many more hands it takes to tell.
       duplicate: Whether every deal was played in both seats.
       aivat: Whether the mean is an estimate by AIVAT.
       seed: The seed of everything random.
-      seconds: How long it took.
+      seconds: The duration of the match.
       interrupted: Whether the user stopped it early.
-      without_aivat: With AIVAT, mean, interval and deviation of what was really won.
+      without_aivat: With AIVAT, the mean, interval and deviation of the real winnings; else None.
     """
 
     game: str
@@ -105,7 +105,7 @@ class MatchResult:
     without_aivat: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the result ready for JSON, the mean under `mbb_per_hand` where that is its unit."""
+        """Returns the result ready for JSON, with the mean under `mbb_per_hand` if its unit is `mbb`."""
         raw = {} if self.without_aivat is None else {"without_aivat": self.without_aivat}
         return {
             "game": self.game, "agents": list(self.agents), "hands": self.hands,
@@ -142,14 +142,14 @@ def play_deals(
     duplicate: bool = True,
     estimator: Estimator | None = None,
 ) -> Iterator[Deal]:
-    """Yields one deal after the other, without end.
+    """Yields one deal after another, endlessly.
 
     Args:
       game: the rules.
-      agents: the two who play; without duplicates the first one's seat alternates.
-      generator: draws chance.
+      agents: the two players; without duplicates the first one's seat alternates.
+      generator: the generator for chance.
       duplicate: whether each deal is played in both seats.
-      estimator: says what a hand was worth, as `arena/aivat_cases.py` does; None takes its payoff.
+      estimator: estimates the outcome of a hand (see `arena/aivat_cases.py`); None for its payoff.
     """
     for number in count():
         yield _play_deal(game, agents, generator, number, duplicate, estimator)
@@ -165,16 +165,16 @@ def play_numbered(
     duplicate: bool = True,
     estimator: Estimator | None = None,
 ) -> Iterator[Deal]:
-    """Yields the deals of some numbers, each with random numbers of its own: whoever plays one gets the same.
+    """Yields the deals with given numbers. Each has its own random numbers, so any process may play it.
 
     Args:
       game: the rules.
-      agents: the two who play (see `play_deals`).
-      generators: chance's, and those that agents draw from: every deal starts all of them anew.
-      seed: of all deals together.
-      numbers: of the deals, from 0.
+      agents: the two players (see `play_deals`).
+      generators: the generator for chance, then those of the agents; every deal reseeds all of them.
+      seed: the seed shared by all deals.
+      numbers: the numbers of the deals, from 0.
       duplicate: whether each deal is played in both seats.
-      estimator: says what a hand was worth; None takes its payoff.
+      estimator: estimates the outcome of a hand; None for its payoff.
     """
     for number in numbers:
         for stream, generator in enumerate(generators):
@@ -185,7 +185,7 @@ def play_numbered(
 def _play_deal(
     game: AnyGame, agents: Sequence[Agent], generator: np.random.Generator, number: int, duplicate: bool, estimator: Any
 ) -> Deal:
-    """Returns how one deal goes."""
+    """Returns one deal after playing it."""
     draws, payoffs, estimates = RecordedDraws(generator), [], []
     seats = (0, 1) if duplicate else (number % 2,)
     for seat in seats:
@@ -199,7 +199,7 @@ def _play_deal(
 
 
 def figures(game: AnyGame, tally: Tally) -> dict[str, Any]:
-    """Returns the mean per hand with its interval, and the deviation of what is averaged; in mbb where the game has them."""
+    """Returns the mean per hand, its interval and the deviation of a deal, in mbb if the game has big blinds."""
     in_mbb = game.in_units(1.0).get("mbb")
     scale, mean = (in_mbb, "mbb_per_hand") if in_mbb else (1.0, "mean")
     return {

@@ -1,7 +1,7 @@
-"""Betting as a line of text: streets joined by `/`, a word for each action. Protocols differ in the words only.
+"""Betting as a line of text: streets joined by `/`, one word per action. Protocols differ only in the words.
 
-A slash stands where board cards are dealt: after the last action of a street unless the hand ends there, and for each street
-that is skipped because both players are all-in (`r20000c///`). Readers also take lines that leave out slashes at the end.
+A slash marks a deal of board cards: after the last action of a street unless the hand ends there, and for each street
+that is skipped because both players are all-in (`r20000c///`). Readers also accept lines without the slashes at the end.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ class Words(Protocol):
     pattern: re.Pattern[str]
 
     def write(self, betting: Betting, begun: int, action: int) -> str:
-        """Returns the word of an action; each player had put in `begun` chips when the street began, blinds not counted."""
+        """Returns the word for an action; each player had put in `begun` chips when the street began, not counting blinds."""
         ...
 
     def read(self, betting: Betting, begun: int, word: str) -> int:
-        """Returns the action of a word; a `TacitError` where it means none."""
+        """Returns the action of a word; raises a `TacitError` if it means none."""
         ...
 
 
 class Line(NamedTuple):
-    """What a text says.
+    """A line of betting, parsed.
 
     Attributes:
-      actions: all of them, in chips over the whole hand.
-      betting: where they lead; the next street has begun where there is one.
-      begun: the chips each player had put in when that street began, blinds not counted.
+      actions: all actions, in chips over the whole hand.
+      betting: the state after them, with the next street begun if there is one.
+      begun: the chips each player had put in when that street began, not counting blinds.
     """
 
     actions: tuple[int, ...]
@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class AcpcWords:
-    """The competition's: `f`, `c`, and `r` with the chips the raiser has put in over the hand; in limit games `r` alone."""
+    """The competition's words: `f`, `c`, and `r` with the raiser's chips over the whole hand; in limit games `r` alone."""
 
     rules: BettingRules
     pattern = re.compile(r"f|c|r\d*")
@@ -65,7 +65,7 @@ class AcpcWords:
             return FOLD if word == "f" else CALL
         limit = self.rules.fixed_raises
         if limit != (word == "r"):
-            raise TacitError(f"{word} is no raise: write {'r alone' if limit else 'r and a number of chips'}")
+            raise TacitError(f"{word} is not a raise: write {'r alone' if limit else 'r and a number of chips'}")
         if not limit:
             return _chips(word)
         limits = self.rules.all_raises(betting)
@@ -75,7 +75,7 @@ class AcpcWords:
 
 
 class SlumbotWords:
-    """Slumbot's: `f`, `k` for a check, `c` for a call, and `b` with the chips the player has put in **on this street**."""
+    """Slumbot's words: `f`, `k` for a check, `c` for a call, and `b` with the player's chips **on this street**."""
 
     pattern = re.compile(r"f|k|c|b\d+")
 
@@ -98,7 +98,7 @@ class SlumbotWords:
 
 
 def betting_states(rules: BettingRules, actions: Sequence[int]) -> list[tuple[Betting, int]]:
-    """Returns the betting before each action and after the last, with what each player had put in when that street began.
+    """Returns the betting before each action and after the last, each with the chips per player when its street began.
 
     Raises:
       TacitError: an action is not allowed.
@@ -111,7 +111,7 @@ def betting_states(rules: BettingRules, actions: Sequence[int]) -> list[tuple[Be
 
 
 def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str:
-    """Returns the text of some actions from the start of a hand on.
+    """Returns the text of the actions of a hand, from its start.
 
     Raises:
       TacitError: one of them is not allowed.
@@ -124,23 +124,23 @@ def write_line(rules: BettingRules, words: Words, actions: Sequence[int]) -> str
 
 
 def read_line(rules: BettingRules, words: Words, text: str) -> Line:
-    """Returns what a text says.
+    """Returns the actions in a text, and where they lead.
 
     Raises:
-      TacitError: it cannot be read, or something in it is not allowed; the message says which.
+      TacitError: it cannot be read, or an action is not allowed; the message says which.
     """
     betting, begun, place = rules.start(), 0, 0
     actions: list[int] = []
     while place < len(text) and betting.actor >= 0:
-        found = words.pattern.match(text, place)
-        if found is None:
+        match = words.pattern.match(text, place)
+        if match is None:
             raise TacitError(f"cannot read {text[place:]!r} in the betting {text!r}")
         try:
-            actions.append(words.read(betting, begun, found[0]))
+            actions.append(words.read(betting, begun, match[0]))
             betting = rules.apply(betting, actions[-1])
         except TacitError as error:
             raise TacitError(f"in the betting {text!r}: {error}") from None
-        place = found.end()
+        place = match.end()
         if betting.actor == DEAL:
             if text[place : place + 1] not in ("", "/"):
                 raise TacitError(f"in the betting {text!r}: a / is missing before {text[place:]!r}")
@@ -152,5 +152,5 @@ def read_line(rules: BettingRules, words: Words, text: str) -> Line:
 
 
 def _chips(word: str) -> int:
-    """Returns the number after the first letter of a word; one with too many digits would be no number of chips anyway."""
+    """Returns the number after the first letter of a word; digits after the ninth are cut, since no stack is that large."""
     return int(word[1:10])

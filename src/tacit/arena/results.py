@@ -1,4 +1,4 @@
-"""Results of matches with other programs, read again to judge a player by them: every hand with the cards of both."""
+"""Reads the results of matches with other programs to evaluate a player by AIVAT: every hand with both players' cards."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tacit.games.public_hand import PublicHand
 
 @dataclass(frozen=True)
 class JudgedHand:
-    """A finished hand as one of its players is judged by it.
+    """A finished hand from the view of the player under evaluation.
 
     Attributes:
       record: cards and actions.
-      seat: where that player sat.
-      winnings: what it won, in chips.
+      seat: that player's seat.
+      winnings: that player's winnings, in chips.
     """
 
     record: HandRecord
@@ -40,9 +40,9 @@ class Results:
     """A file of results.
 
     Attributes:
-      game: what was played.
-      player: who is judged.
-      hands: in the order they were played.
+      game: the game played.
+      player: the name of the player under evaluation.
+      hands: the hands in the order they were played.
     """
 
     game: Holdem
@@ -55,10 +55,10 @@ def read_results(path: str | Path, player: str) -> Results:
 
     Args:
       path: the file.
-      player: who is judged, as the dealer called it; in a match against Slumbot it is the agent.
+      player: the dealer's name for the player under evaluation; in a match against Slumbot that is always the agent.
 
     Raises:
-      TacitError: the file cannot be read, has no such player, or lacks cards that are needed.
+      TacitError: the file cannot be read, has no such player, or lacks a player's cards.
     """
     head, *lines = read_journal(path) or [{}]
     if not isinstance(head.get("game"), str) or (head.get("agent") is None and head.get("players") is None):
@@ -76,17 +76,17 @@ def read_results(path: str | Path, player: str) -> Results:
         try:
             hand = read(game, line, player)
             if len(hand.record.hands) != 4:
-                raise TacitError("the cards of one player are not told: AIVAT needs them in every hand, folded ones included")
+                raise TacitError("one player's cards are missing: AIVAT needs them in every hand, folded ones included")
             hands.append(hand)
         except (LookupError, TypeError, ValueError, OverflowError):
-            raise TacitError(f"line {number} of {path} is no hand of {game}") from None
+            raise TacitError(f"line {number} of {path} is not a hand of {game}") from None
         except TacitError as error:
             raise TacitError(f"line {number} of {path}: {error}") from None
     return Results(game, player if players is not None else str(head["agent"]), hands)
 
 
 def estimates(results: Results, policy: HandPolicy) -> Iterator[float]:
-    """Yields what each hand was worth by AIVAT, in chips, to the player who is judged and plays by a policy.
+    """Yields the AIVAT estimate of each hand, in chips, for the player under evaluation, who plays `policy`.
 
     Raises:
       TacitError: The player made a move that its policy never makes.
@@ -99,7 +99,7 @@ def estimates(results: Results, policy: HandPolicy) -> Iterator[float]:
 
 
 def public_end(game: Holdem, record: HandRecord) -> PublicHand:
-    """Returns the public state in which a hand ended, and how it came there.
+    """Returns the public state in which a hand ended, with its path.
 
     Raises:
       TacitError: the record is not possible.
@@ -128,7 +128,7 @@ def _of_dealer(game: Holdem, line: dict[str, Any], player: str) -> JudgedHand:
 
 
 def _text(line: dict[str, Any], key: str) -> str:
-    """Returns a text in a line; a `KeyError` or `TypeError` where there is none."""
+    """Returns a string in a line; raises a `KeyError` or `TypeError` if there is none."""
     if not isinstance(line[key], str):
         raise TypeError(key)
     return str(line[key])

@@ -13,8 +13,8 @@ class Score:
     """One player's winnings, hand by hand.
 
     Attributes:
-      big_blind: what hands are counted in, by thousandths.
-      total: chips won.
+      big_blind: the big blind in chips; its thousandths are the unit of the mean.
+      total: the chips won so far.
     """
 
     big_blind: int
@@ -28,7 +28,7 @@ class Score:
 
     @property
     def hands(self) -> int:
-        """How many were counted."""
+        """The number of hands counted."""
         return self._mbb.count
 
     def as_dict(self) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Score:
 
     @property
     def brief(self) -> str:
-        """The score in a few words, for a line that is redrawn."""
+        """The score in short, for a progress line."""
         return f"{self._mbb.mean:+,.0f} mbb/hand" if self.hands else ""
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""A seat in a hand that somebody else deals: the agent in it gets the sights it would get at a table of ours.
+"""A seat in a hand that another program deals: the agent in it gets the sights it would get at a table of ours.
 
-Opponents may raise to any number of chips, also to one that the game's menu does not have. The seat follows the real betting:
-what the agent sees and may do next is always what the rules say about the hand as it is being played. (An agent that
-knows menus only would have to translate what it sees; the bots need not.)
+Opponents may raise to any number of chips, including amounts not on the game's menu. The seat follows the real betting: the
+agent's sights and legal actions always follow from the rules and the hand as it is being played. (An agent that knows only the
+menu would have to translate what it sees; the bots need not.)
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tacit.games.holdem import Holdem, HoldemState
 from tacit.tree.strategy import distinct_names
 
 _UNKNOWN = -1
-"""A card of the other player."""
+"""Stands for each card of the other player."""
 
 
 class Seat:
-    """An agent in hands that are dealt elsewhere."""
+    """An agent in hands that another program deals."""
 
     _state: HoldemState
 
@@ -41,11 +41,11 @@ class Seat:
         """Shows the agent what is new.
 
         Args:
-          actions: all of the hand so far. Where they do not go on from the last ones, the hand is shown from its start.
-          board: the public cards that lie now.
+          actions: all actions of the hand so far. If they do not continue the last ones, the hand is shown from its start.
+          board: the public cards dealt so far.
 
         Raises:
-          TacitError: an action is not allowed, a card is missing, or one comes twice.
+          TacitError: an action is not allowed, a card is missing, or a card appears twice.
         """
         check_cards((*self._hand, *board))
         if tuple(actions[: len(self._actions)]) != self._actions:
@@ -60,21 +60,21 @@ class Seat:
                 self._actions = (*self._actions, action)
                 self._arrive((), board, own)
         except TacitError:
-            self.start(self._player, self._hand)  # what was shown of an impossible hand is forgotten
+            self.start(self._player, self._hand)  # the agent forgets what it saw of an impossible hand
             raise
 
     def act(self) -> int:
-        """Returns the agent's action, which the rules allow.
+        """Returns the agent's action.
 
         Raises:
-          TacitError: they do not.
+          TacitError: the rules do not allow it.
         """
         action = self._agent.act()
         self._game.rules.apply(self._state.betting, action)
         return action
 
     def _arrive(self, hands: tuple[int, ...], board: Sequence[int], own_action: int | None) -> None:
-        """Deals what is due, and shows the agent where that leads."""
+        """Deals the cards that are due, and shows the agent the resulting state."""
         game, public, private = self._game, [], []
         if not self._started:
             self._state, self._started = game.initial_state(), True

@@ -1,12 +1,12 @@
 """A client of Slumbot, the no-limit hold'em program that anybody can play over HTTP (an unofficial interface).
 
 Requests are POSTs of JSON: `/new_hand {token}`, `/act {token, incr}` and `/login {username, password}`. An answer holds
-the state: `token` (to be used from then on), `action` (the betting so far, in `SlumbotWords`), `client_pos` (0 is the big
-blind, 1 the button: our players 0 and 1), `hole_cards`, `board`; once the hand is over `winnings` and `bot_hole_cards`, folds
-included; or an `error_msg`. Blinds are 50 and 100, stacks 20,000 at the start of every hand.
+the state: `token` (for all later requests), `action` (the betting so far, in `SlumbotWords`), `client_pos` (0 is the big
+blind, 1 the button: our players 0 and 1), `hole_cards`, `board`; once the hand is over, even by a fold, `winnings` and
+`bot_hole_cards`; or an `error_msg`. Blinds are 50 and 100, stacks 20,000 at the start of every hand.
 
-Requests come one after the other, with a pause between them. An action is never sent twice unless it surely did not arrive:
-where the answer to one is lost, the hand is given up, does not count, and a new one starts. Hands with more actions are lost
+Requests are sent one after another, with a pause between them. An action is sent again only if it certainly did not arrive. If
+the answer to an action is lost, the hand is abandoned, does not count, and a new one starts. Hands with more actions are lost
 more often, so many lost hands would bias the score; they are counted and reported.
 """
 
@@ -33,18 +33,18 @@ from tacit.games.betting import FOLDED, PREFLOP, SHOWDOWN
 from tacit.games.holdem import Holdem
 
 RULES = (20_000, 50, 100, PREFLOP)
-"""Stack, small blind, big blind and first street of the no-limit game it plays."""
+"""Stack, small blind, big blind and first street of Slumbot's no-limit game."""
 MAX_PAUSE = 30.0
-"""Seconds between attempts, at most."""
+"""The longest pause between attempts, in seconds."""
 _MAX_REPLY = 1 << 20
 
 
 class UnsentError(TacitError):
-    """A request that did not reach the server: it can be sent again."""
+    """A request did not reach the server, so it can be sent again."""
 
 
 class UnclearError(TacitError):
-    """A request whose fate is unknown, or an answer that makes no sense: the hand cannot go on."""
+    """A request may or may not have arrived, or its answer makes no sense: the hand cannot continue."""
 
 
 class RefusedError(TacitError):
@@ -52,16 +52,16 @@ class RefusedError(TacitError):
 
 
 class State(NamedTuple):
-    """An answer of the server, checked.
+    """A validated answer of the server.
 
     Attributes:
       text: the betting as the server wrote it.
-      position: where the client sits.
-      hand: its cards.
+      position: the client's position.
+      hand: the client's cards.
       board: the public cards.
-      winnings: of the client; None while the hand goes on.
-      bot_hand: the cards of the bot, once the hand is over; empty if they are not told.
-      baseline: what the server's own estimate of the luck of the cards is; None if not told.
+      winnings: the client's winnings; None while the hand goes on.
+      bot_hand: the bot's cards, once the hand is over; empty if the server does not show them.
+      baseline: the server's own estimate of the luck of the cards; None if the server does not give it.
     """
 
     text: str
@@ -79,8 +79,8 @@ class SlumbotHand:
 
     Attributes:
       state: the last answer.
-      actions: all, in chips over the whole hand.
-      replayed: what the client won by our rules; None where the bot's cards are needed and unknown.
+      actions: all actions, in chips over the whole hand.
+      replayed: the client's winnings by our rules; None if the bot's cards are unknown or the hand cannot be replayed.
     """
 
     state: State
@@ -89,7 +89,7 @@ class SlumbotHand:
 
 
 class Connection:
-    """Requests to a server, with a pause before each. Keeps the token."""
+    """Sends requests to a server, with a pause before each, and keeps the token."""
 
     def __init__(
         self,
@@ -103,18 +103,18 @@ class Connection:
         """Makes a connection; nothing is sent yet.
 
         Args:
-          url: of the interface, without the name of a request.
+          url: the URL of the interface, without the name of a request.
           pause: seconds between an answer and the next request.
           timeout: seconds to wait for an answer.
-          credentials: name and password, for an account.
-          clock: tells the time in seconds.
-          sleep: waits.
+          credentials: name and password of an account; None to play without one.
+          clock: returns the time in seconds.
+          sleep: waits for a number of seconds.
 
         Raises:
-          TacitError: that is no address of the web.
+          TacitError: the URL is not a web address.
         """
         if not url.startswith(("http://", "https://")) or len(url.split("//", 1)[1]) < 1:
-            raise TacitError(f"{url!r} is no address: write http://... or https://...")
+            raise TacitError(f"{url!r} is not an address: write http://... or https://...")
         self._url, self._pause, self._timeout, self._credentials = url.rstrip("/"), pause, timeout, credentials
         self._clock, self._sleep, self._last = clock, sleep, -float("inf")
         self._token: str | None = None
@@ -124,7 +124,7 @@ class Connection:
         if self._token is not None:
             try:
                 return _state(self._post("new_hand", {"token": self._token}))
-            except RefusedError:  # it may have run out, or its successor got lost: start a new session
+            except RefusedError:  # the token may have expired, or the answer with a new one was lost: start a new session
                 self._token = None
         if self._credentials is not None:
             name, password = self._credentials
@@ -139,7 +139,7 @@ class Connection:
         return _state(self._post("act", {"token": self._token, "incr": word}))
 
     def wait(self, failures: int) -> None:
-        """Waits before another attempt: longer, the more have failed in a row."""
+        """Waits before another attempt; the more attempts have failed in a row, the longer."""
         self._sleep(min(self._pause * 2.0 ** min(failures, 20), MAX_PAUSE))
 
     def _post(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Connection:
         return reply
 
     def _exchange(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Returns the JSON object with which the server answers."""
+        """Returns the JSON object in the server's answer."""
         headers = {"Content-Type": "application/json", "User-Agent": "tacit"}
         try:
             request = urllib.request.Request(f"{self._url}/{name}", json.dumps(body).encode(), headers)
@@ -177,25 +177,25 @@ class Connection:
 
 
 def read_reply(name: str, content: bytes) -> dict[str, Any]:
-    """Returns the JSON object in an answer to the request of a name.
+    """Returns the JSON object in the answer to a request.
 
     Raises:
-      UnclearError: it holds none.
+      UnclearError: there is none.
     """
     try:
         reply = parse_json(content)
     except ValueError:
         reply = None
     if not isinstance(reply, dict):
-        raise UnclearError(f"{name}: the answer is no JSON object")
+        raise UnclearError(f"{name}: the answer is not a JSON object")
     return reply
 
 
 class SlumbotMatch:
-    """An agent against the bot.
+    """A match of an agent against the bot.
 
     Attributes:
-      abandoned: hands that were given up.
+      abandoned: the number of abandoned hands.
     """
 
     def __init__(
@@ -205,13 +205,13 @@ class SlumbotMatch:
 
         Args:
           game: no-limit hold'em with the bot's blinds and stacks, and any menu.
-          agent: who plays.
-          connection: to the server.
-          say: takes a line about what goes wrong.
+          agent: the player.
+          connection: the connection to the server.
+          say: called with a line about each problem.
           retries: how many attempts in a row may fail.
 
         Raises:
-          TacitError: the game is another.
+          TacitError: it is a different game.
         """
         rules = game.rules
         if rules.fixed_raises or (rules.stack, rules.small_blind, rules.big_blind, rules.first_street) != RULES:
@@ -221,10 +221,10 @@ class SlumbotMatch:
         self._failures = 0
 
     def play(self, on_abandoned: Callable[[str], None]) -> SlumbotHand:
-        """Returns the next hand that was played to its end.
+        """Returns the next hand that is played to its end.
 
         Args:
-          on_abandoned: called with the reason for each hand that was given up on the way.
+          on_abandoned: called with the reason for each hand abandoned before that.
 
         Raises:
           TacitError: too many attempts failed in a row.
@@ -254,7 +254,7 @@ class SlumbotMatch:
                     raise TacitError("position or cards have changed")
                 actors = [betting.actor for betting, _ in betting_states(self._game.rules, line.actions)]
                 if [action for action, actor in zip(line.actions, actors, strict=False) if actor == state.position] != own:
-                    raise TacitError(f"the betting {state.text!r} has not the actions that were sent")
+                    raise TacitError(f"the betting {state.text!r} does not contain the actions that were sent")
                 self._seat.follow(line.actions, state.board)
             except TacitError as error:
                 raise _AbandonedError(str(error)) from None
@@ -278,7 +278,7 @@ class SlumbotMatch:
                 raise _AbandonedError(f"{word} after {before.text!r}: {error}") from None
 
     def _fail(self, error: TacitError) -> None:
-        """Waits, longer each time, or gives up."""
+        """Waits, longer each time; raises the error once too many attempts have failed."""
         self._failures += 1
         if self._failures > self._retries:
             raise TacitError(f"{error} (attempt {self._failures} in a row)")
@@ -301,14 +301,14 @@ class SlumbotMatch:
 
 
 class _AbandonedError(Exception):
-    """A hand that cannot be played on."""
+    """A hand cannot be continued."""
 
 
 def _state(reply: dict[str, Any]) -> State:
-    """Returns an answer, checked.
+    """Returns an answer after validating it.
 
     Raises:
-      UnclearError: something is missing or of the wrong kind.
+      UnclearError: something is missing or of the wrong type.
     """
     text, position = reply.get("action", ""), reply.get("client_pos")
     winnings, baseline = reply.get("winnings"), reply.get("baseline_winnings")
@@ -319,7 +319,7 @@ def _state(reply: dict[str, Any]) -> State:
     try:
         hand, board, bot_hand = (_cards(reply.get(key) or []) for key in ("hole_cards", "board", "bot_hole_cards"))
     except TacitError as error:
-        raise UnclearError(f"an answer with cards that are none: {error}") from None
+        raise UnclearError(f"an answer with invalid cards: {error}") from None
     if len(hand) != 2:
         raise UnclearError("an answer without two hole_cards")
     return State(text, position, hand, board, winnings, bot_hand, baseline if isinstance(baseline, int) else None)

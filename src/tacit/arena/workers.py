@@ -1,6 +1,6 @@
-"""Deals of a match played by whoever is free, the same whoever plays them: every deal has random numbers of its own.
+"""Plays the deals of a match on any free worker. Every deal has its own random numbers, so results do not depend on the worker.
 
-Deals are handed on in their order, so that sums are the same to the last bit.
+Deals are returned in order, so sums are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from tacit.arena.match import Deal
 from tacit.processes import HERE, Message, Workers, in_turn
 
 SHORT, LONG = 0.1, 1.0
-"""Seconds: an order that takes less is followed by larger ones, one that takes more by smaller ones."""
+"""In seconds: orders grow after one that takes less than `SHORT` and shrink after one that takes more than `LONG`."""
 PIECES = 4
-"""Orders that each worker has before it at least, as far as there are deals: nobody waits long for the last one."""
+"""The remaining deals make at least this many orders per worker, so the wait for the last one is short."""
 
 Table = Callable[[Iterable[int]], Iterator[Deal]]
-"""Yields the deals of some numbers, each the same whatever was played before."""
+"""Yields the deals with given numbers; each is independent of what was played before."""
 
 
 class DealPlan(ABC):
-    """How deals are played: names and numbers, if it is to be sent to other processes."""
+    """How deals are played; a plan sent to other processes holds only names and numbers."""
 
     @abstractmethod
     def table(self) -> Table:
-        """Returns what plays deals, its agents loaded."""
+        """Returns the function that plays deals, with its agents loaded."""
 
     def deals(self, numbers: Iterable[int]) -> Iterator[Deal]:
-        """Yields the deals of some numbers."""
+        """Yields the deals with given numbers."""
         yield from self.table()(numbers)
 
     def open(self, number: int, life: int) -> DealWork:
@@ -40,13 +40,13 @@ class DealPlan(ABC):
 
 
 class DealWork:
-    """Answers an order for some deals in a row."""
+    """Answers orders for consecutive deals."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def hear(self, shared: Message) -> None:
-        """Takes no notice: nothing is shared."""
+        """Does nothing, since deals share nothing."""
 
     def answer(self, order: Message) -> Message:
         began, first = time.perf_counter(), order[1]["first"]
@@ -55,15 +55,15 @@ class DealWork:
 
 
 def play_plan(plan: DealPlan, num_deals: int, workers: Workers = HERE) -> Iterator[Deal]:
-    """Yields the first deals of a plan in their order.
+    """Yields the first deals of a plan, in order.
 
     Args:
-      plan: how they are played.
-      num_deals: how many.
-      workers: who plays them; in this process every deal is yielded as soon as it was played.
+      plan: how the deals are played.
+      num_deals: the number of deals.
+      workers: the processes that play them; this process itself yields every deal as soon as it has played it.
 
     Raises:
-      TacitError: a deal cannot be played, or workers die again and again.
+      TacitError: a deal cannot be played, or workers keep dying.
     """
     if workers is HERE:
         yield from plan.deals(range(num_deals))
@@ -77,7 +77,7 @@ def play_plan(plan: DealPlan, num_deals: int, workers: Workers = HERE) -> Iterat
 
 
 class _Pace:
-    """How many deals an order asks for: enough that sending it takes no time, few enough that somebody sees them come."""
+    """Chooses the number of deals per order: large enough to make sending cheap, small enough for steady progress."""
 
     def __init__(self, num_deals: int, num_workers: int) -> None:
         self._num_deals, self._num_workers = num_deals, num_workers
@@ -92,7 +92,7 @@ class _Pace:
             first += count
 
     def hear(self, seconds: float) -> None:
-        """Hears how long an order took."""
+        """Adapts the size of orders to how long one took."""
         if seconds < SHORT:
             self._count *= 2
         elif seconds > LONG:

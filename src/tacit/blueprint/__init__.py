@@ -1,1 +1,1 @@
-"""The blueprint: hold'em with few bets and hands in buckets, solved by external-sampling MCCFR in compiled code."""
+"""The blueprint: hold'em with few bet sizes and bucketed hands, solved by external-sampling MCCFR in compiled code."""

@@ -1,4 +1,4 @@
-"""The abstract betting as a tree in flat arrays, without cards: what MCCFR walks through."""
+"""The abstract betting as a tree in flat arrays, without cards, for MCCFR to walk."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tacit.errors import TacitError
 from tacit.games.betting import DEAL, FOLDED, MAX_ACTIONS, SHOWDOWN, Betting, BettingRules
 
 FOLD_END, SHOWDOWN_END = 2, 3
-"""Kinds of nodes beside 0 and 1, the player to act."""
+"""Kinds of nodes besides 0 and 1, the player to act."""
 LANES = 4
-"""Entries of a block: a decision has as many blocks as its actions fill, and what is left of the last one stays empty."""
+"""Entries per block. A decision has as many blocks as its actions need; unused entries of the last one stay empty."""
 WIDTH = -(-MAX_ACTIONS // LANES) * LANES
-"""Entries of the most blocks that a decision has."""
+"""The largest number of entries in a decision's blocks."""
 NO_ACTION = np.float32(-1e30)
-"""The regret of an entry that stands for no action: it is never positive, whatever is added."""
+"""The regret of an entry without an action: it is never positive, whatever is added."""
 MAX_NODES = 3_000_000
-"""Nodes of the largest tree; a million take some ten seconds to make."""
+"""The largest number of nodes; a million take some ten seconds to build."""
 MAX_ENTRIES = 500_000_000
-"""Entries of the largest strategy, at eight bytes each while it is trained."""
+"""The largest number of strategy entries, at eight bytes each while it is trained."""
 
 
 NODE = np.dtype(
@@ -37,27 +37,27 @@ NODE = np.dtype(
     ],
     align=True,
 )
-"""A node as kernels take it, all in one place of memory.
+"""A node in the layout that kernels read, contiguous in memory.
 
 - `first_block`: the first block of bucket 0.
-- `first_child`: its children come right after each other.
-- `payoff`: in big blinds, what player 0 wins at a fold, and what the better hand wins at a showdown; 0 at decisions.
-- `decisions`: which children are decisions, as bits.
+- `first_child`: the first child; a node's children are contiguous.
+- `payoff`: in big blinds, what player 0 wins at a fold, or what the better hand wins at a showdown; 0 at decisions.
+- `decisions`: a bit mask of the children that are decisions.
 - `kind`: the player to act, `FOLD_END` or `SHOWDOWN_END`.
-- `num_actions`: 0 at ends.
+- `num_actions`: the number of actions; 0 at ends.
 """
 
 
 class NodeArrays(NamedTuple):
-    """The tree as kernels take it.
+    """The tree in the layout that kernels read.
 
-    Entries are sorted by player, street, bucket, node in depth-first order, and action. A player holds one bucket on a street,
-    so all that a traversal needs of a street is one piece of memory, and what follows on a node is near it. They come in
+    Entries are sorted by player, street, bucket, node in depth-first order, and action. A player holds one bucket per street,
+    so all the entries that a traversal needs on a street are contiguous, and a node's descendants are near it. Entries come in
     blocks of four, so that kernels have no loops of unknown length.
 
     Attributes:
-      node: `[N]` of `NODE`; memory goes on for twelve more.
-      stride: `[2, 4]` int64, how many blocks further those of the next bucket are, by player and street.
+      node: `[N]` of `NODE`, with memory for twelve more behind them.
+      stride: `[2, 4]` int64, the number of blocks from one bucket to the next, by player and street.
     """
 
     node: NDArray[Any]
@@ -69,13 +69,13 @@ class BettingTree:
     """The tree of all sequences of menu actions.
 
     Attributes:
-      rules: whose menu it is.
-      states: `[N]` the betting at each node; at a decision the street's cards lie.
+      rules: the rules with the menu.
+      states: `[N]` the betting at each node; at a decision the street's cards are dealt.
       actions: `[N]` the legal actions, empty at ends.
-      num_buckets: the buckets of hands on each street.
-      nodes: the arrays.
-      is_action: `[E]` bool, which entries stand for a node, a bucket and an action.
-      depth: decisions of the longest sequence.
+      num_buckets: the number of buckets on each street.
+      nodes: the tree as arrays for kernels.
+      is_action: `[E]` bool, whether an entry belongs to an action, rather than being empty.
+      depth: the number of decisions in the longest sequence.
     """
 
     rules: BettingRules
@@ -91,7 +91,7 @@ class BettingTree:
         return int(self.nodes.node[node]["first_child"]) + self.actions[node].index(action)
 
     def of_node(self, entries: NDArray[Any], node: int) -> NDArray[Any]:
-        """Returns `[K, A]` the part of some entries `[E]` that belongs to a decision, by bucket and action."""
+        """Returns `[K, A]` a decision's part of some entries `[E]`, by bucket and action."""
         street, player = self.states[node].street, self.states[node].actor
         first, stride = (LANES * int(n) for n in (self.nodes.node[node]["first_block"], self.nodes.stride[player, street]))
         count, last = self.num_buckets[street], len(self.actions[node])
@@ -102,20 +102,20 @@ class BettingTree:
 
     @property
     def num_entries(self) -> int:
-        """Entries in all, empty ones included."""
+        """The number of entries, including empty ones."""
         return len(self.is_action)
 
     @property
     def num_decisions(self) -> int:
-        """Nodes where somebody acts."""
+        """The number of decision nodes."""
         return int((self.nodes.node["kind"] < FOLD_END).sum())
 
 
 def build_betting_tree(rules: BettingRules, num_buckets: tuple[int, int, int, int]) -> BettingTree:
-    """Returns the tree of some rules.
+    """Returns the betting tree of some rules.
 
     Raises:
-      TacitError: it is too large.
+      TacitError: the tree is too large.
     """
     states, depths, stack = [rules.start()], [0], [0]
     actions: list[tuple[int, ...]] = [()]
@@ -142,7 +142,7 @@ def build_betting_tree(rules: BettingRules, num_buckets: tuple[int, int, int, in
         raise TacitError(f"a strategy has {num_entries:,} entries, {MAX_ENTRIES:,} at most: choose fewer buckets or bets")
     kind = np.array([_kind(betting) for betting in states])
     payoff = np.array([_payoff(betting) for betting in states]) / rules.big_blind
-    node_data = np.zeros(len(states) + WIDTH, NODE)[: len(states)]  # kernels look at what lies behind the last one, too
+    node_data = np.zeros(len(states) + WIDTH, NODE)[: len(states)]  # kernels read behind the last node, too
     columns = {
         "first_block": first_block, "first_child": first_child, "kind": kind, "street": street, "num_actions": counts,
         "payoff": payoff,

@@ -1,4 +1,4 @@
-"""All boards of a street as rows, boards that differ only in the names of suits in one row."""
+"""All boards of a street as rows; boards that differ only in the names of suits share one row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.cards.suits import RENAMED_CARDS
 from tacit.compiled import compiled, inner
 
 NO_ROW = -1
-"""The row of boards that the game never deals."""
+"""The row of a board that the game never deals."""
 CHOOSE: NDArray[np.int64] = np.array([[comb(card, count) for count in range(6)] for card in range(NUM_CARDS + 1)])
 """`[53, 6]` binomial coefficients."""
 
@@ -25,8 +25,8 @@ class BoardRows:
     """The boards of one street.
 
     Attributes:
-      row: `[C(52, n)]` int32, the row of each set of n cards, by its `board_number`; `NO_ROW` where it is never dealt.
-      rename: `[C(52, n)]` uint8, the permutation of suits that turns it into the board of its row.
+      row: `[C(52, n)]` int32, the row of each set of n cards, by its `board_number`; `NO_ROW` if it is never dealt.
+      rename: `[C(52, n)]` uint8, the permutation of suits that turns each set into the board of its row.
       boards: `[R, n]` int64, the board of each row.
     """
 
@@ -37,12 +37,12 @@ class BoardRows:
 
 @lru_cache(maxsize=8)
 def board_rows(num_cards: int, known: tuple[int, ...], group: tuple[int, ...]) -> BoardRows:
-    """Returns the boards with some cards that include the known ones.
+    """Returns the boards of `num_cards` cards that include the known ones.
 
     Args:
       num_cards: 3, 4 or 5.
-      known: cards that lie in every hand.
-      group: the permutations of suits that the game does not notice, as `symmetries` returns them.
+      known: cards that are on the board in every hand.
+      group: the permutations of suits that leave the game unchanged, as `symmetries` returns them.
     """
     left = [card for card in range(NUM_CARDS) if card not in known]
     cards = np.sort(np.array([(*known, *new) for new in combinations(left, num_cards - len(known))], np.int64), axis=1)
@@ -60,7 +60,7 @@ def board_rows(num_cards: int, known: tuple[int, ...], group: tuple[int, ...]) -
 
 @inner(_nrt=False)
 def board_number(cards, count):  # type: ignore[no-untyped-def]
-    """Returns the number of a set of `count` cards among all of that size; sorts them in place."""
+    """Returns the number of a set of `count` cards among all sets of that size; sorts the cards in place."""
     for i in range(1, count):
         card, j = cards[i], i - 1
         while j >= 0 and cards[j] > card:
@@ -75,7 +75,7 @@ def board_number(cards, count):  # type: ignore[no-untyped-def]
 
 @compiled(_nrt=False, inline="always")
 def set_number(boards, row, count):  # type: ignore[no-untyped-def]
-    """Returns the `board_number` of the first cards of a row of boards `[B, 5]`, without sorting them and without branches."""
+    """Returns the `board_number` of the first `count` cards in a row of boards `[B, 5]`, without sorting or branches."""
     number = 0
     for i in range(count):
         place = 1
@@ -87,15 +87,15 @@ def set_number(boards, row, count):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _canonical(cards, renamed, group, number, first, rename):  # type: ignore[no-untyped-def]
-    """Fills in each board's number, the smallest number that its renamings have, and a renaming that has it.
+    """Fills in each board's number, the smallest number among its renamings, and the renaming that has it.
 
     Args:
-      cards: `[B, n]`.
-      renamed: `[G, 52]` what the permutations make of cards, and
-      group: `[G]` their numbers.
-      number: `[B]`.
-      first: `[B]`.
-      rename: `[B]`.
+      cards: `[B, n]`, the boards.
+      renamed: `[G, 52]`, every card under each permutation.
+      group: `[G]`, the numbers of the permutations.
+      number: `[B]`, filled with the board's number.
+      first: `[B]`, filled with the smallest number.
+      rename: `[B]`, filled with the renaming.
     """
     count = cards.shape[1]
     some = np.empty(count, np.int64)

@@ -1,8 +1,8 @@
-"""The card abstraction: which bucket a hand falls into on each board. Hands of one bucket are played alike.
+"""The card abstraction: the bucket of each hand on each board. Hands in the same bucket are played alike.
 
-Before the flop there are 169 buckets, one for each kind of hand, so nothing is lost. Later a bucket is the nearest of some
-centres in the features of `features.py`, and what was seen on earlier streets is forgotten (imperfect recall). A street with
-`ALL` buckets has one for each hand on each board: that is for endgames, where it makes the abstract game the real one.
+Before the flop there are 169 buckets, one for each kind of hand, so nothing is lost. Later, a hand's bucket is the nearest
+centre in the features of `features.py`, and earlier streets are forgotten (imperfect recall). A street with `ALL` buckets has
+one for each hand on each board: with it the abstract game of an endgame is the real one.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from tacit.threads import run_together
 from tacit.training.preparing import say_preparing
 
 ALL = "all"
-"""In place of a number of buckets: no abstraction."""
+"""Given instead of a number of buckets, for no abstraction."""
 STREET_NAMES = ("flop", "turn", "river")
 """The streets that have boards."""
 PARTS = 50
-"""Parts of the boards of a street after which progress is told."""
+"""A street's boards are processed in this many parts, with a progress report before each."""
 KINDS = 169
-"""Buckets before the flop."""
+"""The number of buckets before the flop."""
 MAX_BUCKETS = 2**16
-"""Buckets are kept in 16 bits."""
+"""The largest number of buckets, which are stored in 16 bits."""
 SAMPLE = {FLOP: 60, TURN: 200, RIVER: 200}
-"""Boards on which the hands lie that centres are found for."""
+"""The number of random boards whose hands are clustered, by street."""
 MAX_POINTS = 60_000
-"""Hands that centres are found for."""
+"""The largest number of hands that are clustered."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class CardAbstraction:
 
     Attributes:
       game: the game.
-      centres: for each street from the flop on `[K, F]` float32, or None where every hand is its own bucket.
+      centres: for each street from the flop on `[K, F]` float32, or None if every hand has its own bucket.
     """
 
     game: Holdem
@@ -68,7 +68,7 @@ class CardAbstraction:
 
     @cached_property
     def group(self) -> tuple[int, ...]:
-        """The permutations of suits that the game does not notice."""
+        """The permutations of suits that leave the game unchanged."""
         return symmetries(self.game.known_board, self.game.ranges)
 
     def boards(self, street: int) -> BoardRows:
@@ -77,7 +77,7 @@ class CardAbstraction:
 
     @cached_property
     def num_buckets(self) -> tuple[int, int, int, int]:
-        """Buckets on each street; 0 on those before the game starts."""
+        """The number of buckets on each street; 0 on streets before the game starts."""
         first = self.game.rules.first_street
         later = (0 if street < first else self._later_buckets(street) for street in (FLOP, TURN, RIVER))
         return (KINDS if first == PREFLOP else 0, *later)  # type: ignore[return-value]
@@ -87,13 +87,13 @@ class CardAbstraction:
         return len(self.boards(street).boards) * NUM_HANDS if centres is None else len(centres)
 
     def require_few(self, street: int) -> None:
-        """Raises a `TacitError` if there are too many hands on all boards of a street for one bucket each."""
+        """Raises a `TacitError` if a street has too many boards to give each hand on each board its own bucket."""
         count = len(self.boards(street).boards) * NUM_HANDS
         if count > MAX_BUCKETS:
-            raise TacitError(f"{count:,} buckets are too many, {MAX_BUCKETS:,} at most: {ALL} is for endgames")
+            raise TacitError(f"{count:,} buckets are more than the limit of {MAX_BUCKETS:,}: use {ALL} only for small endgames")
 
     def row(self, board: tuple[int, ...]) -> NDArray[np.int64]:
-        """Returns `[1326]` the bucket of each hand on a board; those of impossible hands mean nothing."""
+        """Returns `[1326]` the bucket of each hand on a board; those of impossible hands are meaningless."""
         if not board:
             return np.asarray(CELLS)
         street = BOARD_CARDS.index(len(board))
@@ -106,14 +106,14 @@ class CardAbstraction:
 
 
 class BucketTables(NamedTuple):
-    """Buckets of all boards, as MCCFR looks them up. A tuple has the flop, the turn and the river.
+    """The lookup tables of buckets for MCCFR. Each tuple holds the flop, the turn and the river.
 
     Attributes:
-      row: the rows of boards, as in `BoardRows`, and
-      rename: how their suits are renamed.
-      bucket: `[R, 1326]` uint16 the bucket of each hand on the board of each row.
-      renamed_hands: `[24, 1326]` uint16 what permutations of suits make of hands.
-      kind: `[1326]` int64 the bucket before the flop.
+      row: the row of each board (see `BoardRows`).
+      rename: the renaming of suits for each board (see `BoardRows`).
+      bucket: `[R, 1326]` uint16, the bucket of each hand on the board of each row.
+      renamed_hands: `[24, 1326]` uint16, every hand under each permutation of suits.
+      kind: `[1326]` int64, the bucket of each hand before the flop.
     """
 
     row: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
@@ -126,12 +126,12 @@ class BucketTables(NamedTuple):
 def find_abstraction(
     game: Holdem, buckets: tuple[int | str, int | str, int | str], seed: int, threads: int = 1
 ) -> CardAbstraction:
-    """Returns an abstraction with some buckets on the flop, the turn and the river, by k-means over hands on random boards.
+    """Returns an abstraction with given numbers of buckets on the flop, turn and river, by k-means over hands on random boards.
 
-    It is the same with any number of threads.
+    It does not depend on the number of threads.
 
     Raises:
-      TacitError: `ALL` would be too many.
+      TacitError: `ALL` would mean too many buckets.
     """
     plain = CardAbstraction(game, (None, None, None))
     for street, count in zip((FLOP, TURN, RIVER), buckets, strict=True):
@@ -158,8 +158,8 @@ def bucket_tables(abstraction: CardAbstraction, threads: int) -> BucketTables:
     """Returns the buckets of all boards of a game.
 
     Args:
-      abstraction: says what they are.
-      threads: how many compute together.
+      abstraction: the card abstraction.
+      threads: the number of threads.
     """
     first = abstraction.game.rules.first_street
     streets = [_NO_BOARDS if street < first else abstraction.boards(street) for street in (FLOP, TURN, RIVER)]
@@ -183,7 +183,7 @@ def bucket_tables(abstraction: CardAbstraction, threads: int) -> BucketTables:
 
 
 def _parts(num_boards: int, street: str) -> Iterator[slice]:
-    """Yields the boards of a street in parts, and says before each how far the work is."""
+    """Yields the boards of a street in parts, and reports progress before each."""
     size = max(1, -(-num_boards // PARTS))
     for start in range(0, num_boards, size):
         say_preparing(f"putting the hands of {num_boards:,} boards of the {street} into buckets", start / num_boards)
@@ -200,7 +200,7 @@ def _number(board):  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True)
 def _fill_river(member, members, place, boards, centres, tables, found, bins):  # type: ignore[no-untyped-def]
-    """Fills in buckets `[R, 1326]`, where there are centres, and intervals of strength `[R, 1326]` of full boards."""
+    """Fills in the buckets `[R, 1326]` of full boards, if there are centres, and the intervals of strength `[R, 1326]`."""
     strength, order = np.empty(NUM_HANDS, np.int64), np.empty(NUM_HANDS, np.int64)
     features, room = np.zeros((NUM_HANDS, GROUPS), np.float32), np.empty(WIDTH, np.float32)
     blocks, means = in_blocks(centres)
@@ -213,7 +213,7 @@ def _fill_river(member, members, place, boards, centres, tables, found, bins):  
 
 @compiled(nogil=True)
 def _fill_early(member, members, place, boards, centres, rows, rename, renamed, bins, found):  # type: ignore[no-untyped-def]
-    """Fills in buckets `[R, 1326]` of boards of three or four cards, by the intervals of strength on all rivers."""
+    """Fills in the buckets `[R, 1326]` of boards of three or four cards, from the intervals of strength on all rivers."""
     num_cards = boards.shape[1]
     features, room = np.zeros((NUM_HANDS, EARLY_FEATURES), np.float32), np.empty(WIDTH, np.float32)
     blocks, means = in_blocks(centres)

@@ -1,7 +1,7 @@
-"""k-means: centres that many points are near to, and the nearest centre of a point (Lloyd 1982, k-means++ of Arthur 2007).
+"""k-means clustering, and the search for a point's nearest centre (Lloyd 1982, k-means++ of Arthur 2007).
 
-Centres are kept in the order of their means. A centre whose mean differs from a point's by d is at least d times the root of
-the number of features away, so a search that starts at the nearest mean can stop early and is still exact.
+Centres are sorted by their means. The distance to a centre whose mean differs by d from the point's is at least d times the
+square root of the number of features, so a search that starts at the nearest mean can stop early and is still exact.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from tacit.compiled import compiled, inner
 from tacit.threads import run_together
 
 WIDTH = 16
-"""Centres whose distances are computed together, in vector units."""
+"""The number of centres whose distances are computed together, in vector units."""
 ROUNDS = 25
-"""Rounds of Lloyd's algorithm; later ones change little."""
+"""The number of rounds of Lloyd's algorithm; later ones change little."""
 
 Points = NDArray[np.float32]
 
 
 def find_centres(points: Points, count: int, generator: np.random.Generator, threads: int = 1) -> Points:
-    """Returns `[K, F]` centres in the order of their means; fewer than `count` where there are fewer different points.
+    """Returns `[K, F]` centres sorted by their means; fewer than `count` if there are fewer distinct points.
 
     Args:
       points: `[P, F]`.
-      count: centres wanted.
+      count: the number of centres wanted.
       generator: draws the first centres.
-      threads: how many look for nearest centres; what is found is the same with any number.
+      threads: the number of threads that look for nearest centres; the result does not depend on it.
     """
     different = np.unique(points, axis=0)
     if len(different) <= count:
@@ -44,19 +44,19 @@ def find_centres(points: Points, count: int, generator: np.random.Generator, thr
 
 
 def in_order(centres: Points) -> Points:
-    """Returns centres in the order of their means."""
+    """Returns the centres sorted by their means."""
     return np.ascontiguousarray(centres[np.argsort(_means(centres), kind="stable")], np.float32)
 
 
 def nearest_centres(points: Points, centres: Points, threads: int = 1) -> NDArray[np.int64]:
-    """Returns `[P]` the nearest centre of each point, the first in order of equally near ones."""
+    """Returns `[P]` the nearest centre of each point; of equally near ones, the first in order."""
     found = np.empty(len(points), np.int64)
     run_together(threads, _find_all, np.ascontiguousarray(points, np.float32), centres, found)
     return found
 
 
 def _means(centres: Points) -> NDArray[np.float32]:
-    """Returns `[K]` means, added up in the order in which `in_blocks` does."""
+    """Returns `[K]` the means of centres, summed in the same order as in `in_blocks`."""
     means = np.zeros(len(centres), np.float32)
     for feature in range(centres.shape[1]):
         means += centres[:, feature]
@@ -64,7 +64,7 @@ def _means(centres: Points) -> NDArray[np.float32]:
 
 
 def _first_centres(points: Points, count: int, generator: np.random.Generator) -> Points:
-    """Returns points that are far apart: each is drawn in proportion to its squared distance from those before it."""
+    """Returns points that are far apart: each is drawn with probability proportional to its squared distance to the others."""
     centres = [points[generator.integers(len(points))]]
     distance = np.full(len(points), np.inf)
     for _ in range(count - 1):
@@ -76,10 +76,10 @@ def _first_centres(points: Points, count: int, generator: np.random.Generator) -
 
 @inner()
 def in_blocks(centres):  # type: ignore[no-untyped-def]
-    """Returns centres as `nearest` takes them.
+    """Returns centres in the layout that `nearest` takes.
 
     Args:
-      centres: `[K, F]` float32 in the order of their means.
+      centres: `[K, F]` float32, sorted by their means.
 
     Returns:
       `[K / 16, F, 16]` the centres, the last of them repeated to fill a block, and `[K]` their means.
@@ -99,13 +99,13 @@ def in_blocks(centres):  # type: ignore[no-untyped-def]
 
 @inner()
 def nearest(point, blocks, means, room):  # type: ignore[no-untyped-def]
-    """Returns the nearest centre, the first in order of equally near ones.
+    """Returns the nearest centre; of equally near ones, the first in order.
 
     Args:
       point: `[F]` float32.
-      blocks: `[K / 16, F, 16]` and
-      means: `[K]`, as `in_blocks` returns them.
-      room: `[16]` float32.
+      blocks: `[K / 16, F, 16]`, from `in_blocks`.
+      means: `[K]`, from `in_blocks`.
+      room: `[16]` float32, scratch space.
     """
     features, count = blocks.shape[1], len(means)
     mean = np.float32(0.0)

@@ -1,4 +1,4 @@
-"""Everything that can be set in a run of a blueprint, and the presets."""
+"""The settings of a blueprint run, and the presets."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ StreetSizes = Annotated[str, Text("sizes in pots for all streets or for each of 
 
 @dataclass(frozen=True)
 class BlueprintConfig(Settings):
-    """A run; the defaults are for two cores and some twenty minutes.
+    """A run; the defaults take some twenty minutes on two cores.
 
     Attributes:
       flop: Buckets of hands on the flop; `all` makes one for each hand on each board, for endgames.
-      turn: Buckets of hands on the turn, likewise.
-      river: Buckets of hands on the river, likewise.
-      bets: Sizes of the first bet or raise of a street, in pots, like `0.5|1|allin`; streets are separated by `/`. Of those
-        that the game offers, the nearest are taken. In limit games there is nothing to choose.
+      turn: Buckets of hands on the turn; `all` as on the flop.
+      river: Buckets of hands on the river; `all` as on the flop.
+      bets: Sizes of the first bet or raise of a street, in pots, like `0.5|1|allin`; streets are separated by `/`. The nearest
+        sizes that the game offers are used. Limit games ignore it.
       raises: Sizes of later raises, written like `bets`.
-      max_raises: Bets and raises of a street after which nothing but all-in is left to raise.
-      threads: How many threads compute together; 0 takes all cores.
+      max_raises: Bets and raises on a street after which only all-in is left as a raise.
+      threads: Number of threads; 0 uses all cores.
       epoch_iterations: Iterations in an epoch. Those of epoch t count t times as much as those of the first.
-      deals: Deals of an evaluation, each played in both seats against every bot.
+      deals: Deals in an evaluation, each played in both seats against every bot.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
       seed: The seed of everything random.
@@ -51,7 +51,7 @@ class BlueprintConfig(Settings):
 
     @property
     def buckets(self) -> tuple[int | str, int | str, int | str]:
-        """Buckets on the flop, the turn and the river."""
+        """The buckets on the flop, the turn and the river."""
         return self.flop, self.turn, self.river
 
 

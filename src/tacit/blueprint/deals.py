@@ -1,4 +1,4 @@
-"""Random deals of hold'em inside kernels: hands by the weights of ranges, and what the card abstraction sees of them."""
+"""Random deals of hold'em inside kernels: hands drawn from ranges, and their buckets in the card abstraction."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tacit.random_numbers import below, uniform
 
 
 class DealTables(NamedTuple):
-    """What a deal looks up.
+    """The lookup tables of a deal.
 
     Attributes:
-      stays: `[2, 1326]` float64, how often a hand that was drawn stays what it is (Walker's alias method), and
-      alias: `[2, 1326]` int64, what it becomes otherwise.
-      known: `[0 to 5]` int64, the cards that lie from the start.
-      cards: strengths and the cards of hands.
-      buckets: buckets of hands, each street's `bucket` as one row `[R * 1326]`.
+      stays: `[2, 1326]` float64, the probability that a drawn hand is kept (Walker's alias method).
+      alias: `[2, 1326]` int64, the hand that replaces it otherwise.
+      known: `[0 to 5]` int64, the cards on the board from the start.
+      cards: strengths, and the cards of hands.
+      buckets: the buckets of hands, with each street's `bucket` flattened to `[R * 1326]`.
     """
 
     stays: Any
@@ -39,11 +39,11 @@ class DealTables(NamedTuple):
 
 @dataclass(frozen=True)
 class Alias:
-    """Draws in constant time: a number n from all equally often, then n or its alias.
+    """Walker's alias method, which samples in constant time: a uniform number n, then n or its alias.
 
     Attributes:
-      stays: `[N]` how often n stays n.
-      alias: `[N]` what it becomes otherwise.
+      stays: `[N]` the probability that n is kept.
+      alias: `[N]` the number that replaces n otherwise.
     """
 
     stays: NDArray[np.float64]
@@ -51,7 +51,7 @@ class Alias:
 
     @staticmethod
     def of(weights: NDArray[np.float64]) -> Alias:
-        """Returns what draws in proportion to weights `[N]`."""
+        """Returns the tables that sample in proportion to weights `[N]`."""
         share = weights * (len(weights) / weights.sum())
         stays, alias = np.ones(len(weights)), np.arange(len(weights))
         small, large = (list(np.flatnonzero(part)) for part in (share < 1.0, share >= 1.0))
@@ -61,12 +61,12 @@ class Alias:
             share[more] -= 1.0 - share[less]
             if share[more] < 1.0:
                 small.append(large.pop())
-        stays[weights == 0.0] = 0.0  # what rounding left over
+        stays[weights == 0.0] = 0.0  # rounding may have left a rest
         return Alias(stays, alias)
 
 
 def deal_tables(game: Holdem, buckets: BucketTables) -> DealTables:
-    """Returns what deals of a game look up."""
+    """Returns the lookup tables for deals of a game."""
     first, second = (Alias.of(part) for part in game.ranges)
     flat = buckets._replace(bucket=tuple(part.ravel() for part in buckets.bucket))  # type: ignore[arg-type]
     stays, alias = np.stack([first.stays, second.stays]), np.stack([first.alias, second.alias])
@@ -74,20 +74,20 @@ def deal_tables(game: Holdem, buckets: BucketTables) -> DealTables:
 
 
 BATCH = 64
-"""Deals that are made together: while memory answers for one, the next are under way."""
+"""The number of deals made together, so that memory accesses of different deals overlap."""
 
 
 class Deals(NamedTuple):
-    """Some deals; each thread has its own.
+    """A batch of deals; each thread has its own.
 
     Attributes:
       hand: `[B, 2]` int64, both players' hands.
       board: `[B, 5]` int64.
       number: `[B, 3]` int64, the `board_number` of flop, turn and river.
       total: `[B, 2]` int64, the sum of the keys of each player's seven cards.
-      suits: `[B, 2]` int64, their ranks by suit.
-      bucket: `[B, 2, 4]` int64, both players' buckets on each street, from the first that is bet.
-      winner: `[B]` float32, 1.0 where player 0 has the better hand, -1.0 where player 1 has it, 0.0 for a tie.
+      suits: `[B, 2]` int64, the ranks of each player's seven cards by suit.
+      bucket: `[B, 2, 4]` int64, both players' buckets on each street, from the first betting street on.
+      winner: `[B]` float32, 1.0 if player 0 has the better hand, -1.0 if player 1 has it, 0.0 for a tie.
     """
 
     hand: Any
@@ -101,7 +101,7 @@ class Deals(NamedTuple):
 
 @inner()
 def make_deals():  # type: ignore[no-untyped-def]
-    """Returns room for a batch."""
+    """Returns an empty batch."""
     return Deals(
         np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 5), np.int64), np.zeros((BATCH, 3), np.int64),
         np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 2), np.int64), np.zeros((BATCH, 2, 4), np.int64),
@@ -111,17 +111,17 @@ def make_deals():  # type: ignore[no-untyped-def]
 
 @inner(_nrt=False)
 def deal(tables, first_street, streams, stream, deals, count):  # type: ignore[no-untyped-def]
-    """Deals hands to both players and whole boards; fills in the buckets and who wins a showdown.
+    """Deals hands to both players and full boards; fills in the buckets and the winner of a showdown.
 
-    Three passes: what one of them asks memory for, the next one finds in the cache.
+    It makes three passes: each prefetches the memory that the next one reads.
 
     Args:
       tables: `DealTables`.
-      first_street: the first street that is bet.
-      streams: `[S]` states of random streams, of which
-      stream: is drawn from.
-      deals: `Deals`, of which the first
-      count: are filled in.
+      first_street: the first betting street.
+      streams: `[S]` the states of random streams.
+      stream: the index of the stream to draw from.
+      deals: `Deals` to fill in.
+      count: how many to fill in, from the first on.
     """
     first_place = max(first_street - 1, 0)
     for n in range(count):
@@ -156,7 +156,7 @@ def deal(tables, first_street, streams, stream, deals, count):  # type: ignore[n
 def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-def]
     """Draws the cards of one deal.
 
-    Pairs of hands are drawn until two share no card, which leaves each pair as likely as the product of its weights says.
+    Pairs of hands are drawn until they share no card, so each pair's probability is proportional to the product of its weights.
     """
     one, cards = np.uint64(1), tables.cards.cards
     while True:
@@ -193,7 +193,7 @@ def _draw_cards(tables, streams, stream, deals, n):  # type: ignore[no-untyped-d
 
 @compiled(_nrt=False, inline="always")
 def _draw(tables, player, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns a hand; one random number says which is drawn, and its fraction whether that becomes its alias."""
+    """Returns a hand; the whole part of one random number selects it, the fraction decides whether its alias replaces it."""
     drawn = uniform(streams, stream) * NUM_HANDS
     hand = int(drawn)
     return hand if drawn - hand < tables.stays[player, hand] else tables.alias[player, hand]

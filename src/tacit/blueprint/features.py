@@ -1,10 +1,10 @@
-"""What hands look like to the card abstraction: numbers in which hands that play alike are near each other.
+"""Features of hands for the card abstraction, in which hands that play alike are near each other.
 
 On the river: how often a hand beats each of eight groups of hands, from the weakest to the strongest before the flop
-(opponent cluster hand strength, Johanson et al. 2013). Before it: how the hand's strength on the river is distributed, as
-cumulative shares of sixteen equal intervals; the distance between two such rows is a kind of earth mover's distance.
+(opponent cluster hand strength, Johanson et al. 2013). Before the river: the distribution of the hand's strength on the river,
+as cumulative shares of sixteen equal intervals; the distance between two such rows is a kind of earth mover's distance.
 
-All of it is counted in whole and half hands, so boards that differ in the names of suits have exactly the same features.
+All counts are in whole and half hands, so boards that differ only in the names of suits have exactly the same features.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from tacit.compiled import compiled, inner
 from tacit.threads import run_together
 
 GROUPS = 8
-"""Groups of opponents' hands on the river."""
+"""The number of groups of opponents' hands on the river."""
 BINS = 16
-"""Intervals of strength on the river."""
+"""The number of intervals of strength on the river."""
 EARLY_FEATURES = BINS - 1
 
 
 class FeatureTables(NamedTuple):
-    """What the kernels look up.
+    """The lookup tables of the kernels.
 
     Attributes:
       cards: `[1326, 2]` int64, the cards of each hand.
-      group: `[1326]` int64, its group before the flop.
-      key: `[52]` as in `StrengthTables`, and so are
-      by_sum: `[7825760]` and
-      by_suit: `[8192]`.
+      group: `[1326]` int64, each hand's group by its strength before the flop.
+      key: `[52]`, as in `StrengthTables`.
+      by_sum: `[7825760]`, as in `StrengthTables`.
+      by_suit: `[8192]`, as in `StrengthTables`.
     """
 
     cards: Any
@@ -56,7 +56,7 @@ def feature_tables() -> FeatureTables:
     order = np.argsort(equity[CELLS], kind="stable")
     place = np.empty(NUM_HANDS, np.int64)
     place[order] = np.arange(NUM_HANDS) * GROUPS // NUM_HANDS
-    # Hands of one cell are equally good: all of them go with the first one.
+    # Hands of one cell are equally good, so all of them join the group of the first.
     first = np.full(169, GROUPS)
     np.minimum.at(first, CELLS, place)
     return FeatureTables(HANDS, first[CELLS], strengths.key.astype(np.int64), strengths.by_sum, strengths.by_suit)
@@ -65,7 +65,7 @@ def feature_tables() -> FeatureTables:
 def street_features(board: tuple[int, ...]) -> NDArray[np.float32]:
     """Returns `[1326, F]` the features of hands: 8 on a full board, 15 on one of three or four cards.
 
-    Those of hands that share a card with the board mean nothing. A river takes 0.1 ms, a turn 5 ms, a flop 0.1 s.
+    Those of hands that share a card with the board are meaningless. A river takes 0.1 ms, a turn 5 ms, a flop 0.1 s.
     """
     if len(board) == FULL_BOARD:
         return _river(board)[0]
@@ -75,7 +75,7 @@ def street_features(board: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 def features_of_boards(boards: NDArray[np.int64], threads: int) -> NDArray[np.float32]:
-    """Returns `[B, 1326, F]` the `street_features` of boards `[B, n]`, computed on some threads."""
+    """Returns `[B, 1326, F]` the `street_features` of boards `[B, n]`, computed with several threads."""
     is_river = boards.shape[1] == FULL_BOARD
     out = np.zeros((len(boards), NUM_HANDS, GROUPS if is_river else EARLY_FEATURES), np.float32)
     run_together(threads, _rivers if is_river else _early_boards, boards, feature_tables(), out)
@@ -98,8 +98,8 @@ def strength_at(total, suits, tables):  # type: ignore[no-untyped-def]
     """Returns the strength of seven cards.
 
     Args:
-      total: the sum of their keys.
-      suits: all of their `rank_in_suit`.
+      total: the sum of the cards' keys.
+      suits: the cards' `rank_in_suit` bits.
       tables: `FeatureTables`.
     """
     best = tables.by_sum[total]
@@ -110,13 +110,13 @@ def strength_at(total, suits, tables):  # type: ignore[no-untyped-def]
 
 @inner(_nrt=False)
 def rank_in_suit(card):  # type: ignore[no-untyped-def]
-    """Returns a card as one bit of 64: sixteen for each suit, of which thirteen are ranks."""
+    """Returns a card as one bit of 64: sixteen bits for each suit, thirteen of them ranks."""
     return np.int64(1) << (16 * (card & 3) + (card >> 2))
 
 
 @inner()
 def sort_hands(board, tables, strength, order):  # type: ignore[no-untyped-def]
-    """Fills in strengths `[1326]` and the possible hands `[1326]` from the weakest; returns how many are possible."""
+    """Returns the number of possible hands; fills in strengths `[1326]` and these hands `[1326]` from the weakest on."""
     dead = np.zeros(NUM_CARDS, np.bool_)
     on_board, suit_count, suit_ranks = np.int64(0), np.zeros(4, np.int64), np.zeros(4, np.int64)
     for card in board:
@@ -158,10 +158,10 @@ def river_row(board, tables, strength, order, features, bins):  # type: ignore[n
     Args:
       board: `[5]`.
       tables: `FeatureTables`.
-      strength: `[1326]` int64, room.
-      order: `[1326]` int64, room.
-      features: `[1326, 8]`.
-      bins: `[1326]`, `BINS` for impossible hands.
+      strength: `[1326]` int64, scratch space.
+      order: `[1326]` int64, scratch space.
+      features: `[1326, 8]`, filled in.
+      bins: `[1326]`, filled in; `BINS` for impossible hands.
     """
     num = sort_hands(board, tables, strength, order)
     bins[:] = BINS
@@ -191,7 +191,7 @@ def river_row(board, tables, strength, order, features, bins):  # type: ignore[n
                 won = beaten[group] - beaten_with[high, group] - beaten_with[low, group]
                 won += level[group] - level_with[high, group] - level_with[low, group]
                 faced = met[group] - met_with[high, group] - met_with[low, group]
-                if group == own:  # the hand itself was taken away twice
+                if group == own:  # the hand itself was subtracted twice
                     won += 0.5
                     faced += 1.0
                 all_won += won
@@ -210,7 +210,7 @@ def river_row(board, tables, strength, order, features, bins):  # type: ignore[n
 
 @inner()
 def shares_below(count, hand, features):  # type: ignore[no-untyped-def]
-    """Fills in a hand's row `[15]` of `features`: the shares of its counts in the intervals up to each, out of all 16."""
+    """Fills in a hand's row `[15]` of `features`: the cumulative shares of its counts over the 16 intervals."""
     total = 0
     for interval in range(BINS):
         total += count[hand, interval]

@@ -1,6 +1,6 @@
-"""What a strategy wins from two bots in the abstract game, in compiled code: a quick look at how training goes.
+"""A strategy's winnings from two bots in the abstract game, in compiled code: a quick check of training progress.
 
-The bots see buckets and the blueprint's own bets. `pot-odds` takes the equity of its bucket for that of its hand, so it is
+The bots see buckets and the blueprint's own bets. `pot-odds` uses the equity of its bucket in place of its hand's, so it is
 nearly, not exactly, the bot of that name at the table. Every deal is played in both seats.
 """
 
@@ -29,12 +29,12 @@ BOTS = ("always_call", "pot_odds")
 
 
 class Choices(NamedTuple):
-    """What bots may do at each node of a betting tree.
+    """The choices of bots at each node of a betting tree.
 
     Attributes:
-      call: `[N]` int8, the place of a call or check among the actions.
-      pot_raise: `[N]` int8, the place of the raise nearest to the pot, or `NO_RAISE`.
-      odds: `[N]` float32, the least equity that pays for a call.
+      call: `[N]` int8, the index of a call or check among the actions.
+      pot_raise: `[N]` int8, the index of the raise nearest to the pot, or `NO_RAISE`.
+      odds: `[N]` float32, the smallest equity with which a call pays.
     """
 
     call: NDArray[np.int8]
@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
 
 class AbstractJudge:
-    """Plays against bots; always with the same deals."""
+    """Plays strategies against bots, always on the same deals."""
 
     def __init__(self, tree: BettingTree, abstraction: CardAbstraction, tables: DealTables, deals: int, seed: int) -> None:
         self._tree, self._tables, self._deals, self._seed = tree, tables, deals, seed
@@ -54,7 +54,7 @@ class AbstractJudge:
             self._equity[street, : len(part)] = part
 
     def win_rate(self, strategy: NDArray[np.float32], bot: str) -> WinRate:
-        """Returns what a strategy `[E]` wins from one of `BOTS`."""
+        """Returns a strategy `[E]`'s win rate against one of `BOTS`."""
         equity, raising = (self._equity, RAISING_EQUITY) if bot == "pot_odds" else (np.ones_like(self._equity), 2.0)
         won, streams = np.zeros(self._deals), make_streams(self._seed, 1)
         street = self._tree.rules.first_street
@@ -63,8 +63,8 @@ class AbstractJudge:
 
 
 def bucket_equities(abstraction: CardAbstraction) -> list[NDArray[np.float64]]:
-    """Returns for each street `[K]` about how often a hand of each bucket beats a random one; empty before the first street."""
-    kinds = 0.5 + 0.5 * run_out_margins(()).sum(axis=1) / 1_225  # hands that one hand can meet
+    """Returns for each street `[K]` about each bucket's equity against a random hand; empty before the first street."""
+    kinds = 0.5 + 0.5 * run_out_margins(()).sum(axis=1) / 1_225  # the number of hands that share no card with a hand
     found = [np.bincount(CELLS, kinds, 169) / np.bincount(CELLS, minlength=169)]
     for street in range(FLOP, RIVER + 1):
         centres = abstraction.centres[street - FLOP]
@@ -91,7 +91,7 @@ def _choices(tree: BettingTree) -> Choices:
 
 @inner(_nrt=False)
 def _answer(choices, node, equity, raising):  # type: ignore[no-untyped-def]
-    """Returns what a bot does at a node with an equity."""
+    """Returns a bot's action at a node, given its equity."""
     if equity >= raising and choices.pot_raise[node] != NO_RAISE:
         return np.int64(choices.pot_raise[node])
     return np.int64(choices.call[node]) if equity > choices.odds[node] else 0
@@ -99,7 +99,7 @@ def _answer(choices, node, equity, raising):  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True)
 def _play(nodes, choices, first_street, tables, strategy, equity, raising, streams, won):  # type: ignore[no-untyped-def]
-    """Fills in `won` `[deals]`, the mean of what the strategy wins in both seats, in big blinds."""
+    """Fills in `won` `[deals]`, the strategy's mean winnings over both seats, in big blinds."""
     deals, bounds = make_deals(), np.zeros(WIDTH, np.float32)
     for begin in range(0, len(won), BATCH):
         some = min(len(won) - begin, BATCH)

@@ -1,14 +1,14 @@
 """External-sampling MCCFR (Lanctot et al. 2009) over an abstract game, in compiled code, on all cores.
 
-An iteration deals the cards once, then each player in turn is the traverser: all of its actions are tried, the opponent's are
-drawn from its current strategy. Regrets are updated at the traverser's nodes, averages at the opponent's: the opponent comes
-to a node as often as its own strategy does, so what it plays there is simply added up.
+An iteration deals the cards once, then each player in turn is the traverser: all of its actions are tried, while the opponent's
+are sampled from its current strategy. Regrets are updated at the traverser's nodes, averages at the opponent's: nodes are
+visited in proportion to the opponent's own reach, so its strategies there are simply added up.
 
 Weights are linear (Linear CFR, Brown & Sandholm 2019), by epochs: before epoch t all sums are multiplied by (t - 1) / t, so an
 iteration of epoch t counts t times as much as one of the first.
 
 Where we differ: both traversals of an iteration share one deal. Threads write to the same arrays without locks; an update that
-another thread overwrites is lost, which is rare and only makes a sample less. With one thread a run is the same every time.
+another thread overwrites is lost, which is rare and costs only one sample. With one thread, runs can be repeated exactly.
 With imperfect recall (buckets forget earlier streets) no theorem says that averages converge in the abstract game; in practice
 they do (Waugh et al. 2009). With `ALL` buckets there is perfect recall and the theorem holds.
 """
@@ -27,19 +27,19 @@ from tacit.kernels.simd import count_at_most, larger, last, load_at, prefetch, r
 from tacit.random_numbers import uniform
 
 FIRST_BIT = np.array([0, *((bits & -bits).bit_length() - 1 for bits in range(1, 2**MAX_ACTIONS))], np.uint8)
-"""`[512]` the place of the lowest bit of a set of actions."""
+"""`[512]` the index of the lowest bit in a set of actions."""
 
 
 _FOUR = width(LANES)
 
 
 class Room(NamedTuple):
-    """Where a traversal keeps what it knows of the traverser's decisions on the way; each thread has its own.
+    """The stack of a traversal: the traverser's decisions on the current path. Each thread has its own.
 
     Attributes:
-      frames: `[depth, 3]` int64, the node, the action that is being tried there, and the actions still to be tried, as bits.
-      values: `[depth * 12]` float32, what actions are worth to the traverser; anything where there is no action.
-      bounds: `[12]` float32, sums of the opponent's positive regrets up to each action.
+      frames: `[depth, 3]` int64, the node, the action being tried there, and the actions still to be tried, as bits.
+      values: `[depth * 12]` float32, the values of actions to the traverser; undefined where there is no action.
+      bounds: `[12]` float32, cumulative sums of the opponent's positive regrets over actions.
     """
 
     frames: Any
@@ -49,17 +49,17 @@ class Room(NamedTuple):
 
 @compiled(_nrt=False, inline="always")
 def draw_action(bounds, count, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns an action in proportion to the steps of `bounds` `[12]`, which rise up to the last action and then stay."""
+    """Returns an action drawn in proportion to the steps of `bounds` `[12]`, which are constant after the last action."""
     drawn, action = np.float32(uniform(streams, stream)) * bounds[count - 1], 0
     for block in range((count + LANES - 1) // LANES):
-        # No branch: nobody could predict it.
+        # No branch, since it could not be predicted.
         action += count_at_most(load_at(bounds, LANES * block, np.float32(0.0), _FOUR), drawn)
     return min(action, count - 1)
 
 
 @compiled(_nrt=False, inline="always")
 def play(sums, first, count, bounds, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns an action drawn by regret matching, and adds to averages how likely each one was."""
+    """Returns an action drawn by regret matching, and adds the probability of each action to the averages."""
     none = np.float32(0.0)
     total, zero = np.float32(0.0), splat(np.float32(0.0), _FOUR)
     for block in range((count + LANES - 1) // LANES):
@@ -84,13 +84,13 @@ def play(sums, first, count, bounds, streams, stream):  # type: ignore[no-untype
 
 @inner(_nrt=False)
 def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ignore[no-untyped-def]
-    """Updates the traverser's regrets and the opponent's averages for one deal; returns how many decisions were visited.
+    """Returns the number of decisions visited; updates the traverser's regrets and the opponent's averages for one deal.
 
     Args:
-      nodes: `[N]` of `NODE`, with memory of twelve more behind it.
+      nodes: `[N]` of `NODE`, with memory for twelve more behind them.
       sums: `[2 E]` float32, four regrets and four averages for each block.
-      begin: `[2, 4]` int64, where the blocks of each player's bucket on each street begin, counted from bucket 0.
-      factor: `[4]` float32, what the payoff of an end is multiplied by for the traverser, by the kind of node.
+      begin: `[2, 4]` int64, the offset in blocks of each player's bucket on each street, counted from bucket 0.
+      factor: `[4]` float32, the factor that turns an end's payoff into the traverser's, by the kind of node.
       traverser: 0 or 1.
       streams: `[1]` the random stream.
       room: `Room`.
@@ -99,7 +99,7 @@ def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ign
     node, depth, visited = np.int64(0), -1, 0
     opponent = 1 - traverser
     while True:
-        # Down to the traverser's next decision or to an end of the game.
+        # Descend to the traverser's next decision or to an end of the game.
         while nodes[node].kind == opponent:
             first = nodes[node].first_block + begin[opponent, nodes[node].street]
             action = play(sums, first, np.int64(nodes[node].num_actions), bounds, streams, 0)
@@ -111,7 +111,7 @@ def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ign
             frames[depth, 0] = node
             left = np.int64(nodes[node].decisions)
             prefetch(sums, 2 * LANES * (nodes[node].first_block + begin[traverser, nodes[node].street]))
-            # Children that are ends are valued at once; those that are not get their values later.
+            # Children that are ends are valued at once; decisions get their values later.
             child = np.int64(nodes[node].first_child)
             for block in range((np.int64(nodes[node].num_actions) + LANES - 1) // LANES):
                 for lane in range(LANES):
@@ -123,7 +123,7 @@ def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ign
                 return visited
             values[WIDTH * depth + frames[depth, 1]] = nodes[node].payoff * factor[nodes[node].kind]
             left = frames[depth, 2]
-        # On to the next action that leads to a decision, up where there is none.
+        # Go on to the next action that leads to a decision; if there is none left, go up.
         while left == 0:
             node = frames[depth, 0]
             first = nodes[node].first_block + begin[traverser, nodes[node].street]
@@ -140,7 +140,7 @@ def traverse(nodes, sums, begin, factor, traverser, streams, room):  # type: ign
 
 @compiled(_nrt=False, inline="always")
 def update_regrets(sums, first, count, values, row):  # type: ignore[no-untyped-def]
-    """Adds to regrets what actions were worth, `values` from `row` on, beyond the strategy; returns what that was worth."""
+    """Returns the value of the strategy; adds to regrets how much more each action is worth (`values` from `row` on)."""
     none = np.float32(0.0)
     total, weighted, zero = np.float32(0.0), np.float32(0.0), splat(np.float32(0.0), _FOUR)
     for block in range((count + LANES - 1) // LANES):
@@ -161,7 +161,7 @@ def update_regrets(sums, first, count, values, row):  # type: ignore[no-untyped-
 
 @compiled(nogil=True)
 def run_iterations(member, members, place, count, nodes, depth, first_street, tables, sums, streams, visited):  # type: ignore[no-untyped-def]
-    """Runs the share of one thread of `count` iterations; adds to `visited` `[members]` the decisions it came to."""
+    """Runs one thread's share of `count` iterations; adds the decisions it visits to `visited` `[members]`."""
     deals, begin = make_deals(), np.zeros((2, 4), np.int64)
     stream, factor = streams[member : member + 1].copy(), np.zeros(4, np.float32)
     room = Room(np.zeros((depth, 3), np.int64), np.zeros(depth * WIDTH, np.float32), np.zeros(WIDTH, np.float32))
@@ -191,7 +191,7 @@ def discount(member, members, place, factor, sums):  # type: ignore[no-untyped-d
 
 @compiled(nogil=True)
 def average_strategy(member, members, place, nodes, num_buckets, sums, strategy):  # type: ignore[no-untyped-def]
-    """Fills in the average strategy `[E]`; the present one where a player never came by its own strategy."""
+    """Fills in the average strategy `[E]`; the current one at nodes that a player's own strategy never reached."""
     for number in range(member, len(nodes.node), members):
         node = nodes.node[number]
         count = np.int64(node.num_actions)

@@ -1,4 +1,4 @@
-"""The bets that a blueprint considers: on each street some of the game's own."""
+"""The bet sizes that a blueprint considers: on each street, some of the game's own."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tacit.games.sizes import NUM_STREETS, Menu, Sizes, StreetSizes, parse_menu,
 
 
 def cut_rules(rules: BettingRules, bets: str, raises: str, max_raises: int) -> BettingRules:
-    """Returns the rules of a game with fewer bets; those of limit games as they are.
+    """Returns the rules of a game with fewer bet sizes; limit games keep their rules.
 
     Args:
-      rules: of the game.
-      bets: sizes of the first bet or raise of a street, like `0.5|1|allin`; streets are separated by `/`, and one menu is for
-        all streets. Of the sizes that the game offers, the nearest to these are taken.
+      rules: the rules of the game.
+      bets: sizes of the first bet or raise of a street, like `0.5|1|allin`; streets are separated by `/`, and a single menu is
+        for all streets. The nearest sizes that the game offers are used.
       raises: the same for later raises.
-      max_raises: bets and raises of a street after which nothing but all-in is left to raise.
+      max_raises: bets and raises on a street after which only all-in is left as a raise.
 
     Raises:
       TacitError: a menu cannot be read.
@@ -35,7 +35,7 @@ def cut_rules(rules: BettingRules, bets: str, raises: str, max_raises: int) -> B
 
 
 def _nearest(offered: Menu, wanted: tuple[Sizes, ...]) -> StreetSizes:
-    """Returns of what a menu offers what is nearest to the sizes wanted on each street."""
+    """Returns the sizes of a menu that are nearest to the sizes wanted on each street."""
 
     def nearest(street: int, player: int) -> Sizes:
         return nearest_sizes(sizes_at(offered, street, player), wanted[street])
@@ -44,10 +44,10 @@ def _nearest(offered: Menu, wanted: tuple[Sizes, ...]) -> StreetSizes:
 
 
 def parse_streets(text: str) -> tuple[Sizes, ...]:
-    """Returns the sizes on each street of a text like `0.5|1/0.5|allin/1/1`; one menu without `/` is for all streets."""
+    """Returns the sizes on each street from a text like `0.5|1/0.5|allin/1/1`; a single menu without `/` is for all streets."""
     menus = [parse_menu(part) for part in text.split("/")]
     if len(menus) not in (1, NUM_STREETS) or not all(menus):
         raise TacitError(
-            f"{text!r} is no menu: write sizes in pots for all streets or for each of four, like 0.5|1/1/1/1|allin"
+            f"{text!r} is not a menu: write sizes in pots for all streets or for each of four, like 0.5|1/1/1/1|allin"
         )
     return tuple(menus * NUM_STREETS if len(menus) == 1 else menus)

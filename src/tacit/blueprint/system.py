@@ -1,4 +1,4 @@
-"""The blueprint as a system that trains."""
+"""The blueprint as a trainable system."""
 
 from __future__ import annotations
 

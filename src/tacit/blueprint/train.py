@@ -29,24 +29,25 @@ from tacit.threads import num_threads, run_together
 from tacit.training.system import Metrics, Trainer
 
 STREAMS = 256
-"""Random streams, one for each thread: more than any machine has, so that a run can go on anywhere."""
+"""The number of random streams, one per thread: more than any machine has, so that a run can be resumed anywhere."""
 
 
 @dataclass(frozen=True)
 class BlueprintProgress(Metrics):
-    """Where a run stands after an epoch.
+    """The progress of a run after an epoch.
 
     Attributes:
       epoch: finished epochs.
       seconds: time spent on iterations, over all sessions.
-      iterations: iterations so far, each a deal with a traversal for each player.
-      iterations_per_second: in this epoch.
-      decisions_per_second: decisions of the betting tree visited, in this epoch.
-      exploitability: always None; `tacit evaluate` has it for endgames.
-      always_call: what the average strategy wins from a player who always calls, in mbb/hand in the abstract game, sampled, and
-      always_call_half: half of its 95 % interval; None where it was not evaluated.
-      pot_odds: the same against `pot-odds` by buckets, and
-      pot_odds_half: half of its interval.
+      iterations: iterations so far, each one deal with a traversal for each player.
+      iterations_per_second: the speed of this epoch in iterations.
+      decisions_per_second: the speed of this epoch in visited decisions of the betting tree.
+      exploitability: always None; `tacit evaluate` computes it for endgames.
+      always_call: the average strategy's winnings from a player that always calls, in mbb/hand, sampled in the abstract game;
+        None without an evaluation.
+      always_call_half: half the width of the 95 % interval of `always_call`.
+      pot_odds: the average strategy's winnings from `pot-odds` by buckets, likewise.
+      pot_odds_half: half the width of the 95 % interval of `pot_odds`.
     """
 
     epoch: int
@@ -62,12 +63,12 @@ class BlueprintProgress(Metrics):
 
 
 class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
-    """Regrets and averages of an abstract game.
+    """Trains the regrets and averages of an abstract game.
 
     Attributes:
       abstraction: the buckets of hands.
-      tree: the betting.
-      threads: how many compute together.
+      tree: the betting tree.
+      threads: the number of threads.
       sums: `[E / 4, 2, 4]` float32, weighted regrets and averages of each block of four entries, side by side.
       streams: `[256]` uint64, the state of each thread's random numbers.
     """
@@ -77,7 +78,7 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
     def __init__(self, game: AnyGame, config: BlueprintConfig, device: str = "cpu") -> None:
         rules = require_holdem(game, "blueprint")
         if device != "cpu":
-            raise TacitError(f"a blueprint is trained on the processor: there is no --device {device}")
+            raise TacitError(f"a blueprint is trained on the CPU only: leave out --device {device}")
         if len(rules.known_board) == 0 and rules.rules.first_street:
             raise TacitError(f"a blueprint needs the blinds or a board to start from: {game} deals its board first")
         super().__init__(game, config)
@@ -92,22 +93,22 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
 
     @cached_property
     def _tables(self) -> DealTables:
-        """Made when they are first needed, because it takes a minute for a whole game."""
+        """The tables for deals, made on first use because that takes a minute for a whole game."""
         return deal_tables(self.abstraction.game, bucket_tables(self.abstraction, self.threads))
 
     @property
     def regret(self) -> NDArray[np.float32]:
-        """`[E]` weighted sums of regrets, a copy."""
+        """`[E]` the weighted sums of regrets, as a copy."""
         return self.sums[:, 0].ravel()
 
     @property
     def average(self) -> NDArray[np.float32]:
-        """`[E]` weighted sums of strategies, a copy."""
+        """`[E]` the weighted sums of strategies, as a copy."""
         return self.sums[:, 1].ravel()
 
     @property
     def iterations(self) -> int:
-        """Iterations so far."""
+        """The number of iterations so far."""
         return self.epoch * self.config.epoch_iterations
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> BlueprintProgress:
@@ -128,12 +129,12 @@ class BlueprintTrainer(Trainer[BlueprintConfig, BlueprintProgress]):
         if self._judge is None:
             self._judge = AbstractJudge(self.tree, self.abstraction, self._tables, self.config.deals, self.config.seed)
         strategy = self.strategy()
-        found: dict[str, Any] = {}
+        win_rates: dict[str, Any] = {}
         for number, bot in enumerate(BOTS):
             on_search(number)
             rate = self._judge.win_rate(strategy, bot)
-            found |= {bot: rate.mbb, f"{bot}_half": rate.half}
-        return replace(metrics, **found)
+            win_rates |= {bot: rate.mbb, f"{bot}_half": rate.half}
+        return replace(metrics, **win_rates)
 
     def at_rest(self) -> BlueprintProgress:
         return BlueprintProgress(self.epoch, self.seconds, self.iterations, 0.0, 0.0)

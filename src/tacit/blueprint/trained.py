@@ -1,4 +1,4 @@
-"""What a run of a blueprint trained, as it is used: a strategy over buckets from a run folder or a file."""
+"""A trained blueprint in use: a strategy over buckets, loaded from a run folder or a file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tacit.training.headers import run_facts
 from tacit.tree.public_tree import Floats
 
 LEVELS = 255
-"""Probabilities are kept as whole numbers out of this: each is right to 0.002."""
+"""Probabilities are stored as whole numbers out of this, so each is accurate to 0.002."""
 KEPT_ROWS = 4_096
-"""Boards whose buckets are kept while somebody plays, at 11 kB each."""
+"""The number of boards whose buckets are cached during play, at 11 kB each."""
 
 
 def quantise(strategy: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -33,33 +33,33 @@ def quantise(strategy: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 
 def pack(strategy: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Returns bytes compressed: most probabilities are nothing or all."""
+    """Returns the strategy compressed; most probabilities are 0 or 1."""
     return np.frombuffer(bytearray(zlib.compress(strategy.tobytes(), 6)), np.uint8)
 
 
 def unpack(packed: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
-    """Returns the first bytes of what `pack` compressed: a file says itself how much it grows, and may say terabytes.
+    """Returns at most `length` bytes of a strategy that `pack` compressed; a hostile file could grow to terabytes.
 
     Args:
-      packed: it.
-      length: the most bytes that are wanted.
+      packed: the compressed strategy.
+      length: the most bytes to return.
 
     Raises:
-      TacitError: it is something else.
+      TacitError: it is not a compressed strategy.
     """
     try:
         return np.frombuffer(zlib.decompressobj().decompress(packed.tobytes(), length), np.uint8)
     except zlib.error:
-        raise TacitError("the strategy is damaged, or was kept by another version") from None
+        raise TacitError("the strategy is damaged, or was saved by another version") from None
 
 
 class BlueprintStrategy:
-    """What is played with every hand at every node of the abstract betting.
+    """The strategy of every hand at every node of the abstract betting.
 
     Attributes:
-      game: what it was trained on.
-      tree: the betting.
-      iterations: of training.
+      game: the game it was trained on.
+      tree: the betting tree.
+      iterations: the number of training iterations.
     """
 
     def __init__(
@@ -70,17 +70,17 @@ class BlueprintStrategy:
         self._buckets: Callable[[tuple[int, ...]], NDArray[np.int64]] = lru_cache(KEPT_ROWS)(abstraction.row)
 
     def played(self, node: int, board: tuple[int, ...]) -> Floats:
-        """Returns `[A, 1326]` how often each hand takes each action at a decision; impossible hands mean nothing."""
+        """Returns `[A, 1326]` how often each hand takes each action at a decision; columns of impossible hands mean nothing."""
         table = self.tree.of_node(self._strategy, node).astype(np.float64)
         shares: Floats = (table / table.sum(axis=1, keepdims=True))[self._buckets(board)].T
         return shares
 
 
 def load_blueprint(name: str) -> BlueprintStrategy:
-    """Returns what a run trained, by the name of its folder, a file or `pretrained:NAME`.
+    """Returns the blueprint in a run folder, a file or `pretrained:NAME`.
 
     Raises:
-      TacitError: there is nothing, or it is damaged.
+      TacitError: it does not exist, or is damaged.
     """
     tensors, header = load_tensors(network_file(name))
     facts = run_facts(header, BlueprintConfig, name)

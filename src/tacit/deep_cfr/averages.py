@@ -1,12 +1,12 @@
-"""What Deep CFR plays: the average of all iterations' strategies, by a network or summed up exactly.
+"""The average of all iterations' strategies, which Deep CFR plays: learnt by a network or summed exactly.
 
 | system | average |
 |---|---|
-| Deep CFR (Brown et al. 2019) | a policy network learns it from samples of what was played |
+| Deep CFR (Brown et al. 2019) | a policy network learns it from samples of the strategies |
 | Single Deep CFR (Steinberger 2019) | that of the advantage networks themselves, each weighted by its iteration and by reach |
 
 Where we differ: Single Deep CFR keeps the networks of all iterations and draws one of them for each game it plays. In a game
-that compiles this amounts to a table, which is summed up here without keeping any network.
+that compiles this amounts to a table, which is summed here without keeping any network.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Average(ABC):
     """The average of the strategies of all iterations so far.
 
     Attributes:
-      samples: What walks note of the opponent's strategy; a memory for one sample where nobody learns from it.
+      samples: The memory in which walks store the opponent's strategy; of size 1 if no network learns from it.
     """
 
     samples: Samples
@@ -43,22 +43,22 @@ class Average(ABC):
 
     @abstractmethod
     def learn(self, player: int, iteration: int, left: float) -> None:
-        """Learns a player's average from `samples`, with a share of the run left."""
+        """Learns a player's average from `samples`; `left` is the share of the run that remains."""
 
     @abstractmethod
     def strategy(self) -> Floats:
-        """Returns `[E]`, what both players do."""
+        """Returns `[E]`, the average strategy of both players."""
 
     @abstractmethod
     def weights(self) -> dict[str, Tensor]:
-        """Returns what `strategy` is made from; the tensors share their memory with it."""
+        """Returns the tensors that define the average; they share its memory."""
 
 
 class ExactAverage(Average):
     """The sum of all strategies, weighted by iteration and own reach: Single Deep CFR.
 
     Attributes:
-      total: `[E]`.
+      total: `[E]`, the sum.
     """
 
     def __init__(self, encoded: EncodedGame) -> None:
@@ -95,7 +95,7 @@ class LearntAverage(Average):
         self._scratch = make_scratch(encoded.num_features, config.hidden_layers(), encoded.num_outputs)
 
     def add(self, player: int, iteration: int, strategy: Floats) -> None:
-        """Does nothing: walks note samples."""
+        """Does nothing: walks store samples."""
 
     def learn(self, player: int, iteration: int, left: float) -> None:
         config, encoded = self._config, self._encoded

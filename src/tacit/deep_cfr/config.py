@@ -16,17 +16,17 @@ class SdCfrConfig(Settings):
     """A run of Single Deep CFR. The defaults are those of the Deep CFR paper (section 5), scaled to games that compile.
 
     Attributes:
-      hidden: Units of the hidden layers, with dashes between them.
+      hidden: Units of the hidden layers, separated by dashes.
       traversals: Games that each player samples in an iteration.
       advantage_steps: Steps of descent on a player's advantage network in an iteration.
       batch_size: Examples in a step of descent.
       learning_rate: The learning rate of the advantage networks, which learn by Adam.
-      decay: The share of the advantages' learning rate that is left at the end of the run; it falls in a straight line.
+      decay: The share of the advantages' learning rate that is left at the end of the run; it falls linearly.
       clip: The largest norm of a gradient; longer gradients are shortened to it.
       restart: Whether advantage networks start from new random weights in every iteration, as in the paper. Otherwise they
-        go on from the last ones, and need far fewer steps.
+        continue from the last ones, and need far fewer steps.
       advantage_memory: The size of a player's memory of advantages, a reservoir.
-      reward_unit: Winnings that count as 1, in the unit of the game's payoffs; 0 takes uniform play's mean absolute payoff.
+      reward_unit: Winnings that count as 1, in the unit of the game's payoffs; 0 uses uniform play's mean absolute payoff.
       epoch_iterations: Iterations in an epoch.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
@@ -66,7 +66,7 @@ class DeepCfrConfig(SdCfrConfig):
 
     Attributes:
       policy_steps: Steps of descent on a player's average policy in an iteration.
-      policy_learning_rate: The learning rate of the average policies. It falls to zero in a straight line over the run.
+      policy_learning_rate: The learning rate of the average policies. It falls linearly to zero over the run.
       policy_memory: The size of a player's memory of strategies, a reservoir.
     """
 

@@ -1,7 +1,7 @@
-"""What networks learn from samples, and what they then play.
+"""How networks learn from samples, and the strategy that follows from their advantages.
 
-A batch is summed up by infostate before anything is computed: an output has one gradient for each infostate that was drawn,
-however often that was. Samples of iteration t weigh t (Linear CFR), divided by the mean weight so that steps do not grow.
+A batch is summed by infostate before anything is computed: an output has one gradient for each infostate that was drawn,
+however often that was. Samples of iteration t have weight t (Linear CFR), divided by the mean weight so that steps do not grow.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tacit.nets.sparse_mlp import backward, forward, output
 from tacit.random_numbers import below
 
 ADVANTAGE, POLICY = range(2)
-"""Which network of a player."""
+"""The index of each of a player's networks."""
 
 
 class Batch(NamedTuple):
-    """Room for a batch; all weights and sums are zero between steps.
+    """Buffers for a batch; all weights and sums are zero between steps.
 
     Attributes:
       weight: `[S]`, the weights of the samples drawn at an infostate.
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
 
 
 def make_batch(num_infostates: int, num_entries: int) -> Batch:
-    """Returns room for the batches of a game."""
+    """Returns buffers for the batches of a game."""
     weight, wanted = (np.zeros(count, np.float32) for count in (num_infostates, num_entries))
     return Batch(weight, wanted, np.zeros(num_infostates, np.int32))
 
@@ -46,9 +46,9 @@ def learn(  # type: ignore[no-untyped-def]
     kind, player, steps, batch_size, rate, clip, iteration, networks, gradient, scratch, samples, batch,
     encodings, table, streams, stream,
 ):  # fmt: skip
-    """Makes steps of Adam on a player's network, and notes their losses.
+    """Makes steps of Adam on a player's network, and records their losses.
 
-    `ADVANTAGE` has the squared error of all legal actions, `POLICY` the cross entropy. Batches are drawn with replacement.
+    `ADVANTAGE` descends the squared error of all legal actions, `POLICY` the cross entropy. Batches are drawn with replacement.
 
     Args:
       kind: `ADVANTAGE` or `POLICY`.
@@ -57,15 +57,15 @@ def learn(  # type: ignore[no-untyped-def]
       batch_size: Samples in a step.
       rate: The learning rate.
       clip: The largest norm of a gradient.
-      iteration: The present iteration of CFR, the weight of the latest samples.
+      iteration: The current iteration of CFR, which is the weight of the latest samples.
       networks: `Networks`.
-      gradient: `[P]`, zero; room for the gradient.
-      scratch: Room for an example.
+      gradient: `[P]`, zero; a buffer for the gradient.
+      scratch: Scratch space for one example.
       samples: `Samples`.
       batch: `Batch`.
-      encodings: Of all infostates.
+      encodings: The encodings of all infostates.
       table: `WalkTable`.
-      streams: Random numbers.
+      streams: The random streams.
       stream: The stream to draw from.
     """
     params, shape = networks.params[player, kind], networks.shape
@@ -118,10 +118,10 @@ def learn(  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True)
 def match_advantages(networks, player, scratch, encodings, table, infostate_player, strategy):  # type: ignore[no-untyped-def]
-    """Fills a player's part of `strategy` `[E]`: regret matching on its advantages.
+    """Fills a player's part of `strategy` `[E]` by regret matching on its advantages.
 
-    Where no advantage is positive, the action with the largest one is played: the paper found that better than a uniform
-    choice (section 5.2).
+    If no advantage is positive, the action with the largest one is played: the paper found that better than a uniform choice
+    (section 5.2).
     """
     params, shape = networks.params[player, ADVANTAGE], networks.shape
     for infostate in range(len(infostate_player)):

@@ -1,4 +1,4 @@
-"""Memories of samples: a reservoir (Vitter 1985) for each player, a uniform sample of all that was ever offered."""
+"""Memories of samples: a reservoir (Vitter 1985) for each player, a uniform sample of everything ever offered."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tacit.random_numbers import below
 
 
 class Samples(NamedTuple):
-    """Both players' samples: numbers for the actions of an infostate, advantages or probabilities.
+    """Both players' samples: advantages or probabilities of the actions at an infostate.
 
     Attributes:
-      infostate: `[2, C]`.
-      iteration: `[2, C]`, the iteration of CFR that the sample is of, from 1.
-      values: `[2, C, A]`, in the order of the infostate's entries; what lies behind them has no meaning.
+      infostate: `[2, C]`, the infostate of the sample.
+      iteration: `[2, C]`, the iteration of CFR that the sample comes from, from 1.
+      values: `[2, C, A]`, in the order of the infostate's entries; values after the last entry are meaningless.
       offered: `[2]`, the samples offered so far.
     """
 

@@ -1,4 +1,4 @@
-"""A line of `metrics.jsonl`: where a run of Deep CFR stands after an epoch."""
+"""A line of `metrics.jsonl`: the progress of a run of Deep CFR after an epoch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tacit.training.system import Metrics
 
 @dataclass(frozen=True)
 class DeepCfrProgress(Metrics):
-    """What every epoch has.
+    """The progress of a run after an epoch.
 
     Attributes:
       epoch: Finished epochs.
       seconds: The time spent on sampling and learning, over all sessions.
       iterations: Iterations of CFR.
       samples: Samples offered to all memories.
-      loss: The mean squared error of the advantages in this epoch, both players, in units of reward.
-      policy_loss: The mean cross entropy of the average policies; None where none is learnt.
-      samples_per_second: In this epoch.
-      exploitability: Of the average strategy, exact, NashConv / 2; None where it was not evaluated.
+      loss: The mean squared error of the advantages in this epoch, over both players, in units of reward.
+      policy_loss: The mean cross entropy of the average policies; None if no policy is learnt.
+      samples_per_second: Samples per second in this epoch.
+      exploitability: The exact exploitability of the average strategy, NashConv / 2; None without an evaluation.
       nash_conv: Twice the exploitability.
-      value: Of the average strategy for player 0.
+      value: The value of the average strategy for player 0.
     """
 
     epoch: int

@@ -1,4 +1,4 @@
-"""Deep CFR and Single Deep CFR as systems that train."""
+"""Deep CFR and Single Deep CFR as trainable systems."""
 
 from __future__ import annotations
 

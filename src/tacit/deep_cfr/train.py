@@ -1,12 +1,12 @@
 """A run of Deep CFR (Brown et al. 2019, Algorithm 1) in memory.
 
-In each iteration each player in turn samples games by external sampling, with strategies that regret matching makes of both
-players' advantage networks, and then learns its advantage network anew from all samples so far.
+In each iteration, each player in turn samples games by external sampling, with strategies by regret matching on both players'
+advantage networks, and then trains its advantage network from scratch on all samples so far.
 
-Where we differ: infostates are entries of a compiled tree, so a network is asked once for each of them in an iteration, and a
-batch has one gradient for each infostate in it; both are exact. The average policy is learnt all along, not at the end alone: a
-run can be judged, and played, at any time. While a player learns its advantages, the other one learns its average policy on
-another core. Preset `cpu` goes on from the last advantage network instead of starting from new weights.
+Where we differ: infostates are entries of a compiled tree, so a network is queried once for each of them in an iteration, and a
+batch has one gradient for each infostate in it; both are exact. The average policy is learnt throughout, not only at the end,
+so a run can be evaluated, and played, at any time. While one player learns its advantages, the other learns its average policy
+on another core. Preset `cpu` continues from the last advantage network instead of starting from new weights.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from tacit.training.system import Trainer, generator_state
 from tacit.tree.public_tree import Floats
 
 STREAMS = 5
-"""Random numbers of the walks, of both players' advantages, and of both players' policies."""
+"""The number of random streams: for the walks, both players' advantages, and both players' policies."""
 
 
 class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
     """Both players' networks and memories, on the CPU."""
 
-    why_alone = "learns for many times as long as it samples games, so workers that sample would gain nothing"
+    why_alone = "spends many times as long on learning as on sampling games, so workers that sample would gain nothing"
 
     def __init__(self, game: AnyGame, config: SdCfrConfig, device: str = "cpu") -> None:
         if device != "cpu":
-            raise TacitError(f"{config.system} trains on the CPU: leave --device away")
+            raise TacitError(f"{config.system} trains on the CPU only: leave out --device")
         self.encoded = encoded = EncodedGame.of(game)
         if "reward_unit" in config.left_open():
             config = replace(config, reward_unit=uniform_return(encoded.tree))
@@ -63,7 +63,7 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         learns_policy = isinstance(config, DeepCfrConfig)
         kinds = (ADVANTAGE, POLICY) if learns_policy else (ADVANTAGE,)
         self.networks = make_networks(encoded.num_features, hidden, encoded.num_outputs, kinds, self._generator)
-        self.networks.params[:, ADVANTAGE] = 0.0  # no advantages are known, so the first strategy is uniform
+        self.networks.params[:, ADVANTAGE] = 0.0  # no advantages are known yet, so the first strategy is uniform
         self._streams = make_streams(config.seed, STREAMS)
         self._advantages = make_samples(config.advantage_memory, encoded.num_outputs)
         self._batch = make_batch(tree.num_infostates, tree.num_entries)
@@ -79,12 +79,12 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
 
     @property
     def iterations(self) -> int:
-        """Iterations of CFR so far."""
+        """The number of iterations of CFR so far."""
         return self.epoch * self.config.epoch_iterations
 
     @property
     def samples(self) -> int:
-        """Samples offered to all memories so far."""
+        """The number of samples offered to all memories so far."""
         return int(self._advantages.offered.sum() + self.average.samples.offered.sum())
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> DeepCfrProgress:
@@ -102,7 +102,7 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         return replace(self.at_rest(), loss=losses[0], policy_loss=losses[1], samples_per_second=speed)
 
     def _iterate(self, iteration: int, share_done: float) -> None:
-        """Runs one iteration of CFR, after a share of the run."""
+        """Runs one iteration of CFR; `share_done` is the share of the run before it."""
         config, table = self.config, self.encoded.table
         left = max(0.0, 1.0 - share_done)
         for player in (0, 1):
@@ -116,7 +116,7 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
             policy.result()
 
     def _learn_advantages(self, player: int, iteration: int, left: float) -> None:
-        """Has a player learn its advantages, with a share of the run left, and follow them."""
+        """Trains a player's advantage network and updates its strategy; `left` is the share of the run that remains."""
         config, encoded, networks = self.config, self.encoded, self.networks
         if config.restart or iteration == 1:
             networks.params[player, ADVANTAGE] = self._new_params()
@@ -130,12 +130,12 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         self._match(player)
 
     def _new_params(self) -> Params:
-        """Returns random weights of a network."""
+        """Returns new random weights for a network."""
         encoded = self.encoded
         return initial_params(encoded.num_features, self.config.hidden_layers(), encoded.num_outputs, self._generator)
 
     def _match(self, player: int) -> None:
-        """Has a player follow its advantages."""
+        """Updates a player's strategy from its advantages."""
         encoded = self.encoded
         match_advantages(
             self.networks,
@@ -148,10 +148,10 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         )
 
     def _mean_losses(self) -> tuple[float, float | None]:
-        """Returns the mean losses of this epoch, of advantages and policies.
+        """Returns the mean losses of advantages and policies in this epoch.
 
         Raises:
-          DivergedError: One is not a number.
+          DivergedError: A loss is not a finite number.
         """
         losses = self.networks.loss.sum(0) / np.maximum(1, self.networks.steps.sum(0))
         for setting, loss in zip(("learning_rate", "policy_learning_rate"), losses, strict=False):
@@ -176,10 +176,10 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         return {name: part.clone() for name, part in self.average.weights().items()}
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Takes over what `weights` returned.
+        """Loads weights that `weights` returned.
 
         Raises:
-          TacitError: It does not fit the game and the settings.
+          TacitError: They do not fit the game and the settings.
         """
         for name, part in self.average.weights().items():
             if name not in weights or weights[name].shape != part.shape:
@@ -199,7 +199,7 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         self._generator.bit_generator.state = header["generator"]
 
     def _kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
-        """Returns the tensors that change, by name; of memories the rows filled now, or in the `saved` state."""
+        """Returns the tensors that change, by name; of memories the rows that are filled now, or in the `saved` state."""
         arrays = {name: getattr(self.networks, name) for name in ("params", "moments", "updates")}
         arrays |= {"streams": self._streams.view(np.int64), "strategy": self._strategy}
         kept = {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -1,7 +1,7 @@
-"""External sampling (Lanctot et al. 2009) with a given strategy: what a traverser finds out goes to memories.
+"""External sampling (Lanctot et al. 2009) with a given strategy, which fills the memories.
 
-A walk tries every action of the traverser, and draws one of the opponent's and of chance's. So the opponent comes to its
-infostates as often as its strategy does: what is noted there is the average's sample, weighted by reach.
+A walk tries every action of the traverser, and samples one action of the opponent and one outcome of chance. So walks visit the
+opponent's infostates in proportion to its own reach, and its strategies stored there are samples of its average.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def traverse(  # type: ignore[no-untyped-def]
       traverser: The player whose actions are all tried.
       iteration: The iteration of CFR, from 1.
       table: `WalkTable`.
-      strategy: `[E]`, what both players do.
+      strategy: `[E]`, the strategy of both players.
       reward_unit: Winnings that count as 1.
       advantages: `Samples` of the traverser's instant advantages, by infostate.
-      policies: `Samples` of what the opponent does.
-      frames: `Frames`, the traverser's states on the way to where the walk stands.
-      streams: Random numbers.
+      policies: `Samples` of the opponent's strategy.
+      frames: `Frames`, the traverser's states on the current path.
+      streams: The random streams.
       stream: The stream to draw from.
     """
     num_decisions, unit = len(table.actor), 1.0 / reward_unit
@@ -37,7 +37,7 @@ def traverse(  # type: ignore[no-untyped-def]
     for _ in range(count):
         depth, state = 0, arrive(table.first_upto, table.first_state, 0, streams, stream)
         while True:
-            # Down to an end of the game.
+            # Descend to an end of the game.
             while state < num_decisions:
                 infostate, action = table.infostate[state], 0
                 first, last = table.entry_start[infostate], table.entry_start[infostate + 1]
@@ -49,7 +49,7 @@ def traverse(  # type: ignore[no-untyped-def]
                     action = draw(strategy, first, last, 0.0, uniform(streams, stream))
                 state = _follow(table, state, action, streams, stream)
             value = unit * float(table.payoff[state - num_decisions])
-            # Up to the last state where an action is still to be tried.
+            # Go up to the last state with an action still to be tried.
             while depth > 0:
                 state, action, values = frames.state[depth - 1], frames.action[depth - 1], frames.values[depth - 1]
                 infostate = table.infostate[state]
@@ -72,5 +72,5 @@ def traverse(  # type: ignore[no-untyped-def]
 
 @compiled(_nrt=False, inline="always")
 def _follow(table, state, action, streams, stream):  # type: ignore[no-untyped-def]
-    """Returns the state that an action leads to, by chance."""
+    """Returns the state that an action leads to, after sampling chance."""
     return arrive(table.upto, table.arrival, table.arrival_start[table.edge_start[state] + action], streams, stream)

@@ -1,4 +1,4 @@
-"""Neural Fictitious Self-Play (Heinrich & Silver 2016), and DQN beside it: one trainer over two engines.
+"""Neural Fictitious Self-Play (Heinrich & Silver 2016) and DQN: one trainer over two engines.
 
 `tabular/` plays any game that compiles into a tree, in numba; `limit/` plays limit hold'em in torch tensors.
 """

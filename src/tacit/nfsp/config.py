@@ -1,4 +1,4 @@
-"""Everything that can be set in a run of NFSP or DQN, and the presets."""
+"""The settings of NFSP and DQN, and the presets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RESERVOIR, EXPONENTIAL, WINDOW = "reservoir", "exponential", "window"
 
 @dataclass(frozen=True)
 class NfspConfig(Settings):
-    """What every run sets; the defaults are the paper's for Leduc (section 4.1), but for what it leaves open: see `_PAPER`.
+    """The settings of every run; the defaults are the paper's for Leduc (section 4.1), except what it leaves open (`_PAPER`).
 
     Attributes:
-      hidden: Units of the hidden layers, with dashes between them.
+      hidden: Units of the hidden layers, separated by dashes.
       layers: How often the hidden layers are repeated.
       anticipation: How often a player follows its best response (the paper's eta); 1 is DQN with a passive average.
       exploration: How often a best response moves at random in the first round.
@@ -33,9 +33,9 @@ class NfspConfig(Settings):
       learning_rate: The learning rate of the action values.
       policy_learning_rate: The learning rate of the average policy.
       refit_every: Steps after which the target network is refitted, in limit hold'em at the end of that round.
-      transitions: The size of a player's memory for reinforcement learning, a circle; at least a batch.
-      behaviour: The size of a player's memory for supervised learning; at least a batch.
-      least_probability: The least probability of keeping a new item in an exponentially averaged reservoir.
+      transitions: The size of a player's memory for reinforcement learning, a circular buffer; at least one batch.
+      behaviour: The size of a player's memory for supervised learning; at least one batch.
+      least_probability: The minimum probability of keeping a new item in an exponentially averaged reservoir.
       epoch_rounds: Rounds in an epoch.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
@@ -78,21 +78,21 @@ class TabularConfig(NfspConfig):
 
     Attributes:
       reward_unit: Winnings that count as a reward of 1, in the unit of the game's payoffs; 0 fits it to the game, so
-        that games played at random win or lose no more than they do in Leduc.
+        that uniform play wins or loses no more than it does in Leduc.
       explores: How best responses explore. `decaying` is the paper's way: exploration falls with the square root of rounds, and
-        random moves are averaged and learnt from like others. `apart`: it stays, the average gets the best response in place of
-        a random move, and the opponent learns nothing from the rest of that game. Two effects remain. What a best response does
-        after its own random move is averaged, so the average also weighs best responses at infostates that they would not
-        reach. And opponents learn less from games against best responses than `anticipation` says, since only those are cut
-        short: with k decisions of theirs before, (1 - exploration)^k of them are left.
+        random moves are averaged and learnt from like others. `apart`: exploration stays constant, the average gets the best
+        response in place of a random move, and the opponent learns nothing from the rest of that game. Two effects remain. A
+        best response's moves after its own random move are averaged, so the average also weighs best responses at infostates
+        that they would not reach. And opponents learn less from games against best responses than `anticipation` says, since
+        only those are cut short: after k decisions of the best response, (1 - exploration)^k of these games are left.
       exploration_decay: The c in `exploration / (1 - c + c * sqrt(i))`, the `decaying` exploration of round i = 1, 2, ... It
         has halved in round (1 + 1 / c)^2.
       policy_optimizer: The optimizer of the average policy.
-      slowdown: Rounds after which both learning rates have fallen by the square root of two, of six after five times as
-        many, and so on; 0 keeps them.
-      decay: The share of the rounds at the end over which the average policy's learning rate falls to zero in a straight line.
-        That of the action values must not: a best response that no longer learns would still be averaged.
-      share: The share of all transitions so far, the latest ones, that are learnt from, if the memory keeps them.
+      slowdown: Rounds after which both learning rates have fallen by a factor of the square root of two; after five times as
+        many it is the square root of six, and so on. 0 keeps the rates constant.
+      decay: The share of the rounds, at the end, over which the average policy's learning rate falls linearly to zero.
+        The rate of the action values must not fall so: a best response that no longer learns would still be averaged.
+      share: The share of all transitions so far that are learnt from, counted from the latest, if the memory keeps them.
       memory: The kind of the memory for supervised learning: `reservoir`, `exponential` (an exponentially averaged one) or
         `window` (the latest items).
     """
@@ -112,7 +112,7 @@ class TabularConfig(NfspConfig):
 
 @dataclass(frozen=True)
 class DqnConfig(TabularConfig):
-    """A run of DQN: players follow their best responses always, and the average of what they did is learnt passively (4.2)."""
+    """A run of DQN: players always follow their best responses, and their average is only learnt passively (section 4.2)."""
 
     system: ClassVar[str] = "dqn"
 
@@ -123,12 +123,12 @@ class DqnConfig(TabularConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anticipation != 1.0:
-            raise TacitError("dqn follows its best response always: anticipation is 1; train nfsp to change it")
+            raise TacitError("dqn always follows its best response, so anticipation must be 1: train nfsp to change it")
 
 
 @dataclass(frozen=True)
 class LimitConfig(NfspConfig):
-    """A run on limit hold'em; the defaults are the paper's (section 4.3), behaviour is kept in an exponential reservoir.
+    """A run on limit hold'em; the defaults are the paper's (section 4.3), with behaviour in an exponential reservoir.
 
     Where the paper is silent: exploration falls with the fourth root of the steps of descent ("more slowly than in Leduc",
     where it is the square root), and a reward of 1 is ten big blinds. In single big blinds SGD with a rate of 0.1 breaks down
@@ -136,7 +136,7 @@ class LimitConfig(NfspConfig):
 
     Attributes:
       exploration_power: Exploration falls with this power of the number of steps of descent.
-      deals: Deals of an evaluation, each played in both seats against every bot.
+      deals: Deals in an evaluation, each played in both seats against every bot.
     """
 
     system: ClassVar[str] = "nfsp-limit"
@@ -161,12 +161,12 @@ class LimitConfig(NfspConfig):
 
 
 _PAPER: dict[str, Any] = {"exploration_decay": 0.01, "reward_unit": 26.0, "epochs": 320}
-"""What the paper leaves open for Leduc, as the program that its author published has it (github.com/Johannes-H/nfsp-leduc).
+"""Settings that the paper leaves open for Leduc, taken from its author's program (github.com/Johannes-H/nfsp-leduc).
 
 The paper lets exploration decay "proportionally to the inverse square root of the number of iterations" without a factor: here
-a best response still moves at random once in 180 decisions after a million rounds. It does not say what a reward of 1 is: here
-the 26 chips between the most that a player of Leduc wins and loses. Nor does it say how long it trains. The program differs in
-more, which the paper rules out or does not mention; with all of that it did worse (docs/LOG.md)."""
+a best response still moves at random once in 180 decisions after a million rounds. It does not define a reward of 1: here it is
+the 26 chips between a player's largest win and largest loss in Leduc. Nor does it say how long it trains. The program differs
+in other ways, too, which the paper rules out or does not mention; with all of them results were worse (docs/LOG.md)."""
 
 _CPU: dict[str, Any] = {
     "hidden": "128", "anticipation": 0.2, "exploration": 0.25, "explores": APART, "games": 1_024, "updates": 4,
@@ -174,9 +174,9 @@ _CPU: dict[str, Any] = {
     "reward_unit": 0.0, "decay": 0.3, "refit_every": 20, "transitions": 1_000_000, "share": 0.02, "epoch_rounds": 500,
     "epochs": 250, "evaluate_every": 10,
 }  # fmt: skip
-"""Best responses must not lag behind the averages they answer, so they are learnt from the latest 2 % of all games, with quick
-refits and many games a round; learning rates that fall take out the noise, and exploration that stays finds what averages have
-given up (docs/LOG.md)."""
+"""Best responses must not lag behind the averages they answer, so they learn from the latest 2 % of all games, with frequent
+refits and many games per round. Falling learning rates remove the noise, and constant exploration finds actions that averages
+have given up (docs/LOG.md)."""
 
 _SMOKE: dict[str, Any] = {
     **_CPU, "hidden": "32", "transitions": 20_000, "behaviour": 100_000, "epoch_rounds": 200, "epochs": 5, "evaluate_every": 1,
@@ -197,7 +197,7 @@ DQN_PRESETS = {
 }
 LIMIT_PRESETS = {
     "paper": LimitConfig(),
-    # The paper's work in larger rounds: as many steps of descent for a decision, and a GPU is busier.
+    # The paper's work in larger rounds, to keep a GPU busy: as many steps of descent per decision.
     "gpu": LimitConfig(games=4_096, updates=32, epoch_rounds=250, evaluate_every=10),
     "cpu": LimitConfig(**_LIMIT_CPU),
     "smoke": LimitConfig(**_LIMIT_SMOKE),

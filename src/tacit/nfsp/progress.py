@@ -1,4 +1,4 @@
-"""A line of `metrics.jsonl`: where a run of NFSP stands after an epoch, and how each engine's strategies are measured."""
+"""A line of `metrics.jsonl`: the progress of an NFSP run after an epoch, and how good each engine's strategies are."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tacit.training.system import Metrics
 
 @dataclass(frozen=True)
 class NfspProgress(Metrics):
-    """What every epoch has.
+    """The progress that every engine reports.
 
     Attributes:
       epoch: finished epochs.
       seconds: time spent on self-play and learning, over all sessions.
       steps: decisions made in self-play.
       games: games finished.
-      loss: mean squared error of the action values in this epoch, both players, in units of reward.
+      loss: mean squared error of the action values in this epoch, over both players, in units of reward.
       policy_loss: mean cross entropy of the average policies.
-      steps_per_second: in this epoch.
-      exploitability: of the average strategies, exact, NashConv / 2; None where it was not evaluated or is not known.
+      steps_per_second: decisions per second in this epoch.
+      exploitability: exact exploitability of the average strategies, NashConv / 2; None without an evaluation or if unknown.
     """
 
     epoch: int
@@ -35,13 +35,13 @@ class NfspProgress(Metrics):
 
 @dataclass(frozen=True)
 class ExactProgress(NfspProgress):
-    """An epoch of a compiled game; None where it was not evaluated.
+    """An epoch on a compiled game; its own fields are None without an evaluation.
 
     Attributes:
       nash_conv: twice the exploitability, a sum over both players.
-      value: of the average strategies for player 0.
-      best_response_exploitability: of the greedy strategies of the action values.
-      greedy_average_exploitability: of the average strategies' likeliest actions.
+      value: value of the average strategies for player 0.
+      best_response_exploitability: exploitability of the greedy strategies of the action values.
+      greedy_average_exploitability: exploitability of the average strategies' most probable actions.
     """
 
     nash_conv: float | None = None
@@ -58,9 +58,9 @@ MATCHES = {
     "best_response_pot_odds": (BEST_RESPONSE, "pot-odds"),
     "greedy_average_pot_odds": (GREEDY_AVERAGE, "pot-odds"),
 }
-"""In limit hold'em, the strategy and the bot of each match of an evaluation."""
+"""The strategy and the bot of each match in an evaluation of limit hold'em."""
 
 _RATES = [(field, "float | None", None) for match in MATCHES for field in (match, f"{match}_half")]
 WinRateProgress: type[NfspProgress] = make_dataclass("WinRateProgress", _RATES, bases=(NfspProgress,), frozen=True)
-"""An epoch of limit hold'em: for each match its mean win rate in thousandths of a big blind a hand, sampled, every deal in both
-seats, and as `*_half` half of the 95 % interval; None where it was not evaluated."""
+"""An epoch on limit hold'em: for each match the mean win rate in thousandths of a big blind per hand, sampled with every deal
+in both seats, and as `*_half` half the width of its 95 % interval; None without an evaluation."""

@@ -1,4 +1,4 @@
-"""NFSP and DQN on compiled games, and NFSP on limit hold'em, as systems that train.
+"""NFSP and DQN on compiled games, and NFSP on limit hold'em, as trainable systems.
 
 The last has its own settings and networks, and so its own name in run folders; `tacit train nfsp limit_holdem` finds it.
 """
@@ -21,5 +21,5 @@ NFSP_LIMIT = System(LimitConfig, LimitTrainer, LIMIT_PRESETS, WinRateProgress)
 
 
 def nfsp_system(game: AnyGame) -> System[Any, Any]:
-    """Returns NFSP as it learns a game."""
+    """Returns the NFSP system that can learn a game."""
     return NFSP_LIMIT if is_full_limit_holdem(game) else NFSP

@@ -1,9 +1,9 @@
 """A run of NFSP in memory (Heinrich & Silver 2016, Algorithm 1): epochs of rounds that an engine plays.
 
-Where we differ: games advance in step and networks change between steps only, so a player sees its own latest weights at
-once; chance that nobody ever sees is averaged in payoffs; a memory is learnt from as soon as it fills a batch. On compiled
-games the judged strategies are exact: the networks are asked at every infostate, and a best response is computed over the
-whole tree. Limit hold'em is too large for that: there the strategies play against bots.
+Where we differ: games advance in step and networks change only between steps, so a player uses its own latest weights at
+once; chance that no player ever sees is averaged in payoffs; learning starts as soon as a memory fills a batch. On compiled
+games the evaluation is exact: the networks are queried at every infostate, and a best response is computed over the whole
+tree. Limit hold'em is too large for that: there the strategies play against bots.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tacit.nfsp.progress import NfspProgress
 from tacit.training.system import Trainer
 
 CHUNK = 256
-"""Rounds after which losses are looked at, and Ctrl-C is heard."""
+"""The number of rounds between checks of the losses and for Ctrl-C."""
 
 
 class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
@@ -31,12 +31,12 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
 
     Attributes:
       progress: the class of an epoch's progress.
-      loss: `[2, 2]` float64, for each player's action values and policy, summed over the steps of descent since it was zeroed.
+      loss: `[2, 2]` float64, the loss of each player's action values and policy, summed over steps since it was last zeroed.
       loss_steps: `[2, 2]` int64, the number of these steps.
       finished: `[1]` int64, games that ended so far.
     """
 
-    why_alone = "learns for several times as long as it plays, so workers that play would gain little"
+    why_alone = "spends several times as long on learning as on games, so workers that play would gain little"
     progress: type[NfspProgress]
     loss: Tensor
     loss_steps: Tensor
@@ -44,15 +44,15 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
 
     @abstractmethod
     def play(self, done: int, count: int) -> None:
-        """Plays `count` rounds of self-play and learning after the `done` ones before."""
+        """Plays `count` rounds of self-play and learning after the first `done` ones."""
 
     @abstractmethod
     def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
-        """Returns how good the strategies are, by fields of the engine's progress; `on_match` hears of finished matches."""
+        """Returns the quality of the strategies as fields of the engine's progress; calls `on_match` after each match."""
 
     @abstractmethod
     def kept(self, saved: Mapping[str, Tensor] | None = None) -> dict[str, Tensor]:
-        """Returns the tensors that change, by name; of memories only the rows filled now, or in the `saved` state."""
+        """Returns the tensors that change, by name; of memories only the rows that are filled now, or in the `saved` state."""
 
     @property
     def steps(self) -> int:
@@ -74,8 +74,8 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
         return replace(self.at_rest(), loss=loss, policy_loss=policy_loss, steps_per_second=speed)
 
     def judged(self, metrics: NfspProgress, on_search: Callable[[int], None] = lambda _: None) -> NfspProgress:
-        found: dict[str, Any] = self.judge(on_search)
-        return replace(metrics, **found)
+        quality: dict[str, Any] = self.judge(on_search)
+        return replace(metrics, **quality)
 
     def at_rest(self) -> NfspProgress:
         return self.progress(self.epoch, self.seconds, self.steps, int(self.finished), math.nan, math.nan, 0.0)
@@ -89,10 +89,10 @@ class NfspTrainer(Trainer[NfspConfig, NfspProgress]):
             tensor.copy_(tensors[name])
 
     def _mean_losses(self) -> tuple[float, float]:
-        """Returns the mean losses of this epoch, of action values and policies; NaN where nothing was learnt yet.
+        """Returns the mean losses of action values and policies in this epoch; NaN where nothing was learnt yet.
 
         Raises:
-          DivergedError: one is no number although something was learnt.
+          DivergedError: a loss is not a finite number although something was learnt.
         """
         means = []
         totals = zip(self.loss.sum(0).tolist(), self.loss_steps.sum(0).tolist(), strict=True)
@@ -109,7 +109,7 @@ def filled_rows(
 ) -> dict[str, Tensor]:
     """Returns a memory's tensors by name: `offered` `[2]` and the filled rows of its columns `[2, at least capacity, ...]`.
 
-    Rows are filled as `offered` says or, if it is given, the `saved` state.
+    `offered` says how many rows are filled or, if it is given, the `saved` state does.
     """
     count = int((offered if saved is None else saved[f"{memory}.offered"]).max())
     rows = {f"{memory}.{name}": column[:, : min(count, capacity)] for name, column in columns.items()}

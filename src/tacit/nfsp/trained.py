@@ -1,4 +1,4 @@
-"""What NFSP or DQN trained, as it is used: both players' strategies from a run folder or a network file."""
+"""Trained NFSP or DQN in use: both players' strategies from a run folder or a network file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CONFIGS: dict[str, type[NfspConfig]] = {config.system: config for config in (Ta
 
 @dataclass(frozen=True)
 class LimitPolicy:
-    """A strategy of trained networks, as `agents/hand_policy.py` wants it.
+    """A strategy of trained networks, as a `HandPolicy` (`agents/hand_policy.py`).
 
     Attributes:
-      game: the game it is of.
+      game: the game it plays.
       layers: all four networks.
       strategy: one of `STRATEGIES`.
       epoch: finished epochs of training.
@@ -43,29 +43,29 @@ class LimitPolicy:
     epoch: int
 
     def probabilities(self, public: PublicHand, hand: int | None = None) -> Floats:
-        """Returns `[A, 1326]`: for each legal action how often each hand takes it; `[A, 1]` of one hand where it is given."""
+        """Returns `[A, 1326]` how often each hand takes each legal action; `[A, 1]` for a single hand if it is given."""
         actions, legal = [min(action, RAISE) for action in public.actions], torch.zeros(NUM_ACTIONS, dtype=torch.bool)
         legal[actions] = True
         inputs = encode_all_hands(public)[slice(None) if hand is None else slice(hand, hand + 1)]
         with torch.no_grad():
-            played = strategy_probabilities(self.layers, self.strategy, public.betting.actor, inputs, legal)
-        found: Floats = played.double().numpy().T[actions]
-        return found
+            probabilities = strategy_probabilities(self.layers, self.strategy, public.betting.actor, inputs, legal)
+        by_action: Floats = probabilities.double().numpy().T[actions]
+        return by_action
 
 
 @dataclass(frozen=True)
 class TrainedNfsp:
-    """What a run trained: `strategies` on a compiled game, `policy` on limit hold'em.
+    """A trained run: use `strategies` on a compiled game, `policy` on limit hold'em.
 
     Attributes:
-      name: the run folder or the file, and the strategy if it is named.
+      name: the run folder or the file, with the strategy if it is named.
       system: `nfsp`, `dqn` or `nfsp-limit`.
-      game: the game it is of.
-      config: of its training.
+      game: the game it was trained on.
+      config: the settings of its training.
       epoch: finished epochs.
       weights: both players' networks.
       strategy: the one of `STRATEGIES` that its name asks for.
-      source: where the game is found, if it is in a file of one's own (`game_source`).
+      source: the source of the game, if it is in a user's file (`game_source`).
     """
 
     name: str
@@ -81,10 +81,10 @@ class TrainedNfsp:
         """Returns all `STRATEGIES` of a compiled game by name.
 
         Args:
-          game: the game; needed for one in a file of one's own that has gone.
+          game: the game; needed if its file no longer exists.
 
         Raises:
-          TacitError: it is another game, or the networks do not fit it.
+          TacitError: it is a different game, or the networks do not fit it.
         """
         self._require(game)
         played = PlayedGame.of(recall_game(self.game, self.source, self.name) if game is None else game)
@@ -93,10 +93,10 @@ class TrainedNfsp:
         return {name: RowStrategy(played.tree, played.strategy(networks, name)) for name in STRATEGIES}
 
     def policy(self, game: AnyGame | None = None) -> LimitPolicy:
-        """Returns what `strategy` does with every hand of limit hold'em.
+        """Returns the policy of `strategy` for limit hold'em.
 
         Raises:
-          TacitError: `game` is another one, or the networks are not of limit hold'em.
+          TacitError: `game` is a different one, or the networks are not for limit hold'em.
         """
         self._require(game)
         if self.system != LimitConfig.system:
@@ -118,7 +118,7 @@ class TrainedNfsp:
 
 
 def load_nfsp(name: str) -> TrainedNfsp:
-    """Returns what a run trained.
+    """Returns a trained run.
 
     Raises:
       TacitError: there is no network, or it is damaged.
@@ -127,6 +127,6 @@ def load_nfsp(name: str) -> TrainedNfsp:
     weights, header = load_tensors(network_file(path))
     system = header.get("system")
     if not isinstance(system, str) or system not in _CONFIGS:
-        raise TacitError(f"{path} is no network of this version")
+        raise TacitError(f"{path} is not a network of this version")
     facts = run_facts(header, _CONFIGS[system], path)
     return TrainedNfsp(name, system, facts.game, facts.config, facts.epoch, weights, strategy, facts.source)

@@ -16,12 +16,12 @@ UPDATES = ("rpg", "qpg", "rmpg")
 
 @dataclass(frozen=True)
 class PolicyGradientConfig(Settings):
-    """A run of regret policy gradients. The paper names ranges that were searched, not settings; these are ours.
+    """A run of regret policy gradients. The paper gives the ranges that it searched, not its settings; these are ours.
 
     Attributes:
-      update: What the policy descends. `rpg` is the sum of positive regrets, `qpg` the negative value, `rmpg` the negative mean
-        of positive regrets under the policy.
-      hidden: Units of the hidden layers, with dashes between them.
+      update: The objective that the policy descends. `rpg` is the sum of positive regrets, `qpg` the negative value, `rmpg` the
+        negative mean of positive regrets under the policy.
+      hidden: Units of the hidden layers, separated by dashes.
       games: Games in a round.
       critic_steps: Steps of descent on a player's action values in a round, all on the games of that round.
       critic_rounds: Rounds of learning action values before each step of the policies.
@@ -30,10 +30,10 @@ class PolicyGradientConfig(Settings):
       critic_learning_rate: The learning rate of the action values.
       learning_rate: The learning rate of the policies.
       clip: The largest norm of a gradient; longer gradients are shortened to it.
-      entropy: The weight of the policies' entropy in what they descend, at the start.
-      entropy_floor: The share of that weight that is left at the end; it falls in a straight line.
-      decay: The share of the policies' learning rate that is left at the end; it falls in a straight line.
-      reward_unit: Winnings that count as 1, in the unit of the game's payoffs; 0 takes uniform play's mean absolute payoff.
+      entropy: The weight of the policies' entropy in their objective, at the start.
+      entropy_floor: The share of that weight that is left at the end; it falls linearly.
+      decay: The share of the policies' learning rate that is left at the end; it falls linearly.
+      reward_unit: Winnings that count as 1, in the unit of the game's payoffs; 0 uses uniform play's mean absolute payoff.
       epoch_rounds: Rounds in an epoch.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.

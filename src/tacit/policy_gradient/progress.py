@@ -1,4 +1,4 @@
-"""A line of `metrics.jsonl`: where a run of regret policy gradients stands after an epoch."""
+"""A line of `metrics.jsonl`: the progress of a run of regret policy gradients after an epoch."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from tacit.training.system import Metrics
 
 @dataclass(frozen=True)
 class PolicyGradientProgress(Metrics):
-    """What every epoch has.
+    """The progress of a run after an epoch.
 
     Attributes:
       epoch: Finished epochs.
       seconds: The time spent on self-play and learning, over all sessions.
       games: Games played.
-      loss: The mean squared error of the action values in this epoch, of the mean at each action, in units of reward.
-      games_per_second: In this epoch.
-      exploitability: Of the present policies, exact, NashConv / 2; None where it was not evaluated.
+      loss: The mean squared error of the action values in this epoch against each action's mean winnings, in units of reward.
+      games_per_second: Games per second in this epoch.
+      exploitability: The exact exploitability of the current policies, NashConv / 2; None without an evaluation.
       nash_conv: Twice the exploitability.
-      value: Of the present policies for player 0.
+      value: The value of the current policies for player 0.
     """
 
     epoch: int

@@ -1,13 +1,13 @@
 """Rounds of self-play and learning in one compiled call.
 
-A round plays games with the present policies. Each player's action values `q` learn what was won after each action, and every
-few rounds each policy `pi` makes a step at the infostates that it came to. With `v = sum_a pi(a) q(a)`, a step descends
+A round plays games with the current policies. Each player's action values `q` learn the winnings after each action, and every
+few rounds each policy `pi` makes a step at the infostates that it reached. With `v = sum_a pi(a) q(a)`, a step descends
 
     RPG     sum_a max(0, q(a) - v)               whose gradient by a logit is  -n pi(a) (q(a) - v)
     QPG     -v                                                                   -pi(a) (q(a) - v)
     RMPG    -sum_a pi(a) max(0, q(a) - v)                                        -pi(a) (r(a) - sum_b pi(b) r(b))
 
-where `n` counts the actions whose `q` is above `v`, `r = max(0, q - v)` is held fixed in the last line, and `q` in all of them.
+where `n` counts the actions whose `q` is above `v`. `q` is held fixed in all lines, and `r = max(0, q - v)` in the last one.
 The entropy of the policy is added with a small weight that falls over the run.
 """
 
@@ -27,13 +27,13 @@ from tacit.random_numbers import uniform
 from tacit.tree.public_tree import Floats
 
 Q, POLICY = range(2)
-"""Which network of a player."""
+"""The index of each of a player's networks."""
 RPG, QPG, RMPG = range(3)
 """Positions in `UPDATES` of `config.py`."""
 
 
 class RoundSettings(NamedTuple):
-    """What kernels need of a configuration (see `PolicyGradientConfig`)."""
+    """The settings that kernels need (see `PolicyGradientConfig`)."""
 
     update: int
     games: int
@@ -47,15 +47,15 @@ class RoundSettings(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What came of the games of a round, and what the policies say there.
+    """The outcomes of a round's games, and the policies at the infostates visited.
 
     Attributes:
       taken: `[E]`, how often an entry was taken.
-      won: `[E]`, what its player won after that, in all.
-      infostates: `[2, S]`, each player's infostates that games came to, at the front.
-      distinct: `[2]`, their numbers.
-      visited: `[S]`, whether a game came to an infostate.
-      strategy: `[E]`, the probabilities of the policies, where `asked` says so.
+      won: `[E]`, player 0's total winnings over these games.
+      infostates: `[2, S]`, each player's visited infostates, at the front.
+      distinct: `[2]`, the number of each player's visited infostates.
+      visited: `[S]`, whether a game visited an infostate.
+      strategy: `[E]`, the probabilities of the policies, valid where `asked` is the policy's current step.
       asked: `[S]`, the number of the policy's step for which `strategy` was computed.
       path: `[D]`, the entries of the game being played.
     """
@@ -71,7 +71,7 @@ class Played(NamedTuple):
 
 
 def make_played(num_infostates: int, num_entries: int, depth: int) -> Played:
-    """Returns room for the games of a round."""
+    """Returns empty buffers for the games of a round."""
     taken, won = (np.zeros(num_entries, np.float32) for _ in range(2))
     infostates, visited = np.zeros((2, num_infostates), np.int32), np.zeros(num_infostates, np.bool_)
     asked = np.full(num_infostates, -1, np.int64)
@@ -81,18 +81,18 @@ def make_played(num_infostates: int, num_entries: int, depth: int) -> Played:
 
 @compiled()
 def play_rounds(count, done, rates, settings, networks, played, encodings, table, streams):  # type: ignore[no-untyped-def]
-    """Plays `count` rounds after the `done` ones before.
+    """Plays `count` rounds after the first `done` ones.
 
     Args:
       count: The number of rounds.
-      done: The rounds before.
+      done: The number of rounds before.
       rates: `[count, 2]`, the policies' learning rate and the weight of their entropy in each round.
       settings: `RoundSettings`.
       networks: `Networks`.
       played: `Played`.
-      encodings: Of all infostates.
+      encodings: The encodings of all infostates.
       table: `WalkTable`.
-      streams: `[1]`, random numbers.
+      streams: `[1]`, the random stream.
     """
     for index in range(count):
         _play_games(settings, networks, played, encodings, table, streams)
@@ -107,7 +107,7 @@ def play_rounds(count, done, rates, settings, networks, played, encodings, table
 
 @compiled()
 def _play_games(settings, networks, played, encodings, table, streams):  # type: ignore[no-untyped-def]
-    """Plays the games of a round, and sums up what was won after each entry."""
+    """Plays the games of a round, and sums the winnings after each entry."""
     num_decisions, shape, scratch = len(table.actor), networks.shape, networks.scratch[0]
     for _ in range(settings.games):
         length, state = 0, arrive(table.first_upto, table.first_state, 0, streams, 0)
@@ -169,7 +169,7 @@ def _learn_values(player, settings, networks, played, encodings, table):  # type
 
 @compiled()
 def _step_policy(player, settings, networks, played, encodings, table, rate, entropy):  # type: ignore[no-untyped-def]
-    """Makes a step of the player's policy, the mean over its decisions in this round."""
+    """Makes a step of the player's policy, averaged over its decisions in this round."""
     params, shape, scratch = networks.params[player, POLICY], networks.shape, networks.scratch[player]
     values, gradient, total = scratch.output_errors, networks.gradient[player], np.float32(0.0)
     for i in range(played.distinct[player]):
@@ -199,7 +199,7 @@ def _step_policy(player, settings, networks, played, encodings, table, rate, ent
 
 @compiled()
 def logit_gradients(update, entropy, policies, values, entry_action, first, last):  # type: ignore[no-untyped-def]
-    """Replaces an infostate's action values by the gradients of what its policy descends, by its logits.
+    """Replaces an infostate's action values by the gradients of its policy's objective with respect to the logits.
 
     Args:
       update: `RPG`, `QPG` or `RMPG`.
@@ -230,7 +230,7 @@ def logit_gradients(update, entropy, policies, values, entry_action, first, last
 
 @compiled()
 def _forget(played, table):  # type: ignore[no-untyped-def]
-    """Clears what came of the games of a round."""
+    """Clears the outcomes of a round's games."""
     for player in range(2):
         for i in range(played.distinct[player]):
             infostate = played.infostates[player, i]

@@ -1,4 +1,4 @@
-"""Regret policy gradients as a system that trains."""
+"""Regret policy gradients as a trainable system."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A run of regret policy gradients (Srinivasan et al. 2018) in memory.
 
 Where we differ: action values learn from the winnings of whole games, not from the value of the next action; entropy and
-learning rate fall in straight lines. The present policy is judged and played, as in the paper: nothing is averaged, and
-nothing proves that it converges.
+learning rate fall linearly. The current policy is evaluated and played, as in the paper: nothing is averaged, and there is no
+proof that it converges.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tacit.training.system import Trainer
 from tacit.tree.public_tree import Floats
 
 CHUNK = 256
-"""Rounds after which losses are looked at, and Ctrl-C is heard."""
+"""The number of rounds between checks of the losses and for Ctrl-C."""
 
 
 class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress]):
@@ -43,7 +43,7 @@ class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress
 
     def __init__(self, game: AnyGame, config: PolicyGradientConfig, device: str = "cpu") -> None:
         if device != "cpu":
-            raise TacitError("rpg trains on the CPU: leave --device away")
+            raise TacitError("rpg trains on the CPU only: leave out --device")
         self.encoded = encoded = EncodedGame.of(game)
         tree = encoded.tree
         if "reward_unit" in config.left_open():
@@ -83,7 +83,7 @@ class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress
         return replace(self.at_rest(), loss=loss, games_per_second=speed)
 
     def _rates(self, share: Floats) -> Floats:
-        """Returns `[count, 2]`, the policies' learning rate and the weight of their entropy at shares of the run."""
+        """Returns `[count, 2]`, the policies' learning rate and the weight of their entropy at given shares of the run."""
         config, left = self.config, np.clip(1.0 - share, 0.0, 1.0)
         rate = config.learning_rate * (config.decay + (1.0 - config.decay) * left)
         entropy = config.entropy * (config.entropy_floor + (1.0 - config.entropy_floor) * left)
@@ -92,13 +92,13 @@ class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress
     def judged(
         self, metrics: PolicyGradientProgress, on_search: Callable[[int], None] = lambda _: None
     ) -> PolicyGradientProgress:
-        """Returns the metrics with the exact exploitability of the present policies."""
+        """Returns the metrics with the exact exploitability of the current policies."""
         del on_search
         quality = evaluate(self._passes, self.strategy())
         return replace(metrics, exploitability=quality.exploitability, nash_conv=quality.nash_conv, value=quality.value)
 
     def strategy(self) -> Floats:
-        """Returns `[E]`, the present policies of both players."""
+        """Returns `[E]`, the current policies of both players."""
         arguments = self.encoded.encodings, self.encoded.table, self.encoded.tree.infostate_player
         return np.asarray(strategy_table(self.networks, POLICY, False, *arguments))
 
@@ -110,10 +110,10 @@ class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress
         return {"params": torch.from_numpy(self.networks.params.copy())}
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Takes over what `weights` returned.
+        """Loads weights that `weights` returned.
 
         Raises:
-          TacitError: It does not fit the game and the settings.
+          TacitError: They do not fit the game and the settings.
         """
         params = torch.from_numpy(self.networks.params)
         if weights.keys() != {"params"} or weights["params"].shape != params.shape:

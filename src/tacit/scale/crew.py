@@ -5,37 +5,37 @@ from __future__ import annotations
 from typing import Protocol
 
 READY = b""
-"""What a worker that has started says first."""
+"""The first message of a worker, sent once it has started."""
 
 
 class Crew(Protocol):
     """Some workers and a way to reach them.
 
     Attributes:
-      size: how many there are.
-      cause: why the last worker that died did, in a few words.
+      size: the number of workers.
+      cause: why the last worker to die did so, in a few words.
     """
 
     size: int
     cause: str
 
     def start(self, number: int, life: int) -> None:
-        """Starts a worker, in place of the one that had its number; `wait` tells when it is ready, if it ever is."""
+        """Starts a worker, replacing the one with its number; `wait` reports when it is ready, if it ever is."""
         ...
 
     def share(self, version: int, frame: bytes) -> None:
-        """Tells all workers something, and those that start later. Each of them hears the last such frame before an order."""
+        """Shares a frame with all workers, including those that start later. Each gets the latest frame before an order."""
         ...
 
     def send(self, number: int, order: bytes) -> None:
-        """Queues an order for a worker, in a few bytes. It never waits for the worker; `wait` tells of one that is dead."""
+        """Queues a small order for a worker. It never waits for the worker; `wait` reports one that is dead."""
         ...
 
     def wait(self, seconds: float) -> tuple[int, bytes | None] | None:
-        """Returns what the next worker says and its number: `READY`, an answer, or None if it died. None after so many seconds.
+        """Returns the next worker to report and its message: `READY`, an answer, or None if it died; None after a timeout.
 
         Raises:
-          TacitError: the crew is out of reach as a whole.
+          TacitError: the whole crew is out of reach.
         """
         ...
 

@@ -1,8 +1,8 @@
-"""The engine: a crew makes the examples that a run learns from, and the learner takes whichever come first.
+"""The engine: a crew makes the examples that a run learns from, and the learner takes them in order of arrival.
 
-The ratio of training to generation holds as it does in one process: the learner learns from every lot once, when it takes it.
-Workers generate with the latest weights that were out when they began (or when their order was queued), and lots that were made
-with far older ones are thrown away.
+The ratio of training to generation is the same as in one process: the learner learns from every lot once, when it takes it.
+Workers generate with the latest weights published when they began (or when their order was queued). Lots made with much older
+weights are thrown away.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from tacit.scale.self_play import next_lots
 from tacit.training.system import Trainer
 
 MOST_AGE = 16
-"""Age of weights at which lots are thrown away, in orders that the whole crew has under way at a time."""
+"""The largest age of weights of a lot that is kept, in multiples of the orders that the whole crew has at one time."""
 
 
 @dataclass(frozen=True)
 class EngineReport:
-    """How a crew does.
+    """The performance of a crew.
 
     Attributes:
-      workers: Workers that there should be.
-      live: Those that have started and not died.
-      deaths: Workers that died and were replaced.
-      examples_per_second: Examples taken since the first ones came.
+      workers: The number of workers requested.
+      live: The number of workers that have started and are alive.
+      deaths: The number of workers that died and were replaced.
+      examples_per_second: The rate of examples since the first lot arrived.
       wait_share: The share of that time for which the learner waited for examples.
-      weights_age: How many newer versions of the weights were out, on average, when a lot came in.
+      weights_age: The mean number of newer versions of the weights that were published when a lot arrived.
       oldest_weights: The largest such number among the lots that were learnt from.
-      thrown_away: Lots that were made with weights too old.
+      thrown_away: The number of lots made with weights that were too old.
     """
 
     workers: int
@@ -56,7 +56,7 @@ class Engine:
     """A trainer's source of examples, made by a crew; entering it starts the workers.
 
     Attributes:
-      orders: What the crew is working on.
+      orders: The orders that the crew works on.
     """
 
     def __init__(self, trainer: Trainer[Any, Any], crew: Crew) -> None:
@@ -79,7 +79,7 @@ class Engine:
         """Returns the next lot of examples that arrives.
 
         Raises:
-          TacitError: a worker cannot go on, workers die again and again, or the crew is silent or out of reach.
+          TacitError: a worker cannot go on, workers keep dying, or the crew is silent or out of reach.
         """
         while not self._here:
             self._take()
@@ -88,16 +88,16 @@ class Engine:
         return lot.tensors
 
     def publish(self) -> None:
-        """Has the next orders carry the trainer's weights."""
+        """Has workers use the trainer's current weights from their next orders on."""
         self._news = True
 
     def _requests(self) -> Iterator[dict[str, Any]]:
-        """Yields orders without end, each for as many lots as suits how fast they come."""
+        """Yields orders endlessly, each for a number of lots that suits the workers' speed."""
         while True:
             yield {"lots": self._lots_each}
 
     def _take(self) -> None:
-        """Waits for the next answer and puts its lots in line, unless they were made with weights too old."""
+        """Waits for the next answer and queues its lots, unless they were made with weights that are too old."""
         if self._news:
             self.orders.share(self._trainer.weights(), epoch=self._trainer.epoch)
             self._news = False
@@ -114,7 +114,7 @@ class Engine:
             self._here.append(answer._replace(tensors=unprefixed(str(place), answer.tensors), facts=facts))
 
     def _count(self, answer: Answer) -> None:
-        """Counts a lot that is learnt from; the time that the first one takes says nothing about the others."""
+        """Counts a lot that is learnt from; rates start after the first lot, whose time is mostly start-up."""
         if self._lots:
             self._examples += max((len(part) for part in answer.tensors.values()), default=0)
         else:
@@ -124,7 +124,7 @@ class Engine:
         self._oldest = max(self._oldest, answer.age)
 
     def report(self) -> EngineReport:
-        """Returns how the crew does."""
+        """Returns the performance of the crew so far."""
         seconds = max(time.monotonic() - self._began, 1e-9) if self._lots else math.inf
         orders = self.orders
         return EngineReport(

@@ -1,4 +1,4 @@
-"""Engines as they are asked for: crews that can be reached, and what they do for a run."""
+"""Opens engines from a plan: reaches a crew, and has it generate for a run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CrewMaker: TypeAlias = Callable[[Job], Crew]
 
 
 def check_generates(system: System[Any, Any]) -> None:
-    """Refuses a system that cannot be trained by workers.
+    """Checks that a system can be trained by workers.
 
     Raises:
-      TacitError: it generates its examples itself.
+      TacitError: it can only generate its examples itself.
     """
     if getattr(system.trainer, "generate", Trainer.generate) is Trainer.generate:
         why = getattr(system.trainer, "why_alone", Trainer.why_alone)
@@ -32,10 +32,10 @@ def check_generates(system: System[Any, Any]) -> None:
 
 @contextmanager
 def reached(plan: EnginePlan) -> Iterator[CrewMaker]:
-    """Yields what makes a crew for a job, once it is certain that there is room for it; a cluster is left at the end.
+    """Yields a function that makes a crew for a job, once there is certain to be room for it; leaves a cluster at the end.
 
     Raises:
-      TacitError: Ray is not installed, no cluster answers, or it has no room for so many workers.
+      TacitError: Ray is not installed, no cluster answers, or it has no room for that many workers.
     """
     if plan.kind == "local":
         from tacit.scale.local import LocalCrew
@@ -51,7 +51,7 @@ def reached(plan: EnginePlan) -> Iterator[CrewMaker]:
 
 
 def visible_gpus() -> tuple[str, ...]:
-    """Returns what `CUDA_VISIBLE_DEVICES` calls the GPUs of this machine that we may use."""
+    """Returns the names in `CUDA_VISIBLE_DEVICES` of the GPUs that we may use on this machine."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is not None:
         return tuple(name for name in named.split(",") if name)
@@ -65,9 +65,9 @@ def open_engine(trainer: Trainer[Any, Any], system: str, plan: EnginePlan, make_
 
     Args:
       trainer: the run.
-      system: the name by which it was opened.
-      plan: the engine that is asked for.
-      make_crew: what `reached` yields.
+      system: the name of the run's system.
+      plan: the plan of the engine.
+      make_crew: makes the crew; `reached` yields it.
     """
     game = game_source(trainer.game) or str(trainer.game)
     settings = trainer.worker_settings(plan.workers).as_dict()

@@ -1,4 +1,4 @@
-"""`tacit.evaluate`: how good something is, in this process or by a crew."""
+"""`tacit.evaluate`: measures the quality of anything that opens, in this process or with a crew."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def evaluate(
     monitor: Monitor | None = None,
     **options: Any,
 ) -> Evaluation:
-    """Returns how good something is: `open(name, game).evaluate(metric, ...)`.
+    """Returns the quality of something: `open(name, game).evaluate(metric, ...)`.
 
     Args:
-      name: whatever `tacit.open` knows.
-      metric: `exploitability`, `best-response`, `network-error`, `lbr`, ...; None takes the first of its `metrics`.
-      game: the game, or its name, where the name alone does not tell it.
-      workers: processes that work on it, each on one thread, for metrics that can be shared; figures are the same.
-      engine: where they are: `local`, on this machine, or `ray`.
-      ray_address: of the cluster.
-      monitor: hears how far it is.
-      **options: the metric's, like `playthroughs=256` or `iterations=512`.
+      name: anything that `tacit.open` accepts.
+      metric: `exploitability`, `best-response`, `network-error`, `lbr`, ...; None uses the first of its `metrics`.
+      game: the game or its name, if `name` does not imply it.
+      workers: processes that share the work, each on one thread, if the metric allows it; figures are the same.
+      engine: where the workers run: `local`, on this machine, or `ray`.
+      ray_address: the address of the cluster.
+      monitor: receives progress.
+      **options: options of the metric, like `playthroughs=256` or `iterations=512`.
 
     Raises:
-      TacitError: nothing has that name, it has no such metric, or the metric no such option.
+      TacitError: nothing has that name, it has no such metric, or the metric has no such option.
     """
-    found = find_workers(workers, engine, ray_address)
-    if found is not HERE:
-        options["workers"] = found
+    crew = find_workers(workers, engine, ray_address)
+    if crew is not HERE:
+        options["workers"] = crew
     return open(name, game, monitor).evaluate(metric, **options)

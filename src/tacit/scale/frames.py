@@ -1,4 +1,4 @@
-"""What goes between a learner and its workers: tensors and a few facts in one piece of bytes."""
+"""Frames, the messages between a learner and its workers: tensors and a few facts as bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.files import parse_json
 
 
 def pack(tensors: dict[str, Tensor], **facts: Any) -> bytes:
-    """Returns tensors and facts, which must be ready for JSON, as bytes."""
+    """Returns tensors and facts as bytes; facts must be ready for JSON."""
     here = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     return bytes(save(here, {"tacit": json.dumps(facts)}))
 
@@ -23,7 +23,7 @@ def unpack(frame: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Returns the tensors and the facts of a frame.
 
     Raises:
-      TacitError: it is none.
+      TacitError: it is not a frame.
     """
     length = int.from_bytes(frame[:8], "little")
     try:
@@ -32,5 +32,5 @@ def unpack(frame: bytes) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (SafetensorError, LookupError, TypeError, ValueError):
         facts = None
     if not isinstance(facts, dict):
-        raise TacitError(f"{len(frame):,} bytes between a learner and a worker are no frame")
+        raise TacitError(f"{len(frame):,} bytes between a learner and a worker are not a valid message")
     return tensors, facts

@@ -1,4 +1,4 @@
-"""Crews for work whose answers are the same whoever gives them: matches, local best responses, playthroughs."""
+"""Crews for work whose answers do not depend on the worker: matches, local best responses, playthroughs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tacit.scale.plan import EnginePlan
 
 
 def find_workers(size: int, engine: str | None = None, ray_address: str | None = None, patience: float = PATIENCE) -> Workers:
-    """Returns who works: this process, where one is enough and no engine is named.
+    """Returns the workers to use: this process if one is enough and no engine is named.
 
     Args:
-      size: how many processes.
-      engine: where they are, `local` or `ray`; None takes this machine.
-      ray_address: of the cluster; None starts one on this machine.
-      patience: seconds of silence of all workers after which a job ends with an error.
+      size: the number of processes.
+      engine: where they run, `local` or `ray`; None for this machine.
+      ray_address: the address of the cluster; None starts one on this machine.
+      patience: seconds of silence from all workers after which a job ends with an error.
 
     Raises:
-      TacitError: there is no such engine, or it has no address.
+      TacitError: there is no such engine, or it takes no address.
     """
     if size == 1 and engine is None and ray_address is None:
         return HERE
@@ -35,10 +35,10 @@ def find_workers(size: int, engine: str | None = None, ray_address: str | None =
 
 @dataclass(frozen=True)
 class Sealed:
-    """A job whose module is imported when it is opened: a worker has set its number of threads by then.
+    """A job whose module is only imported when it is opened, after the worker has set its number of threads.
 
     Attributes:
-      content: The job, packed by the process that starts the workers.
+      content: The job, pickled by the process that starts the workers.
     """
 
     content: bytes
@@ -50,10 +50,10 @@ class Sealed:
 
 
 class CrewWorkers:
-    """Workers that are started for a job and end with it; those that die are replaced, and what they worked on is done again.
+    """Workers that are started for a job and end with it; those that die are replaced, and their work is repeated.
 
     Attributes:
-      size: How many they are.
+      size: The number of workers.
     """
 
     def __init__(self, plan: EnginePlan, patience: float = PATIENCE) -> None:

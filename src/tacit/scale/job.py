@@ -1,4 +1,4 @@
-"""A worker: it opens a job (`tacit.processes.Job`), and then answers orders."""
+"""A worker, which opens a job (`tacit.processes.Job`) and then answers orders."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tacit.processes import Job, Work
 
 
 class Worker:
-    """Answers frames with frames; a job is opened by its first order.
+    """Answers frames with frames; the first order opens the job.
 
     Args:
-      job: what it works on.
-      number: which worker of the crew it is.
-      life: how often workers of this number were started before.
+      job: the job to work on.
+      number: the worker's number in the crew.
+      life: how often workers with this number were started before.
     """
 
     def __init__(self, job: Job, number: int, life: int) -> None:
@@ -25,11 +25,11 @@ class Worker:
         self._version = -1
 
     def hear(self, frame: bytes) -> None:
-        """Keeps what is shared with all workers for the next order."""
+        """Keeps a shared frame until the next order."""
         self._shared = frame
 
     def answer(self, frame: bytes) -> bytes:
-        """Returns the answer to an order: with its number and the version of what was shared, or with an error."""
+        """Returns the answer to an order, with its number and the version of the last shared frame, or with an error."""
         from tacit.scale.frames import pack, unpack
 
         order = unpack(frame)

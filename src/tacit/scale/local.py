@@ -1,8 +1,8 @@
 """Workers in processes of this machine, each on one thread.
 
-Orders and answers go through pipes. What all workers are told lies in a file: written once, and each worker reads the latest
-before it works on an order. A thread for each worker takes its answers in, so that no worker waits for the learner, and one
-that stands still in the middle of an answer holds up nobody.
+Orders and answers go through pipes. Shared frames go through a file: it is written once, and each worker reads the latest
+version before it works on an order. One thread per worker receives its answers, so no worker waits for the learner, and a
+worker that stalls in the middle of an answer does not block the others.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from tacit.scale.job import Worker
 
 _VERSION_BYTES = 8
 _GRACE = 1.0
-"""Seconds that a process may take to end once it has closed its pipe."""
+"""How long a process may take to end after it has closed its pipe, in seconds."""
 
 
 class LocalCrew:
     """Worker processes that end with this one.
 
     Args:
-      job: what they work on.
-      size: how many there are.
-      gpus: what `CUDA_VISIBLE_DEVICES` says of the GPUs that they are dealt one after the other; none leaves it as it is.
+      job: the job to work on.
+      size: the number of workers.
+      gpus: names for `CUDA_VISIBLE_DEVICES`, assigned to workers in turn; empty leaves the variable unchanged.
 
     Attributes:
-      size: how many there are.
-      cause: with which code the last one that died ended.
-      processes: them, by number.
+      size: the number of workers.
+      cause: the exit code of the last worker to die, in words.
+      processes: the processes by number.
     """
 
     def __init__(self, job: Job, size: int, gpus: tuple[str, ...] = ()) -> None:
@@ -60,7 +60,7 @@ class LocalCrew:
         gpu = {"CUDA_VISIBLE_DEVICES": self._gpus[number % len(self._gpus)]} if self._gpus else {}
         with environment({**limit_threads(1), **gpu}):
             process.start()
-        there.close()  # or the end of the worker would not be seen here
+        there.close()  # while this end is open, the worker's death would go unnoticed
         self._connections[number], self.processes[number] = here, process
         threading.Thread(target=self._listen, args=(here, number), daemon=True).start()
 
@@ -68,7 +68,7 @@ class LocalCrew:
         with open(self._folder / "next", "wb") as file:
             file.write(version.to_bytes(_VERSION_BYTES, "little"))
             file.write(frame)
-        os.replace(file.name, self._folder / "shared")  # a worker that reads the last one reads it to its end
+        os.replace(file.name, self._folder / "shared")  # a worker that is reading the old file can finish it
 
     def send(self, number: int, order: bytes) -> None:
         with suppress(OSError):
@@ -80,7 +80,7 @@ class LocalCrew:
                 connection, number, said = self._said.get(timeout=seconds)
             except Empty:
                 return None
-            if self._connections.get(number) is connection:  # else it is of a life before
+            if self._connections.get(number) is connection:  # else it comes from the worker's previous life
                 if said is None:
                     self.processes[number].join(_GRACE)
                     self.cause = f"the last one with code {self.processes[number].exitcode}"
@@ -92,15 +92,15 @@ class LocalCrew:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _listen(self, connection: Connection, number: int) -> None:
-        """Takes in what a worker says until it ends."""
+        """Receives a worker's messages until it ends."""
         try:
             while True:
                 self._said.put((connection, number, connection.recv_bytes()))
-        except (EOFError, OSError, TypeError):  # a connection that is closed meanwhile has no handle
+        except (EOFError, OSError, TypeError):  # a connection closed in the meantime has no handle
             self._said.put((connection, number, None))
 
     def _end(self, number: int) -> None:
-        """Ends a worker, if there is one of that number."""
+        """Ends the worker with that number, if there is one."""
         process = self.processes.pop(number, None)
         if process is not None:
             process.kill()
@@ -110,7 +110,7 @@ class LocalCrew:
 
 def _work(job: Job, number: int, life: int, connection: Connection, folder: Path) -> None:
     """Answers orders until the learner is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner hears Ctrl-C, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner handles Ctrl-C and ends its workers
     import torch
 
     torch.set_num_threads(1)
@@ -122,11 +122,11 @@ def _work(job: Job, number: int, life: int, connection: Connection, folder: Path
             known = _hear(worker, folder / "shared", known)
             connection.send_bytes(worker.answer(order))
     except (EOFError, OSError):
-        shutil.rmtree(folder, ignore_errors=True)  # a learner that was killed could not do it
+        shutil.rmtree(folder, ignore_errors=True)  # a learner that was killed could not remove it
 
 
 def _hear(worker: Worker, file: Path, known: int) -> int:
-    """Has a worker hear what is shared, if it is new; returns its version."""
+    """Returns the version of the shared frame, after passing it to the worker if it is new."""
     with suppress(FileNotFoundError), open(file, "rb") as shared:
         version = int.from_bytes(shared.read(_VERSION_BYTES), "little")
         if version != known:

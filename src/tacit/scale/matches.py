@@ -1,4 +1,4 @@
-"""`tacit.match`: two agents head to head, in this process or by a crew."""
+"""`tacit.match`: two agents head to head, in this process or with a crew."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ def match(
     monitor: Monitor | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> MatchResult:
-    """Returns who wins a match, with a 95 % interval.
+    """Returns the result of a match, with a 95 % interval.
 
     Args:
-      a: whoever `tacit.open` knows: a bot, a saved solve, a run, `pretrained:NAME`, `FILE.py:CLASS`, or an object.
-      b: likewise.
-      game: the game or its name; None takes the game of `a` or `b`.
-      hands: games to play; with duplicates made even.
+      a: anything that `tacit.open` accepts: a bot, a saved solve, a run, `pretrained:NAME`, `FILE.py:CLASS`, or an object.
+      b: the other agent, likewise.
+      game: the game or its name; None uses the game of `a` or `b`.
+      hands: the number of games to play; with duplicates it is rounded up to an even number.
       duplicate: whether every deal is played in both seats.
-      aivat: whether luck is taken out by AIVAT, for which a strategy has to be known.
-      solver: the search algorithm of agents that search; None takes their own.
-      iterations: their search iterations, likewise.
-      safety: how they search again below a search, likewise.
-      device: where they search, likewise.
+      aivat: whether AIVAT removes luck, for which one agent's strategy must be known.
+      solver: the search algorithm of agents that search; None for their defaults.
+      iterations: the number of search iterations; None for their defaults.
+      safety: how a search deals with the searches below it; None for their defaults.
+      device: where agents search; None for their defaults.
       time_per_decision: seconds after which they stop searching; None for no limit.
-      expansions: public states that their trees open, where they grow trees (`SearchOptions`).
+      expansions: public states that a growing tree opens in each search (`SearchOptions`); None for their defaults.
       workers: processes that play, each on one thread; results are the same. One that dies is replaced.
-      engine: where they are: `local`, on this machine, or `ray`.
-      ray_address: of the cluster.
-      seed: of everything random.
+      engine: where the workers run: `local`, on this machine, or `ray`.
+      ray_address: the address of the cluster.
+      seed: the seed of everything random.
       on_deal: called after each deal.
       keep_when_interrupted: whether Ctrl-C ends the match and keeps its result, instead of raising.
-      monitor: hears how far it is.
-      clock: the time in seconds.
+      monitor: receives progress.
+      clock: returns the time in seconds.
 
     Raises:
       TacitError: there is no such agent, it does not play the game, or an option has no effect on either of them.
@@ -81,7 +81,7 @@ def match(
     names: tuple[Any, Any] = players
     if crew is not HERE:
         if not all(isinstance(name, str) for name in (a, b)):
-            raise TacitError("agents that are objects cannot be sent to other processes: give their names, or workers=1")
+            raise TacitError("agents given as objects cannot be sent to other processes: give their names, or workers=1")
         names, rules = (a, b), players[0].game
     each = 2 if duplicate else 1
     num_deals, tally, raw, interrupted = -(-hands // each), Tally(), Tally(), False
@@ -110,10 +110,10 @@ def match(
 
 
 def _seated(a: Openable, b: Openable, game: AnyGame | str | None, monitor: Monitor) -> tuple[AnyGame, tuple[Any, Any]]:
-    """Returns the game and the two players of it.
+    """Returns the game and its two players.
 
     Raises:
-      TacitError: neither the user nor either of them says which game it is.
+      TacitError: neither `game` nor a player says which game it is.
     """
     for player in (a, b) if game is None else ():
         with suppress(TacitError):

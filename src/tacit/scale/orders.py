@@ -1,8 +1,8 @@
-"""Orders given to a crew: every one is answered once, whichever workers die or stand still.
+"""Orders given to a crew: each is answered once, even if workers die or stall.
 
-A worker has at most `AHEAD` orders at a time: one that it works on and one that waits, so that it does not idle while its
-last answer is looked at, and nothing piles up. Orders of a worker that died go to whichever is free next. Once no order is
-left, free workers try those that others have not answered yet, and the first answer counts: nobody waits for the slowest one.
+A worker has at most `AHEAD` orders at a time: one in progress and one waiting, so that it does not idle while its last answer
+is processed, and nothing piles up. The orders of a dead worker go to the next free one. Once no new order is left, free workers
+also try orders that others have not answered yet, and the first answer counts: the slowest worker holds up nothing.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from tacit.scale.crew import READY, Crew
 from tacit.scale.frames import pack, unpack
 
 AHEAD = 2
-"""Orders that a worker has at most: the one that it works on, and the next."""
+"""The most orders that a worker has at a time: the one in progress, and the next."""
 MOST_DEATHS = 5
-"""Deaths for each worker of a crew, without an answer in between, after which a job ends: the next worker would die, too."""
+"""After this many deaths per worker of a crew, without an answer in between, a job ends: the next worker would die, too."""
 PATIENCE = 3600.0
-"""Seconds of silence of a whole crew after which a job ends."""
+"""Seconds of silence from a whole crew after which a job ends."""
 GLANCE = 1.0
-"""Seconds between two looks at a crew that says nothing."""
+"""Seconds between two looks at a silent crew."""
 
 
 class Answer(NamedTuple):
-    """What came of an order.
+    """The answer to an order.
 
     Attributes:
-      order: Its place among the orders, from 0 on.
+      order: The order's number, from 0.
       tensors: The answer's tensors.
       facts: The answer's facts.
-      age: How many versions of what is shared had come out since the one that it was made with.
+      age: The number of frames shared after the one that the answer was made with.
     """
 
     order: int
@@ -45,17 +45,17 @@ class Answer(NamedTuple):
 
 
 class Orders:
-    """Orders in the hands of a crew; entering it starts the workers, leaving it ends them.
+    """Hands out orders to a crew; entering it starts the workers, leaving it ends them.
 
     Args:
-      crew: who works.
-      orders: the facts of each order, taken one by one when somebody is free.
-      patience: seconds of silence of the whole crew after which the job ends.
+      crew: the workers.
+      orders: the facts of each order, taken one by one when a worker is free.
+      patience: seconds of silence from the whole crew after which the job ends.
 
     Attributes:
-      deaths: Workers that died so far.
-      ready: The numbers of the workers that live and have started.
-      waited: Seconds spent on waiting for answers.
+      deaths: The number of workers that have died.
+      ready: The numbers of the workers that have started and are alive.
+      waited: The seconds spent waiting for answers.
     """
 
     def __init__(self, crew: Crew, orders: Iterable[dict[str, Any]], patience: float = PATIENCE) -> None:
@@ -88,22 +88,22 @@ class Orders:
             yield answer
 
     def share(self, tensors: dict[str, Tensor], **facts: Any) -> None:
-        """Tells all workers something before their next orders, such as new weights."""
+        """Shares tensors and facts, such as new weights, with all workers before their next orders."""
         self._version += 1
         self._crew.share(self._version, pack(tensors, **facts, version=self._version))
 
     def add(self, orders: Iterable[dict[str, Any]]) -> int:
-        """Goes on with more orders, now that all before were answered; returns the place of the first of them."""
+        """Returns the number of the first of the given orders, after queueing them; all earlier orders must be answered."""
         first, self._orders, self._all_taken = self._count, iter(orders), False
         for number in sorted(self.ready):
             self._occupy(number)
         return first
 
     def next(self) -> Answer | None:
-        """Returns the next answer, None where every order has been answered.
+        """Returns the next answer, or None if every order has been answered.
 
         Raises:
-          TacitError: a worker cannot go on, workers die again and again, or the crew is silent or out of reach.
+          TacitError: a worker cannot go on, workers keep dying, or the crew is silent or out of reach.
         """
         while self._open or not self._all_taken:
             number, said = self._wait()
@@ -117,18 +117,18 @@ class Orders:
         return None
 
     def _wait(self) -> tuple[int, bytes | None]:
-        """Returns what the next worker says, and whose it is."""
+        """Returns the next worker to report and its message; None for a worker that died."""
         began = time.monotonic()
         try:
             while (heard := self._crew.wait(GLANCE)) is None:
                 if time.monotonic() - began > self._patience:
-                    raise TacitError(f"none of {self._crew.size} workers has said anything for {self._patience:,.0f} s")
+                    raise TacitError(f"none of the {self._crew.size} workers has answered for {self._patience:,.0f} s")
         finally:
             self.waited += time.monotonic() - began
         return heard
 
     def _taken(self, number: int, frame: bytes) -> Answer | None:
-        """Returns an answer after giving its worker more to do; None where the order was answered before."""
+        """Returns an answer after giving its worker more to do; None if the order was answered before."""
         tensors, facts = unpack(frame)
         order = facts.pop("order")
         if order in self._given[number]:
@@ -148,7 +148,7 @@ class Orders:
             self._crew.send(number, self._open[order])
 
     def _take(self, number: int) -> int | None:
-        """Returns an order for a worker, None where there is none: one of the dead, a new one, or somebody else's."""
+        """Returns an order for a worker: a dead worker's, a new one, or another worker's; None if there is none."""
         while self._again:
             order = self._again.popleft()
             if order in self._open:
@@ -164,11 +164,11 @@ class Orders:
         return min(self._open, key=lambda order: sum(order in given for given in self._given))
 
     def _replace(self, number: int) -> None:
-        """Starts a worker again that died; its orders go to whoever is free."""
+        """Restarts a worker that died; its orders go to free workers."""
         self.deaths += 1
         self._deaths_in_a_row += 1
         if self._deaths_in_a_row > MOST_DEATHS * self._crew.size:
-            raise TacitError(f"workers die again and again, perhaps for want of memory: use fewer of them ({self._crew.cause})")
+            raise TacitError(f"workers die again and again, perhaps for lack of memory: use fewer of them ({self._crew.cause})")
         self.ready.discard(number)
         self._lives[number] += 1
         self._again.extend(self._given[number])

@@ -1,4 +1,4 @@
-"""Which engine a run asks for."""
+"""The engine that a run asks for."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ ENGINES = ("local", "ray")
 
 @dataclass(frozen=True)
 class EnginePlan:
-    """Which workers generate for a run.
+    """The workers that generate for a run.
 
     Attributes:
-      kind: `local` for processes of this machine, `ray` for actors of a cluster.
-      workers: How many.
+      kind: `local` for processes on this machine, `ray` for actors of a cluster.
+      workers: The number of workers.
       device: Where they search: `cpu` or `cuda`.
       address: `HOST:PORT` of the head of a Ray cluster; None starts one on this machine.
-      gpus_per_worker: GPUs of each worker on Ray, or a fraction of one; None is one of them on `cuda`. Processes of this
+      gpus_per_worker: GPUs of each worker on Ray, or a fraction of one; None means one GPU on `cuda`. Processes on this
         machine share its GPUs evenly.
 
     Raises:
-      TacitError: these do not go together.
+      TacitError: the options contradict each other.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class EnginePlan:
 
     @property
     def gpus(self) -> float:
-        """GPUs of each worker on Ray."""
+        """The GPUs of each worker on Ray."""
         if self.gpus_per_worker is not None:
             return self.gpus_per_worker
         return 1.0 if self.device == "cuda" else 0.0

@@ -1,8 +1,8 @@
-"""Workers as actors of a Ray cluster: one of one's own on this machine, or one that runs already.
+"""Workers as actors of a Ray cluster: a new one on this machine, or one that is already running.
 
-What all workers are told is one object in the cluster's store, which every node fetches once. Ray restarts no actor: `Orders`
-does, and the new one may find room on another node. The head of the cluster is asked for a sign of life while the crew works;
-without a head Ray's own calls wait for ever.
+A shared frame is one object in the cluster's store, which every node fetches once. Ray does not restart actors: `Orders` does,
+and the new one may find room on another node. While the crew works, the cluster's head is checked for signs of life, because
+Ray's own calls wait forever without a head.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.scale.job import Worker
 
 HEAD_PATIENCE = 5.0
-"""Seconds without a sign of life from the head of the cluster after which it counts as lost."""
+"""Seconds without a sign of life after which the head of the cluster counts as lost."""
 _SIGN_OF_LIFE = 1.0
 _GREETING, _SETTINGS = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x04"
 _THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")
@@ -48,11 +48,11 @@ class _Actor:
         self._worker: Worker = Worker(job, number, life)
 
     def ready(self) -> bytes:
-        """Says that it has started."""
+        """Returns `READY`, once the worker has started."""
         return READY
 
     def answer(self, order: bytes, shared: list[Any]) -> bytes:
-        """Returns the answer to an order, after hearing what is shared if that is new to it."""
+        """Returns the answer to an order, after passing the worker the shared frames that are new to it."""
         import ray
 
         for reference in shared:
@@ -61,17 +61,17 @@ class _Actor:
 
 
 class RayCluster:
-    """A cluster that this process joins; leaving it ends all that was started on it.
+    """A cluster that this process joins; leaving it ends everything that was started on it.
 
     Args:
       address: `HOST:PORT` of its head; None starts one on this machine that ends with this process.
 
     Attributes:
-      ray: the module, joined.
-      lost: whether its head is gone.
+      ray: the Ray module, connected to the cluster.
+      lost: whether the head is gone.
 
     Raises:
-      TacitError: Ray is not installed, or nobody answers at the address.
+      TacitError: Ray is not installed, or nothing answers at the address.
     """
 
     def __init__(self, address: str | None = None) -> None:
@@ -86,10 +86,10 @@ class RayCluster:
         _within(_SIGN_OF_LIFE if self.lost else HEAD_PATIENCE, self.ray.shutdown)
 
     def require_room(self, workers: int, gpus: float) -> None:
-        """Refuses more workers than the cluster could hold if it were empty.
+        """Checks that the cluster could hold this many workers if it were empty.
 
         Raises:
-          TacitError: it could not hold them.
+          TacitError: it could not.
         """
         room = room_on(self.ray.nodes(), gpus)
         if workers > room:
@@ -98,10 +98,10 @@ class RayCluster:
             raise TacitError(f"the Ray cluster has room for {room} workers with {each} each, not for {workers}{hint}")
 
     def look_at_head(self) -> None:
-        """Asks the head for a sign of life, if that was not done in the last second.
+        """Checks the head for a sign of life, unless that was done in the last second.
 
         Raises:
-          TacitError: it gives none for a while.
+          TacitError: there is none within `HEAD_PATIENCE`.
         """
         if time.monotonic() - self._asked > _SIGN_OF_LIFE:
             self.require_head()
@@ -110,7 +110,7 @@ class RayCluster:
         """Waits for a sign of life from the head.
 
         Raises:
-          TacitError: it gives none for a while.
+          TacitError: there is none within `HEAD_PATIENCE`.
         """
         ends = time.monotonic() + HEAD_PATIENCE
         while not _answers(self._head, _SIGN_OF_LIFE):
@@ -122,18 +122,18 @@ class RayCluster:
 
 
 class RayCrew:
-    """Actors of a cluster.
+    """Workers that are actors of a cluster.
 
     Args:
       cluster: the cluster.
-      job: what they work on.
-      size: how many there are.
+      job: the job to work on.
+      size: the number of workers.
       gpus: GPUs of each worker; with half a GPU each, two share one.
 
     Attributes:
-      size: how many there are.
-      cause: what Ray says of the last one that died.
-      actors: them, by number.
+      size: the number of workers.
+      cause: Ray's message about the last worker to die.
+      actors: the actors by number.
     """
 
     def __init__(self, cluster: RayCluster, job: Job, size: int, gpus: float = 0.0) -> None:
@@ -185,19 +185,19 @@ class RayCrew:
             _within(HEAD_PATIENCE, lambda: [self._ray.kill(actor) for actor in actors])
 
     def _end(self, number: int) -> None:
-        """Ends a worker, if there is one of that number."""
+        """Ends the worker with that number, if there is one."""
         actor = self.actors.pop(number, None)
         self._forget(number)
         if actor is not None:
             _within(HEAD_PATIENCE, lambda: self._ray.kill(actor))
 
     def _forget(self, number: int) -> None:
-        """Listens no more to a worker."""
+        """Stops listening to a worker."""
         self._pending = {reference: whose for reference, whose in self._pending.items() if whose != number}
 
 
 def room_on(nodes: list[dict[str, Any]], gpus: float) -> int:
-    """Returns how many workers with a CPU and so many GPUs each the nodes that live can hold, empty as they may be."""
+    """Returns how many workers with one CPU and `gpus` GPUs each the live nodes could hold if they were empty."""
     room = 0
     for node in nodes:
         if node["Alive"]:
@@ -208,7 +208,7 @@ def room_on(nodes: list[dict[str, Any]], gpus: float) -> int:
 
 
 def _within(seconds: float, call: Callable[[], Any]) -> None:
-    """Calls what may wait for a head that is gone, and waits no longer than that."""
+    """Calls a function that may wait for a head that is gone, and returns after `seconds` at the latest."""
 
     def quiet() -> None:
         with suppress(Exception):
@@ -220,10 +220,10 @@ def _within(seconds: float, call: Callable[[], Any]) -> None:
 
 
 def _import_ray() -> Any:
-    """Returns the module.
+    """Returns the Ray module.
 
     Raises:
-      TacitError: it is not installed.
+      TacitError: Ray is not installed.
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -235,28 +235,28 @@ def _import_ray() -> Any:
 
 
 def _connect(ray: Any, address: str | None) -> str:
-    """Joins a cluster, or starts one, in the main thread, or Ray would hang later; returns the address of its head.
+    """Returns the address of a cluster's head after joining or starting it; not in the main thread Ray would hang later.
 
     Raises:
-      TacitError: there is none at the address, or it does not take us in within a minute.
+      TacitError: there is no cluster at the address, or it does not let us join within a minute.
     """
     if address is not None:
         _check_address(ray, address)
-        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "86400")  # or Ray ends this process, without our word
+        os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", "86400")  # or Ray ends this process itself
     where = {"address": address} if address else {"address": "local", "include_dashboard": False}
     try:
         ray.init(**where, log_to_driver=False, configure_logging=False)
     except Exception as error:
-        place = "cannot start Ray on this machine" if address is None else f"the Ray cluster at {address} does not take us in"
+        place = "cannot start Ray on this machine" if address is None else f"cannot join the Ray cluster at {address}"
         raise TacitError(f"{place}: {str(error).splitlines()[0]}") from None
     return str(ray.get_runtime_context().gcs_address)
 
 
 def _check_address(ray: Any, address: str) -> None:
-    """Refuses what is no address of a head, or one where nobody answers.
+    """Checks that a cluster's head answers at an address.
 
     Raises:
-      TacitError: so it is.
+      TacitError: the address cannot be read, or nothing answers there.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in host:
@@ -264,13 +264,13 @@ def _check_address(ray: Any, address: str) -> None:
             f"cannot read the address {address!r}: write HOST:PORT of the cluster's head, as `ray start` prints it"
         )
     if host in _THIS_MACHINE:
-        address = f"{ray.util.get_node_ip_address()}:{port}"  # Ray does not join by the loopback address either
+        address = f"{ray.util.get_node_ip_address()}:{port}"  # Ray itself does not join through the loopback address
     if not _answers(address, HEAD_PATIENCE):
         raise TacitError(f"no Ray cluster answers at {address}: is its head running there?")
 
 
 def _answers(address: str, seconds: float) -> bool:
-    """Returns whether somebody at an address speaks HTTP/2, which Ray's calls go by; one that hangs takes connections, too."""
+    """Returns whether an address answers in HTTP/2, as Ray's calls use; even a process that hangs accepts connections."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as line:

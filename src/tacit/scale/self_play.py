@@ -1,7 +1,7 @@
 """Self-play as a job: every worker is a trainer that only generates, with the weights that the learner shares.
 
 An order asks for some lots of examples, which come back in one answer. Sending an answer costs the same whether it holds one
-lot or several, so where lots are made quickly an order asks for more of them (`next_lots`).
+lot or several, so the faster lots are made, the more of them an order asks for (`next_lots`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 SHORT, LONG = 0.4, 2.0
-"""Seconds. After an order that took less, the next ones ask for more lots; after one that took more, for fewer."""
+"""In seconds: orders ask for more lots after one that took less than `SHORT`, and for fewer after more than `LONG`."""
 
 
 def next_lots(lots: int, seconds: float, most: int) -> int:
-    """Returns how many lots the next order should ask for, after one for `lots` of them took so many seconds."""
+    """Returns how many lots the next order should ask for, after one for `lots` lots took `seconds`."""
     if seconds < SHORT:
         return min(2 * lots, most)
     return max(1, lots // 2) if seconds > LONG else lots
@@ -35,9 +35,9 @@ class SelfPlayJob:
     Attributes:
       system: The name of the system.
       game: The name of the game.
-      settings: The run's settings, those that were left open filled in.
+      settings: The run's settings, with those left open filled in.
       device: Where workers search.
-      seed: What random numbers start from, together with a worker's number and life.
+      seed: The seed of random numbers, together with a worker's number and life.
     """
 
     system: str
@@ -64,12 +64,12 @@ class Generator:
         self._trainer, self._who, self._lots = trainer, who, 0
 
     def hear(self, shared: Message) -> None:
-        """Takes over weights, and the epoch that the run has come to."""
+        """Updates the weights and the epoch to those of the run."""
         weights, facts = shared
         self._trainer.follow(weights, facts["epoch"])
 
     def answer(self, order: Message) -> Message:
-        """Returns some lots of examples, who made them, how many lots it had made before, and how long they took."""
+        """Returns some lots of examples, with the worker, the number of lots it made before, and the time they took."""
         began, count = time.perf_counter(), order[1]["lots"]
         tensors: dict[str, Tensor] = {}
         for place in range(count):

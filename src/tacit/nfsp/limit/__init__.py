@@ -1,1 +1,1 @@
-"""The engine for limit hold'em, which is too large to compile: hands, memories and networks as tensors on one device."""
+"""The engine for limit hold'em, a game too large to compile: hands, memories and networks are tensors on one device."""

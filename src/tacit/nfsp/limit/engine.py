@@ -1,8 +1,8 @@
-"""NFSP on limit hold'em on one device: on a GPU a round is one CUDA graph, from which nothing returns to Python.
+"""NFSP on limit hold'em on one device; on a GPU a round is one CUDA graph that never returns to Python.
 
 A *round* advances every hand by one decision, then makes a few steps of descent with each network of each player. With 256
 hands and two steps this is the paper's "2 stochastic gradient updates of mini-batch size 256 per network for every 256 steps in
-the game" (section 4.3). A memory that does not fill a batch yet is not learnt from.
+the game" (section 4.3). A network learns only once its memory fills a batch.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from tacit.nfsp.train import NfspTrainer, filled_rows
 from tacit.threads import one_thread
 
 WARM_UP = 3
-"""Rounds before a graph is captured, so that libraries have made what they make once."""
+"""The number of rounds before a graph is captured, so that libraries have done their one-time setup."""
 
 
 class LimitTrainer(NfspTrainer):
-    """Both players' networks, memories and hands, as tensors that stay where they are.
+    """Both players' networks, memories and hands, as tensors that stay at the same addresses.
 
     Attributes:
-      rounds: `[1]` int64, rounds played.
-      updates: `[2, 2]` int64, steps that each player's action values and policy have made.
+      rounds: `[1]` int64, the number of rounds played.
+      updates: `[2, 2]` int64, the number of steps of each player's action values and policy.
     """
 
     config: LimitConfig
@@ -44,7 +44,7 @@ class LimitTrainer(NfspTrainer):
 
     def __init__(self, game: AnyGame, config: LimitConfig, device: str = "cpu") -> None:
         if not is_full_limit_holdem(game):
-            raise TacitError(f"this NFSP plays limit_holdem from the blinds on, not {game}")
+            raise TacitError(f"this NFSP plays only limit_holdem from the blinds on, not {game}")
         super().__init__(game, config)
         self.device = device
         self.generator = torch.Generator(device).manual_seed(config.seed)
@@ -66,16 +66,16 @@ class LimitTrainer(NfspTrainer):
 
     @one_thread()
     def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
-        """Returns what the strategies win from bots."""
+        """Returns the strategies' win rates against bots."""
         if self._judge is None:
             self._judge = LimitJudge(self.selfplay.rules, self.config.deals, self.config.seed)
-        found: dict[str, float] = {}
+        win_rates: dict[str, float] = {}
         on_match(0)
         for number, (name, (strategy, bot)) in enumerate(MATCHES.items(), 1):
             rate = self._judge.win_rate(self.layers, strategy, bot)
-            found |= {name: rate.mbb, f"{name}_half": rate.half}
+            win_rates |= {name: rate.mbb, f"{name}_half": rate.half}
             on_match(number)
-        return found
+        return win_rates
 
     def weights(self) -> dict[str, Tensor]:
         return named_weights(self.layers)
@@ -96,9 +96,9 @@ class LimitTrainer(NfspTrainer):
         super().restore(tensors, header)
         self.generator.set_state(tensors["generator"])
 
-    @one_thread()  # products are small, and the numbers are then the same whatever the machine has
+    @one_thread()  # products are small, and results then do not depend on the machine's number of cores
     def play(self, done: int, count: int) -> None:
-        """Plays `count` rounds; returns at once on a GPU, where the rounds `done` are counted, too."""
+        """Plays `count` rounds; on a GPU it returns before they are finished, and `rounds` counts them there."""
         del done
         if self.device == "cpu":
             for _ in range(count):
@@ -121,16 +121,16 @@ class LimitTrainer(NfspTrainer):
         """Plays a round."""
         config = self.config
         self.rounds.add_(1)
-        steps = (self.rounds - 1) * config.updates + 1  # 1 in the first round: exploration is then as it was set
+        steps = (self.rounds - 1) * config.updates + 1  # 1 in the first round, which explores as configured
         exploration = config.exploration * steps.float() ** -config.exploration_power
         self.selfplay.advance(self.layers, self.transitions, self.behaviour, exploration)
         self._learn()
 
     def _learn(self) -> None:
-        """Makes the steps of descent of a round, with all four networks at once, and refits the targets that are due.
+        """Makes a round's steps of descent for all four networks at once, and refits the targets that are due.
 
-        The action values on the mean of `(reward + max Q'(following, legal action) - Q)^2`, the policies on that of
-        `-log policy(action)`, each over batches of its own. The losses of the last step are noted.
+        Action values descend the mean of `(reward + max Q'(following, legal action) - Q)^2`, policies the mean of
+        `-log policy(action)`, each over its own batches. The losses of the last step are recorded.
         """
         config = self.config
         ready = torch.stack((self.transitions.offered, self.behaviour.offered), 1) >= config.batch_size
@@ -142,7 +142,7 @@ class LimitTrainer(NfspTrainer):
             off = (scores[:, 0] - wanted) * chosen[:, 0]
             log_policy = (scores[:, 1] + closed).log_softmax(-1)
             errors = torch.stack((2.0 * off, log_policy.exp() - chosen[:, 1]), 1).flatten(0, 1)
-            errors = torch.where(scale > 0.0, errors * scale, 0.0)  # no NaN of an empty memory
+            errors = torch.where(scale > 0.0, errors * scale, 0.0)  # keeps out NaNs from an empty memory
             self.updates.add_(ready)
             self.optimizer.descend(self.layers, values, errors, self._rates, self.updates)
         losses = torch.stack((off.square(), -torch.where(chosen[:, 1] > 0.0, log_policy, 0.0)), 1).sum(-1).mean(-1)
@@ -154,10 +154,10 @@ class LimitTrainer(NfspTrainer):
                 old.copy_(torch.where(due, new, old))
 
     def _lessons(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Returns what a round learns from, for each step of descent.
+        """Returns a round's examples for each step of descent.
 
-        Inputs `[U, 4, B, 288]` of the networks, 1 at chosen actions `[U, 2, 2, B, 3]`, wanted action values `[U, 2, B, 1]` and
-        `-inf` at actions `[U, 2, B, 3]` that the policies cannot take. The target networks stand still in a round.
+        They are the networks' inputs `[U, 4, B, 288]`, the chosen actions one-hot `[U, 2, 2, B, 3]`, target action values
+        `[U, 2, B, 1]`, and `[U, 2, B, 3]` with `-inf` at illegal actions. The target networks do not change in a round.
         """
         config = self.config
         count, unpack = config.updates * config.batch_size, self.selfplay.encoder.unpack
@@ -169,7 +169,7 @@ class LimitTrainer(NfspTrainer):
         inputs = unpack(torch.stack((bits, other_bits), 1)).flatten(0, 1)
 
         def by_step(of_round: Tensor) -> Tensor:
-            """Returns `[U, ..., B, K]` of `[..., U * B, K]`."""
+            """Returns `[U, ..., B, K]` from `[..., U * B, K]`."""
             *before, _, last = of_round.shape
             return of_round.view(*before, config.updates, config.batch_size, last).movedim(-3, 0)
 
@@ -179,7 +179,7 @@ class LimitTrainer(NfspTrainer):
 
 @contextmanager
 def _tensor_cores() -> Iterator[None]:
-    """Products round their factors to 10 bits, as tensor cores want them, and add up in float32; weights stay as they are."""
+    """Has products round their factors to 10 bits for tensor cores and sum in float32; weights keep their precision."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = True
     try:

@@ -1,7 +1,7 @@
-"""What networks win from bots in limit hold'em, in thousands of hands at once.
+"""The networks' win rates against bots in limit hold'em, over thousands of hands at once.
 
-Every deal is played in both seats, every evaluation plays the same deals. The bots are those of `agents/hand_policy.py`; the
-equities of `pot-odds` are sampled in another way (`cards/torch_equity.py`).
+Every deal is played in both seats, and every evaluation plays the same deals. The bots are those of `agents/hand_policy.py`;
+only the equities of `pot-odds` are sampled differently (`cards/torch_equity.py`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from tacit.nfsp.limit.selfplay import sample
 from tacit.tally import WinRate, win_rate
 
 Bot = Callable[[LimitHands, Tensor], Tensor]
-"""Maps hands and their legal actions `[G, 3]` to the probabilities `[G, 3]` with which a bot takes them."""
+"""Maps hands and their legal actions `[G, 3]` to a bot's probabilities of them `[G, 3]`."""
 
 
 class LimitJudge:
     """Plays both players' networks against bots.
 
     Args:
-      rules: of the game, on the device to play on.
-      deals: how many.
-      seed: of the cards and of what bots and networks draw.
+      rules: the rules of the game, on the device to play on.
+      deals: the number of deals.
+      seed: the seed of the cards and of the players' random choices.
     """
 
     def __init__(self, rules: LimitRules, deals: int, seed: int) -> None:
@@ -47,7 +47,7 @@ class LimitJudge:
         self._equity: Tensor | None = None
 
     def win_rate(self, layers: Layers, strategy: str, bot: str) -> WinRate:
-        """Returns what a strategy of the networks (one of `STRATEGIES`) wins from a bot."""
+        """Returns the win rate of a strategy of the networks (one of `STRATEGIES`) against a bot."""
         rules, generator, hands = self._rules, self._generator(1), self._rules.begin(self._cards)
         won = torch.zeros(len(self._seat), device=self._device)
         running = torch.ones_like(won, dtype=torch.bool)
@@ -76,14 +76,14 @@ class LimitJudge:
     def _equities(self) -> Tensor:
         """Returns `[2 * deals, 8]` the equities of both players' hands on each street."""
         cards = self._cards[: len(self._cards) // 2]
-        found = [
+        equities = [
             sampled_equities(
                 cards[:, 2 * player : 2 * player + 2], cards[:, 4 : 4 + BOARD_CARDS[street]], self._rules.strengths
             )
             for player in (0, 1)
             for street in range(STREETS)
         ]
-        return torch.stack(found, 1).repeat(2, 1)
+        return torch.stack(equities, 1).repeat(2, 1)
 
     def _generator(self, stream: int) -> torch.Generator:
         return torch.Generator(self._device).manual_seed(2 * self._seed + stream)

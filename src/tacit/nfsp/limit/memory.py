@@ -1,7 +1,7 @@
-"""Memories of both players on a device: items are packed into bytes, and come in batches of a fixed size.
+"""Memories of both players on a device: items are packed into bytes, and added in batches of a fixed size.
 
-What is in a batch but not offered, or not kept, is written to a row behind the last one that nobody reads: so shapes stay fixed
-and nothing waits for the device.
+Items of a batch that are not offered, or not kept, are written to an extra row at the end that is never read: so shapes stay
+fixed and nothing waits for the device.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tacit.games.limit_batch import NUM_ACTIONS
 from tacit.nfsp.limit.encoding import NUM_BYTES
 
 TRANSITION = ("bits", "action", "reward", "following", "legal")
-"""What an owner did and what followed: its infostate and action, what it got before its next decision (in units of reward), its
-infostate then and the legal actions there, none where the hand was over."""
+"""The columns of a transition: the owner's infostate and action, its reward before its next decision (in units of reward), its
+next infostate, and the legal actions there, none if the hand was over."""
 BEHAVIOUR = ("bits", "action", "legal")
-"""What a player did while it followed its best response: its infostate, its action and the legal actions."""
+"""The columns of a move by a best response: the infostate, the action and the legal actions."""
 _SHAPES = {"bits": (NUM_BYTES,), "following": (NUM_BYTES,)}
 
 
@@ -27,9 +27,9 @@ class PackedMemory:
 
     Attributes:
       columns: by name `[2, capacity + 1, ...]`, a row for each item of a player: infostates as 36 bytes, legal actions as the
-        bits of one, rewards in float32.
-      offered: `[2]` int64, items that came so far.
-      capacity: most items of a player.
+        bits of one byte, rewards in float32.
+      offered: `[2]` int64, the number of items offered so far.
+      capacity: the largest number of items of a player.
     """
 
     def __init__(self, names: Sequence[str], capacity: int, device: str) -> None:
@@ -46,7 +46,7 @@ class PackedMemory:
 
         Args:
           player: `[K]` the owner of each item.
-          offered: `[K]` bool, which items there are.
+          offered: `[K]` bool, which items to add.
           items: `[K, ...]` for each column.
         """
         number = self._count(player, offered)
@@ -55,33 +55,33 @@ class PackedMemory:
     def add_sampled(
         self, player: Tensor, offered: Tensor, items: Sequence[Tensor], least: float, generator: torch.Generator
     ) -> None:
-        """Adds items: while there is room always, then with a probability that falls with the items so far.
+        """Adds items: always while there is room, then with a probability that falls with the number of items so far.
 
         Args:
           player: as in `add_latest`.
-          offered: likewise.
-          items: likewise.
-          least: the least probability of keeping a new item: 0 keeps a uniform sample of all (Vitter 1985), more forgets old
+          offered: as in `add_latest`.
+          items: as in `add_latest`.
+          least: the minimum probability of keeping a new item: 0 keeps a uniform sample of all (Vitter 1985), more forgets old
             ones exponentially (Osborne et al. 2014).
-          generator: draws who is kept and whom it replaces.
+          generator: draws which items are kept and which ones they replace.
         """
         number, capacity = self._count(player, offered), self.capacity
         drawn, where = torch.rand(2, len(player), dtype=torch.float64, generator=generator, device=player.device)
         kept = offered & ((number < capacity) | (drawn < (capacity / (number + 1)).clamp(min=least)))
         slot = torch.where(number < capacity, number, (where * capacity).long())
-        # Two new items can be sent to one row, and a row must not be written by two at once: the later one stays.
+        # Two new items may draw the same row, and a row must not be written twice at once: the later item stays.
         same = (slot[:, None] == slot) & (player[:, None] == player) & kept
         order = torch.arange(len(player), device=player.device)
         kept = kept & ~(same & (order > order[:, None])).any(1)
         self._write(player, torch.where(kept, slot, capacity), items)
 
     def draw(self, count: int, generator: torch.Generator) -> list[Tensor]:
-        """Returns `[2, count, ...]` of each column, items of both players drawn with replacement."""
+        """Returns `[2, count, ...]` for each column: items of both players, drawn with replacement."""
         first, second = draw_rows(self.offered, self.capacity, count, generator)
         return [torch.stack((column[0, first], column[1, second])) for column in self.columns.values()]
 
     def _count(self, player: Tensor, offered: Tensor) -> Tensor:
-        """Counts the offered items, and returns `[K]` how many of its owner came before each."""
+        """Returns `[K]` how many items of its owner were offered before each, after counting the offered items."""
         mine = torch.stack((offered & (player == 0), offered & (player == 1))).long()
         upto = mine.cumsum(1) + self.offered[:, None]
         self.offered.copy_(upto[:, -1])
@@ -93,7 +93,7 @@ class PackedMemory:
 
 
 def draw_rows(offered: Tensor, capacity: int, count: int, generator: torch.Generator) -> Tensor:
-    """Returns `[2, count]` rows of both players' items, drawn with replacement; row 0 where there are none yet."""
+    """Returns `[2, count]` rows of both players' items, drawn with replacement; row 0 if there are none yet."""
     size = offered.clamp(1, capacity)[:, None]
     # In 64 bits: 32-bit numbers do not reach every row of a memory of millions.
     drawn = torch.rand(2, count, dtype=torch.float64, generator=generator, device=offered.device)
@@ -107,5 +107,5 @@ def pack_legal(legal: Tensor) -> Tensor:
 
 
 def unpack_legal(packed: Tensor) -> Tensor:
-    """Returns `[..., 3]` bool what `pack_legal` packed."""
+    """Returns the legal actions `[..., 3]` bool that `pack_legal` packed."""
     return torch.stack([(packed >> action & 1).bool() for action in range(NUM_ACTIONS)], -1)

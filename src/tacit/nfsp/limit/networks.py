@@ -1,7 +1,7 @@
 """The action values and average policies of both players: four fully connected networks as one batch of matrices.
 
-All four have the same shape, so that one product of a stack of matrices serves them all, and so does one backward pass, which
-is written out.
+All four have the same shape, so one batched product serves them all, and so does one backward pass, which is written out by
+hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tacit.nfsp.limit.encoding import NUM_BITS
 from tacit.nfsp.strategies import AVERAGE, BEST_RESPONSE
 
 Q, POLICY = 0, 1
-"""Which network of a player: network `2 * player + kind`."""
+"""The kinds of a player's networks; the index of a network is `2 * player + kind`."""
 NUM_NETWORKS = 4
 _BETAS = 0.9, 0.999
 
@@ -39,7 +39,7 @@ Layers = list[Layer]
 
 
 def make_layers(hidden: Sequence[int], generator: torch.Generator) -> Layers:
-    """Returns the layers of four networks, all different, with the usual random weights, uniform within 1 / sqrt(inputs)."""
+    """Returns the layers of four different networks with the usual random weights, uniform within ±1 / sqrt(inputs)."""
     device, sizes = generator.device, [NUM_BITS, *hidden, NUM_ACTIONS]
     layers = []
     for before, after in pairwise(sizes):
@@ -53,17 +53,17 @@ def make_layers(hidden: Sequence[int], generator: torch.Generator) -> Layers:
 
 
 def named_weights(layers: Layers, prefix: str = "") -> dict[str, Tensor]:
-    """Returns the tensors of layers by names."""
+    """Returns the tensors of layers by name."""
     return {f"{prefix}{place}.{name}": part for place, layer in enumerate(layers) for name, part in layer._asdict().items()}
 
 
 def choose(layers: Layers, networks: slice) -> Layers:
-    """Returns some of the networks, in the same memory."""
+    """Returns some of the networks, as views of the same memory."""
     return [Layer(layer.weight[networks], layer.bias[networks]) for layer in layers]
 
 
 def forward(layers: Layers, inputs: Tensor) -> list[Tensor]:
-    """Returns what each layer takes in, `[N, B, ...]` from `inputs` `[N, B, 288]` on, and last the outputs `[N, B, 3]`."""
+    """Returns the inputs of each layer, `[N, B, ...]` from `inputs` `[N, B, 288]` on, and last the outputs `[N, B, 3]`."""
     values = [inputs]
     for layer in layers[:-1]:
         values.append(torch.baddbmm(layer.bias, values[-1], layer.weight).relu_())
@@ -72,13 +72,13 @@ def forward(layers: Layers, inputs: Tensor) -> list[Tensor]:
 
 
 def backward(layers: Layers, values: list[Tensor], errors: Tensor) -> Iterator[tuple[Layer, Tensor, Tensor]]:
-    """Yields the layers from the last to the first, each with what it took in and the errors of what it gave out.
+    """Yields the layers from last to first, each with its inputs and the errors of its outputs.
 
-    Whoever takes them may change the layer. Shapes are `[N, B, inputs]` and `[N, B, outputs]`.
+    The caller may change a layer once it has been yielded. Shapes are `[N, B, inputs]` and `[N, B, outputs]`.
 
     Args:
-      layers: of the networks.
-      values: of a `forward` pass.
+      layers: the layers of the networks.
+      values: the result of a `forward` pass.
       errors: `[N, B, 3]` the derivatives of the loss by the outputs.
     """
     for layer, taken in zip(reversed(layers), reversed(values[:-1]), strict=True):
@@ -95,7 +95,7 @@ class Sgd:
     moments: ClassVar[Layers] = []
 
     def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, updates: Tensor) -> None:
-        """Moves the weights as `Adam.descend` does; the product that makes a gradient and its step are one operation."""
+        """Updates the weights in place (see `Adam.descend`); a gradient's product and its step are one operation."""
         del updates
         for layer, taken, slopes in backward(layers, values, errors * -rates):
             layer.weight.baddbmm_(taken.mT, slopes)
@@ -103,25 +103,25 @@ class Sgd:
 
 
 class Adam:
-    """Running means of gradients and of their squares, and the steps that they make (Kingma & Ba 2015).
+    """Adam's steps, from running means of gradients and of their squares (Kingma & Ba 2015).
 
     Attributes:
-      moments: for each layer `[2, N, ...]`.
+      moments: for each layer `[2, N, ...]`, both running means.
     """
 
     def __init__(self, layers: Layers) -> None:
         self.moments = [Layer(*(torch.stack((torch.zeros_like(part),) * 2) for part in layer)) for layer in layers]
 
     def descend(self, layers: Layers, values: list[Tensor], errors: Tensor, rates: Tensor, updates: Tensor) -> None:
-        """Moves the weights, in place.
+        """Updates the weights in place.
 
         Args:
-          layers: of the networks.
-          values: of a `forward` pass.
+          layers: the layers of the networks.
+          values: the result of a `forward` pass.
           errors: `[N, B, 3]` the derivatives of the loss by the outputs; 0 for a network that has not begun to learn, which
-            then stays as it is.
+            then does not change.
           rates: `[N, 1, 1]` the learning rates.
-          updates: `[2, N / 2]` int64, the steps so far with this one; 0 for such a network.
+          updates: `[2, N / 2]` int64, the steps so far including this one; 0 for a network that has not begun to learn.
         """
         steps = updates.clamp(min=1).float().view(-1, 1, 1)
         mean_part, square_part = (1.0 - beta**steps for beta in _BETAS)
@@ -135,7 +135,7 @@ class Adam:
 
 
 def policy(scores: Tensor, legal: Tensor) -> Tensor:
-    """Returns `[..., 3]` the probabilities of the legal actions by scores `[..., 3]`."""
+    """Returns `[..., 3]` the softmax of scores `[..., 3]` over the legal actions."""
     return scores.masked_fill(~legal, -torch.inf).softmax(-1)
 
 
@@ -145,19 +145,19 @@ def greedy(scores: Tensor, legal: Tensor) -> Tensor:
 
 
 def best_value(scores: Tensor, legal: Tensor) -> Tensor:
-    """Returns `[...]` the highest score of a legal action, 0 where none is legal: the hand is over."""
+    """Returns `[...]` the highest score of a legal action; 0 where none is legal because the hand is over."""
     highest = scores.masked_fill(~legal, -torch.inf).amax(-1)
     return torch.where(legal.any(-1), highest, 0.0)
 
 
 def strategy_probabilities(layers: Layers, strategy: str, player: int, inputs: Tensor, legal: Tensor) -> Tensor:
-    """Returns `[B, 3]` how often a player takes each action by one of `STRATEGIES`.
+    """Returns `[B, 3]` the probabilities of a player's actions under one of `STRATEGIES`.
 
     Args:
-      layers: of all four networks.
-      strategy: its name.
-      player: whose turn it is.
-      inputs: `[B, 288]` what the player knows.
+      layers: the layers of all four networks.
+      strategy: the name of the strategy.
+      player: the player to act.
+      inputs: `[B, 288]` the player's infostates.
       legal: `[B, 3]` or `[3]` bool.
     """
     network = 2 * player + (Q if strategy == BEST_RESPONSE else POLICY)

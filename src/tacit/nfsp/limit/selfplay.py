@@ -1,4 +1,4 @@
-"""Self-play: hands that advance one decision at a time, and what the players remember of them (NFSP, Algorithm 1)."""
+"""Self-play: hands that advance one decision at a time, and add to the players' memories (NFSP, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tacit.nfsp.limit.networks import NUM_NETWORKS, POLICY, Layers, Q, forward, 
 
 
 class Seats(NamedTuple):
-    """What both players of each hand go by.
+    """The state of both players in each hand.
 
     Attributes:
       best_response: `[G, 2]` bool, whether a player follows its best response in this hand, else its average policy.
       pending: `[G, 2]` bool, whether a player has acted in this hand.
-      bits: `[G, 2, 36]` uint8, the infostate where it acted last.
-      action: `[G, 2]` uint8, what it did there.
-      finished: `[1]` int64, hands that ended so far.
+      bits: `[G, 2, 36]` uint8, the infostate where a player acted last.
+      action: `[G, 2]` uint8, a player's last action.
+      finished: `[1]` int64, the number of hands that have ended.
     """
 
     best_response: Tensor
@@ -33,7 +33,7 @@ class Seats(NamedTuple):
 
 
 class HandsInPlay:
-    """Hands in play on a device; `advance` has fixed shapes and never waits for it."""
+    """Hands in play on a device; `advance` has fixed shapes and never waits for the device."""
 
     def __init__(self, rules: LimitRules, config: LimitConfig, generator: torch.Generator) -> None:
         self.rules, self.config = rules, config
@@ -50,12 +50,12 @@ class HandsInPlay:
         )
 
     def advance(self, layers: Layers, transitions: PackedMemory, behaviour: PackedMemory, exploration: Tensor) -> None:
-        """Makes one decision in every hand, and deals those anew that end.
+        """Makes one decision in every hand, and deals a new hand in place of each that ends.
 
         Args:
           layers: the networks.
-          transitions: all that players do goes there, once they see what follows.
-          behaviour: what players do in hands where they follow their best response goes there, random moves included.
+          transitions: receives all actions of players, once they see what follows.
+          behaviour: receives the actions of players that follow their best response, random moves included.
           exploration: `[1]` how often a best response moves at random.
         """
         hands, seats, rules = self.hands, self.seats, self.rules
@@ -93,7 +93,7 @@ class HandsInPlay:
         _assign(seats, Seats(responders, now_pending & ~ended, now_bits, now_action, seats.finished + over.sum()))
 
     def _act(self, layers: Layers, bits: Tensor, actor: Tensor, responds: Tensor, legal: Tensor, exploration: Tensor) -> Tensor:
-        """Returns `[G]` actions of the players' strategies."""
+        """Returns `[G]` actions drawn from the players' strategies."""
         scores = forward(layers, bits.expand(NUM_NETWORKS, -1, -1))[-1].view(2, 2, -1, NUM_ACTIONS)
         own = torch.where((actor == 0)[:, None], scores[0], scores[1])
         best = (greedy(own[Q], legal)[:, None] == torch.arange(NUM_ACTIONS, device=self._device)).float()
@@ -107,18 +107,18 @@ class HandsInPlay:
 
 
 def sample(probabilities: Tensor, legal: Tensor, generator: torch.Generator) -> Tensor:
-    """Returns `[G]` legal actions drawn from probabilities `[G, 3]`: whose exponential clock rings first."""
+    """Returns `[G]` legal actions drawn from probabilities `[G, 3]`, by the first of competing exponential clocks."""
     times = torch.empty_like(probabilities).exponential_(generator=generator)
     return (probabilities / times).masked_fill(~legal, -1.0).argmax(1)
 
 
 def _of(both: Tensor, player: Tensor) -> Tensor:
-    """Returns `[G, ...]` of `[G, 2, ...]` the entries of players `[G]`."""
+    """Returns `[G, ...]`, the entries of players `[G]` in `[G, 2, ...]`."""
     first = (player == 0).view(-1, *[1] * (both.ndim - 2))
     return torch.where(first, both[:, 0], both[:, 1])
 
 
 def _assign(old: LimitHands | Seats, new: LimitHands | Seats) -> None:
-    """Copies new tensors into the old ones: a CUDA graph finds them where they were."""
+    """Copies new tensors into the old ones, whose addresses a CUDA graph relies on."""
     for there, here in zip(old, new, strict=True):
         there.copy_(here)

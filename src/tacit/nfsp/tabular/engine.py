@@ -1,4 +1,4 @@
-"""NFSP on a compiled game: a walk over integers for each game, and networks small enough for vector units."""
+"""NFSP on a compiled game: games are walks over integers, and networks are small enough for vector units."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from tacit.tree.public_tree import Floats, PublicTree
 
 
 class PlayedGame(EncodedGame):
-    """A game with NFSP's networks for it."""
+    """A compiled game that makes NFSP's networks for it."""
 
     def make_networks(self, hidden: Sequence[int], generator: np.random.Generator) -> Networks:
         """Returns both players' networks with random weights; they have an output for each action of the game."""
         return make_networks(self.num_features, hidden, self.num_outputs, generator)
 
     def strategy(self, networks: Networks, name: str) -> Floats:
-        """Returns `[E]` what both players do by their networks; `name` is one of `STRATEGIES`."""
+        """Returns `[E]` the strategies of both players' networks; `name` is one of `STRATEGIES`."""
         kind, greedy = Q if name == BEST_RESPONSE else POLICY, name != AVERAGE
         return np.asarray(strategy_table(networks, kind, greedy, self.encodings, self.table, self.tree.infostate_player))
 
@@ -50,7 +50,7 @@ TYPICAL_REWARD = 3.359375
 
 
 def fit_reward_unit(config: TabularConfig, tree: PublicTree) -> TabularConfig:
-    """Returns the configuration with a unit of reward: 1, or more so that uniform play wins or loses what it does in Leduc.
+    """Returns the configuration with a unit of reward: 1, or more if uniform play wins or loses more than it does in Leduc.
 
     Gradients grow with rewards, so with payoffs in chips SGD would diverge at once.
     """
@@ -67,7 +67,7 @@ class TabularTrainer(NfspTrainer):
 
     def __init__(self, game: AnyGame, config: TabularConfig, device: str = "cpu") -> None:
         if device != "cpu":
-            raise TacitError("nfsp trains on the CPU: leave --device away")
+            raise TacitError("nfsp trains on the CPU only: leave out --device")
         self.played = PlayedGame.of(game)
         config = fit_reward_unit(config, self.played.tree)
         super().__init__(game, config)
@@ -96,11 +96,11 @@ class TabularTrainer(NfspTrainer):
         )  # fmt: skip
 
     def strategy(self, name: str = AVERAGE) -> Floats:
-        """Returns `[E]` what the players do by one of `STRATEGIES`."""
+        """Returns `[E]` both players' strategies by name, one of `STRATEGIES`."""
         return self.played.strategy(self.networks, name)
 
     def judge(self, on_match: Callable[[int], None]) -> dict[str, float]:
-        """Returns the exact exploitability of the average strategies, and of the others beside it."""
+        """Returns the exact exploitability of the average strategies and of the other two."""
         del on_match
         average, best, greedy = (evaluate(self._passes, self.strategy(name)) for name in STRATEGIES)
         return {
@@ -127,7 +127,7 @@ class TabularTrainer(NfspTrainer):
         self._batches.refits[:] = NEVER
 
     def _learning_rates(self, done: int, count: int) -> NDArray[np.float32]:
-        """Returns `[count, 2]` the learning rates of action values and policies in rounds after the `done` ones."""
+        """Returns `[count, 2]` the learning rates of action values and policies in the rounds after the first `done` ones."""
         config, before = self.config, done + np.arange(count)
         factor = np.ones(count)
         if config.slowdown:

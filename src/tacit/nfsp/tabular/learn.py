@@ -1,8 +1,8 @@
-"""A step of learning for each network: Q-learning from transitions, and imitation of the own best responses (Algorithm 1).
+"""A step of learning for each network: Q-learning from transitions, and imitation of a player's best responses (Algorithm 1).
 
-A batch is first counted: how often each entry was drawn, and the sum of what it should be worth. The gradient of the mean over
+A batch is first counted: how often each entry was drawn, and the sum of its target values. The gradient of the mean over
 the batch is then computed once for each infostate in it, however often it was drawn, so large batches are cheap. The value of
-what follows is computed once for each infostate between two refits of the target network.
+a following infostate is computed once between two refits of the target network.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tacit.nfsp.tabular.networks import POLICY, TARGET, Q
 from tacit.random_numbers import below
 
 NEVER = -1
-"""When a value was computed that has not been computed."""
+"""Marks a value that has not been computed yet."""
 
 
 class Batches(NamedTuple):
-    """Room for the counts of a batch, for each player; all zero between steps but what is known of targets.
+    """Buffers for the counts of a batch, for each player; all zero between steps, except for cached target values.
 
     Attributes:
       counts: `[2, E]` how often an entry was drawn.
-      wanted: `[2, E]` the sum of the values it should have.
+      wanted: `[2, E]` the sum of its target values.
       drawn: `[2, S]` whether an infostate was drawn.
       infostates: `[2, S]` the infostates that were drawn, at the beginning.
       ahead: `[2, S]` the highest target value of a legal action.
-      refits: `[2, S]` how often the target network was refitted before `ahead` was computed, or `NEVER`.
-      entry, following, reward: `[2, batch]` what was drawn, copied first: loads from all over a large memory can then wait
-        for each other's cache lines at the same time.
+      refits: `[2, S]` how often the target network had been refitted when `ahead` was computed, or `NEVER`.
+      entry, following, reward: `[2, batch]` the drawn items, copied first, so that loads from all over a large memory
+        overlap.
     """
 
     counts: NDArray[np.float32]
@@ -50,7 +50,7 @@ class Batches(NamedTuple):
 
 
 def make_batches(num_infostates: int, num_entries: int, batch_size: int) -> Batches:
-    """Returns room for the batches of a game."""
+    """Returns buffers for the batches of a game."""
     count, wanted = (np.zeros((2, num_entries), np.float32) for _ in range(2))
     drawn, infostates = np.zeros((2, num_infostates), np.bool_), np.zeros((2, num_infostates), np.int32)
     ahead, refits = np.zeros((2, num_infostates), np.float32), np.full((2, num_infostates), NEVER, np.int64)
@@ -62,8 +62,8 @@ def make_batches(num_infostates: int, num_entries: int, batch_size: int) -> Batc
 def learn_values(networks, player, memory, batches, encodings, table, settings, rate, streams, stream):  # type: ignore[no-untyped-def]
     """Makes a step on the mean of `(reward + max Q'(following, legal action) - Q)^2` over a batch drawn with replacement.
 
-    The batch comes from the latest transitions that are a `share` of all so far. The target network Q' is refitted after every
-    `refit_every` steps.
+    The batch comes from the latest `share` of all transitions so far. The target network Q' is refitted every `refit_every`
+    steps.
     """
     batch_size = settings.batch_size
     params, target = networks.params[player, Q], networks.params[player, TARGET]
@@ -141,7 +141,7 @@ def learn_policy(networks, player, memory, batches, encodings, table, settings, 
 
 @inner()
 def _draw(batches, player, table, entry, distinct):  # type: ignore[no-untyped-def]
-    """Counts an entry, and returns how many different infostates were drawn."""
+    """Returns the number of distinct infostates drawn, after counting an entry."""
     batches.counts[player, entry] += np.float32(1.0)
     infostate = table.entry_infostate[entry]
     if not batches.drawn[player, infostate]:

@@ -1,9 +1,9 @@
-"""Memories of experience: what an agent learns its best response and its average strategy from.
+"""Memories of experience, from which an agent learns its best response and its average strategy.
 
-- A *circle* keeps the latest items: reinforcement learning's memory, and the sliding window that the paper shows to fail for
-  supervised learning.
+- A *circular buffer* keeps the latest items: the memory for reinforcement learning, and the sliding window that the paper shows
+  to fail for supervised learning.
 - A *reservoir* (Vitter 1985) keeps a uniform sample of all items ever offered.
-- An *exponentially averaged reservoir* (Osborne et al. 2014) takes new items with at least a given probability.
+- An *exponentially averaged reservoir* (Osborne et al. 2014) keeps new items with at least a given probability.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from tacit.random_numbers import below, uniform
 GAME_OVER = -1
 """The next infostate of a transition that ended the game."""
 FEW = 20_000
-"""Items that are never too many to learn from."""
+"""At least this many of the latest items are learnt from, however small the share."""
 
 
 class Transitions(NamedTuple):
-    """Both players' transitions, each from its owner's point of view: what follows is the owner's next decision.
+    """Both players' transitions, each from its owner's point of view: it ends at the owner's next decision.
 
     Attributes:
       entry: `[2, C]` the infostate and the action taken there, as an entry of the tree.
-      reward: `[2, C]` what the owner got before its next decision.
+      reward: `[2, C]` the owner's reward before its next decision.
       following: `[2, C]` the owner's next infostate, or `GAME_OVER`.
-      offered: `[2]` items that came so far.
+      offered: `[2]` the number of items added so far.
     """
 
     entry: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Behaviour(NamedTuple):
 
     Attributes:
       entry: `[2, C]` the infostate and the action taken there, as an entry of the tree.
-      offered: `[2]` items that came so far.
+      offered: `[2]` the number of items added so far.
     """
 
     entry: NDArray[np.int32]
@@ -63,9 +63,9 @@ def make_behaviour(capacity: int) -> Behaviour:
 
 @compiled()
 def latest(offered, capacity, share):  # type: ignore[no-untyped-def]
-    """Returns how many of the latest items of a circle make up a share of all that came, as far as it keeps them.
+    """Returns how many of a circular buffer's latest items make up a share of all items so far, as far as it keeps them.
 
-    An average over all games so far changes ever more slowly, so what is still true of it reaches ever further back.
+    An average over all games so far changes ever more slowly, so ever older items still describe it.
     """
     return min(offered, capacity, max(int(share * offered), FEW))
 
@@ -80,7 +80,7 @@ def add_transition(memory, player, entry, reward, following):  # type: ignore[no
 
 @compiled()
 def add_behaviour(memory, player, entry, window, least_probability, streams, stream):  # type: ignore[no-untyped-def]
-    """Adds what a player did over the oldest item where the latest ones are kept (`window`), or to a reservoir.
+    """Adds a player's action: in place of the oldest item with a sliding `window`, else to a reservoir.
 
     A reservoir keeps a new item with `least_probability` or more: 0 makes it a uniform sample, more forgets old items.
     """

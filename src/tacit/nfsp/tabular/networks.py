@@ -10,7 +10,7 @@ from tacit.nets.player_networks import Networks
 from tacit.nets.player_networks import make_networks as make_player_networks
 
 Q, TARGET, POLICY = range(3)
-"""Which network of a player. `updates` of a `TARGET` counts how often it was refitted."""
+"""The index of each of a player's networks. `updates` of a `TARGET` counts how often it was refitted."""
 
 
 def make_networks(num_inputs: int, hidden: Sequence[int], num_outputs: int, generator: np.random.Generator) -> Networks:

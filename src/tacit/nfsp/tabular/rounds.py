@@ -2,7 +2,7 @@
 
 A *round* advances every game by one decision, then makes a few steps of descent with each network of each player. With 128
 games and two steps this is the paper's "2 stochastic gradient updates of mini-batch size 128 per network for every 128 steps in
-the game", where a step is a decision of either player. A round is also our reading of the paper's iteration, by which
+the game", where a step is a decision of either player. A round is also our reading of the paper's iteration, with which
 exploration decays.
 """
 
@@ -17,11 +17,11 @@ from tacit.nfsp.tabular.learn import learn_policy, learn_values
 from tacit.nfsp.tabular.selfplay import advance_games
 
 STREAMS = 3
-"""Random numbers of self-play, of player 0's learning and of player 1's."""
+"""The number of random streams: for self-play, player 0's learning and player 1's."""
 
 
 class RoundSettings(NamedTuple):
-    """What kernels need of a configuration (see `TabularConfig`)."""
+    """The settings that kernels need (see `TabularConfig`)."""
 
     anticipation: float
     exploration: float
@@ -42,7 +42,7 @@ class RoundSettings(NamedTuple):
 def play_rounds(  # type: ignore[no-untyped-def]
     count, done, rates, settings, games, networks, transitions, behaviour, batches, encodings, table, streams
 ):
-    """Plays `count` rounds after the `done` ones before; a memory that does not fill a batch yet is not learnt from.
+    """Plays `count` rounds after the first `done` ones; a network learns only once its memory fills a batch.
 
     `rates` `[count, 2]` are the learning rates of the action values and of the policies.
     """

@@ -1,4 +1,4 @@
-"""Self-play: many games that advance one decision at a time, and what the players remember of them."""
+"""Self-play: many games that advance one decision at a time, and add to the players' memories."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tacit.nfsp.tabular.networks import POLICY, Q
 from tacit.random_numbers import below, uniform
 
 NOTHING = -1
-"""The last entry of a player who has not acted yet."""
+"""The last entry of a player that has not acted yet."""
 PERSISTENT = ("state", "best_response", "last_entry", "explored", "finished")
-"""The fields of `Games` that a checkpoint keeps; the others are computed again."""
+"""The fields of `Games` that a checkpoint keeps; the others are recomputed."""
 
 
 class Games(NamedTuple):
     """Games in play.
 
     Attributes:
-      state: `[G]` where each stands in the walk table.
+      state: `[G]` the state of each game in the walk table.
       best_response: `[G, 2]` whether a player follows its best response in this game, else its average policy.
-      last_entry: `[G, 2]` what a player did at its last decision, or `NOTHING`.
-      explored: `[G, 2]` whether a player made a random move that its opponent shall not learn from.
-      finished: `[1]` games that ended so far.
-      advances: `[1]` how often all games were advanced.
-      policy: `[E]` the average policies. Several games often stand at an infostate: its networks are asked once in an advance.
+      last_entry: `[G, 2]` the entry that a player took at its last decision, or `NOTHING`.
+      explored: `[G, 2]` whether a player made a random move, after which its opponent must not learn from this game.
+      finished: `[1]` the number of games that have ended.
+      advances: `[1]` how often all games have been advanced.
+      policy: `[E]` the average policies, cached since several games are often at the same infostate in one advance.
       policy_at: `[S]` the advance in which an infostate's `policy` was computed.
-      best: `[S]` the entries of the highest values.
+      best: `[S]` the entry with the highest value, cached likewise.
       best_at: `[S]` the advance in which an infostate's `best` was computed.
     """
 
@@ -48,7 +48,7 @@ class Games(NamedTuple):
 
 
 def make_games(count: int, num_infostates: int, num_entries: int) -> Games:
-    """Returns games that `begin_games` has yet to begin."""
+    """Returns games that have not begun; call `begin_games` next."""
     state, finished, advances = (np.zeros(size, np.int64) for size in (count, 1, 1))
     best_response, explored = (np.zeros((count, 2), np.bool_) for _ in range(2))
     policy_at, best_at = (np.zeros(num_infostates, np.int64) for _ in range(2))
@@ -58,7 +58,7 @@ def make_games(count: int, num_infostates: int, num_entries: int) -> Games:
 
 @compiled()
 def begin_games(games, table, anticipation, streams, stream):  # type: ignore[no-untyped-def]
-    """Begins all games anew."""
+    """Starts all games over."""
     for game in range(len(games.state)):
         _begin(games, game, table, anticipation, streams, stream)
 
@@ -67,10 +67,10 @@ def begin_games(games, table, anticipation, streams, stream):  # type: ignore[no
 def advance_games(  # type: ignore[no-untyped-def]
     games, networks, transitions, behaviour, encodings, table, settings, exploration, streams, stream
 ):
-    """Makes one decision in every game, and begins those anew that end.
+    """Makes one decision in every game, and starts a new game in place of each that ends.
 
-    What players do goes to `transitions` once they see what follows and, in games where they follow their best response, to
-    `behaviour`. `settings` are a `RoundSettings`; `exploration` is how often a best response moves at random in this round.
+    A player's actions go to `transitions` once it sees what follows and, in games where it follows its best response, to
+    `behaviour`. `settings` is a `RoundSettings`; `exploration` is how often a best response moves at random in this round.
     """
     shape, num_decisions = networks.shape, len(table.actor)
     games.advances[0] += 1

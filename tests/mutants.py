@@ -788,8 +788,8 @@ MUTANTS = (
     Mutant(
         "queries are of the iteration after the sampled one",
         "search/groups.py",
-        "sampled = (sample_iteration == now)",
-        "sampled = (sample_iteration + 1 == now)",
+        "sampled = (sample_iteration == iteration)",
+        "sampled = (sample_iteration + 1 == iteration)",
         "test_sog.py",
     ),
     Mutant(

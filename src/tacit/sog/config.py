@@ -56,7 +56,7 @@ class QueryConfig(NetworkSettings):
     zero_sum: ClassVar[bool] = True
     fitted: ClassVar[Mapping[str, float]] = {"games": 0, "cycle_queries": 0, "epochs": 0, "evaluate_every": FIT_EVALUATIONS}
 
-    solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving matches regrets")] = "cfr+"
+    solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving needs regret matching")] = "cfr+"
     iterations: Count = 200
     warm_up: Share = 0.5
     updates: Annotated[str, Choice(*UPDATES)] = SIMULTANEOUS

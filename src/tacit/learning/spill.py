@@ -75,7 +75,7 @@ class SpilledRows:
         self.end = end
 
     def forget_before(self, number: int) -> None:
-        """Forgets the files that only hold rows before a number; no such row will be written any more."""
+        """Forgets the files that hold only rows before `number`; no such row will be written again."""
         self._spans = [span for span in self._spans if span.end > number]
         self.end = max(self.end, number)
 

@@ -43,7 +43,7 @@ class SearchConfig:
         if isinstance(self.depth, int) and self.depth < 1:
             raise TacitError(f"a search looks at least 1 action ahead, not {self.depth}")
         if not 0 <= self.warm_up < self.iterations:
-            raise TacitError(f"warm_up must be from 0 to less than iterations ({self.iterations}), not {self.warm_up}")
+            raise TacitError(f"a warm-up must be shorter than the search's {self.iterations} iterations, not {self.warm_up}")
         if self.warm_up and self.decomposition != CFR_D:
             raise TacitError(f"{self.decomposition} values leaves at averages, which a warm-up leaves empty: set warm_up to 0")
         if self.recycle < 1:

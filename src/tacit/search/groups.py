@@ -74,7 +74,7 @@ def make_kernels(space: SearchSpace, device: str) -> GroupKernels:
 
 
 class GroupPasses(Passes[Tensor]):
-    """Passes over the subgames of games that stand at given public belief states.
+    """Passes over the subgames of games at given public belief states.
 
     Attributes:
       space: The game.
@@ -187,7 +187,7 @@ class GroupPasses(Passes[Tensor]):
         return torch.cat(parts)
 
     def _root_likelihood(self, player: int, group: Group) -> Tensor:
-        """Returns `[games, H]` the likelihood of each of a player's private states at the roots, by chance and the opponent."""
+        """Returns `[games, H]` the likelihood of a player's private states at the roots, given chance and the opponent."""
         deals = torch.from_numpy(self.space.tables.deals[group.public_class]).to(self.device)
         return self._root_reaches[group.games, 1 - player] @ (deals.T if player == 0 else deals)
 

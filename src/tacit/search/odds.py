@@ -1,4 +1,4 @@
-"""Reach at the leaves of all games of a batch: the players' own, and the likelihood from the other player and chance."""
+"""Reach at the leaves of all games of a batch: the players' own, and the likelihood given the other player and chance."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LeafOdds:
         return by_row[self._rows[player][leaves]] * self._real[player][leaves]
 
     def of_rows(self, group: int, player: int, other_reach: Tensor) -> Tensor:
-        """Returns `[leaves, H, games]` the likelihood of each private state of `player`, by chance and the other player."""
+        """Returns `[leaves, H, games]` the likelihood of each private state of `player`, given chance and the other player."""
         deals = self._deals[self._leaves[group]]
         return torch.bmm(deals if player == 0 else deals.transpose(1, 2), self.arrived(group, 1 - player, other_reach))
 

@@ -74,7 +74,7 @@ def playthrough_strategy(
 ) -> Floats:
     """Returns `[E]` the average policy of several playthroughs (see `playthrough_quality`).
 
-    `hands` that have opened `PlayedSearches` run the searches, or this process if None: the result is the same to the last bit.
+    Searches run on `hands`, which have opened `PlayedSearches`, or in this process if None; the result is the same to the bit.
     """
     average = _PolicyAverage(search.space, search.kernels.device, generator, progress)
     average.play(playthroughs, hands or OwnHands(PlayedSearches(search, safe)))
@@ -139,7 +139,7 @@ class _PolicyAverage:
 
 
 class PlayedSearches:
-    """The searches of playthroughs, as work: it hears the games of a level, and each order says which of them to search.
+    """The searches of playthroughs, as work: `hear` receives the games of a level, and an order names those to search.
 
     Args:
       search: the agent's search.
@@ -155,7 +155,7 @@ class PlayedSearches:
         self._games = shared[0]
 
     def answer(self, order: Message) -> Message:
-        """Returns the play of an order's games, as `entry` and `weight` of plans, and the games below in the form of `hear`.
+        """Returns the play of an order's games, as `entry` and `weight` of plans, and the games below as `hear` takes them.
 
         Returns nothing if the order's level has been finished meanwhile: several hands may work on a level's last orders.
         """

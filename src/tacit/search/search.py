@@ -131,7 +131,7 @@ class BatchSearch:
 
     @property
     def warm_iterations(self) -> int:
-        """The iterations that the policy counts for."""
+        """The iterations that the policy counts as."""
         return WARM_ITERATIONS if self.policy is not None and isinstance(self._schedule, RegretSchedule) else 0
 
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:

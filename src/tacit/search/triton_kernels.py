@@ -28,7 +28,7 @@ from tacit.tree.search_space import ACTS, ENDS, SearchSpace
 BLOCK = 32
 """Games per program."""
 ALIGNMENT = 64
-"""Group sizes are multiples of this, which is a multiple of `BLOCK` and the columns that the fused network takes at once."""
+"""Group sizes are multiples of this: the columns that the fused network takes at once, a multiple of `BLOCK`."""
 DENSE_FROM = 33
 """From this many private states on, sums over those of the opponent are matrix products."""
 ROWS_PER_WARP = 8

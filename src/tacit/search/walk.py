@@ -93,7 +93,7 @@ def leaf_states(
     playing = (leaf != GAME_OVER)[:, None]
 
     def of_group(numbers: np.ndarray) -> Tensor:
-        """Returns `[D]` the number of each game's group."""
+        """Returns `[D]` the entry of each game's group in `numbers`."""
         return torch.from_numpy(np.repeat(numbers.astype(np.int64), batch.group_size)).to(device)[place]
 
     index = of_group(t.leaf_start[batch.group_class]) + leaf.clamp_min(0)

@@ -26,7 +26,7 @@ def mean_sizes(search: BatchSearch) -> tuple[float, float]:
     reaches = torch.from_numpy((real / counts).astype(np.float32)).to(search.kernels.device)
     batch = make_batch(tables, classes, search.kernels.alignment)
     chances = leaf_chances(search, batch, uniform_strategy(space, batch, search.kernels.device), reaches).cpu().numpy()
-    place = np.searchsorted(classes, np.arange(space.num_classes))  # of a class that searches start at
+    place = np.searchsorted(classes, np.arange(space.num_classes))  # the place in `classes` of a class that searches start at
     below = np.zeros((len(classes), len(classes)))
     for start, (public_class, chance) in enumerate(zip(classes, chances, strict=True)):
         leaves = tables.leaf_class[tables.leaf_start[public_class] : tables.leaf_start[public_class + 1]]

@@ -102,8 +102,8 @@ class SogConfig(QueryConfig):
       recursive_queries: Queries from each solved query that are solved in turn, on average.
       inner_queries: Queries from each search in a game at public states inside its tree, on average. Searches of fixed depth
         never ask them, but growing trees do: with 0 these open whole searches of that depth at a time.
-      policies: What the policy network learns from: searches in `games`, searches in games and of solved queries (`all`), or
-        `none` (there is no such network). It gives growing trees their priors.
+      policies: What the policy network, which gives growing trees their priors, learns from: searches in games (`games`), those
+        and searches of solved queries (`all`), or nothing (`none`: there is no such network).
     """
 
     system: ClassVar[str] = "sog"

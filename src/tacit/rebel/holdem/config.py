@@ -29,7 +29,7 @@ class HoldemConfig(Settings):
         (`modified-cfr-ave`).
       beliefs: Where training states come from: `self-play`, or `random` ranges for comparison.
       fewer_bets: The share of batches whose bets come from a smaller menu than the game's (`games/menus.py`). Networks are told
-        how many sizes there are, because hands change their values with more of them.
+        how many sizes there are, because that changes what hands are worth.
       shaped: The share of flops that are searched with ranges shaped at random (`situations.py`): self-play from full ranges
         reaches few that are as narrow or as capped as those that players bring to a flop.
       games: Boards that are searched together, all with the same betting.

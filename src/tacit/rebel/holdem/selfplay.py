@@ -4,7 +4,7 @@ All games of a batch share the betting, so a leaf of the search is a leaf of eve
 iteration, the next card is drawn for each game, and the next round is searched with its own leaf values or, on the river, to
 the end. The values that this search finds at its root are the network's target at the leaf: they follow one card of all that
 can come, so the target is noisy but has the right mean. Most of the noise is an effect of the card that a network of round
-beginnings (`starts.py`) or, without one, the hands' odds can tell: it is replaced by its mean over all cards.
+beginnings (`starts.py`) or, without one, the hands' odds can predict: it is replaced by its mean over all cards.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Forest(NamedTuple):
       cfv_sum: `[B, 2, R]` the sum over iterations of weight times `cfv`, since the row was added.
       leaf_value: `[B, 2, R]` infostate values of the rows at leaves.
       leaf_sum: `[B, 2, R]` if leaves are valued at averages: at the latest update, `leaf_value` times the likelihood of each
-        row at a leaf, by chance and the opponent's `reach_sum`.
+        row at a leaf, given chance and the opponent's `reach_sum`.
       leaf_asked: `[B, N]` 1 where a leaf without private information has its value, which never changes.
       regret: `[B, E]` cumulative regrets.
       average: `[B, E]` the sum over iterations of weight times own reach times strategy.

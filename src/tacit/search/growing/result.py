@@ -16,7 +16,7 @@ from tacit.tree.source import NO_CLASS
 
 
 def likelihood(t: StepTables, forest: Forest, player: int, reach: Floats, num_states: int) -> Floats:
-    """Returns `[B, H]` the likelihood of each of a player's private states at the roots, by chance and the opponent.
+    """Returns `[B, H]` the likelihood of each of a player's private states at the roots, given chance and the opponent.
 
     Args:
       t: the steps.

@@ -56,7 +56,7 @@ class GrowingConfig:
       all_actions: Whether an expansion opens all actions even if nothing is hidden. It asks for more leaf values at a time,
         but no infostate looks worse than it is because its good action is not in the tree yet.
       puct_share: How often a walk takes the action of PUCT rather than one of the current strategy.
-      settling: Updates after the last expansion's.
+      settling: Further updates after those of the growth.
     """
 
     expansions: int = 10
@@ -86,7 +86,7 @@ class GrowingConfig:
         if self.warm_up and self.decomposition != CFR_D:
             raise TacitError(f"{self.decomposition} values leaves at averages, which a warm-up leaves empty: set warm_up to 0")
         if not 0 <= self.warm_up < self.updates:
-            raise TacitError(f"warm_up must be from 0 to less than the updates ({self.updates}), not {self.warm_up}")
+            raise TacitError(f"a warm-up must be shorter than the search's {self.updates} updates, not {self.warm_up}")
 
     @property
     def updates(self) -> int:
@@ -107,7 +107,7 @@ class GrowingSearch:
       config: how to search.
       policy: gives the priors of PUCT; None for uniform ones.
       num_states: `H`, the private states in the evaluator's input; None for the most seen so far.
-      num_actions: `A`, the actions in the policy's output, where there is one.
+      num_actions: `A`, the actions in the policy's output, if there is one.
       known: `[C]` the classes that the evaluator can value; None for all. Others are opened until only known ones are leaves.
 
     Attributes:

@@ -788,8 +788,8 @@ MUTANTS = (
     Mutant(
         "queries are of the iteration after the sampled one",
         "search/groups.py",
-        "sampled = (sample_iteration == now)",
-        "sampled = (sample_iteration + 1 == now)",
+        "sampled = (sample_iteration == iteration)",
+        "sampled = (sample_iteration + 1 == iteration)",
         "test_sog.py",
     ),
     Mutant(
@@ -1553,7 +1553,7 @@ MUTANTS = (
     Mutant(
         "continuations: responses answer the blueprint alone",
         "leaves/continuation_sets.py",
-        "        plans = plans + realisation_plan(tree, found[-1])\n",
+        "        plans = plans + realisation_plan(tree, strategies[-1])\n",
         "",
         "test_continuations.py::test_responses_answer_the_mean_of_all_before_them",
     ),

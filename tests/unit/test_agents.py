@@ -86,7 +86,7 @@ def test_re_solving_plays_the_equilibrium_in_one_search() -> None:
 
 def test_re_solving_needs_regret_matching() -> None:
     search = search_of("kuhn_poker", 1, "fp", 4)
-    with pytest.raises(TacitError, match="re-solving matches regrets"):
+    with pytest.raises(TacitError, match="re-solving needs regret matching"):
         search.run(np.zeros(1, np.int64), torch.full((1, 2, 3), 1 / 3), np.ones(1, np.int64), (1, torch.zeros(1, 3)))
 
 

@@ -73,7 +73,7 @@ ROOT = Path(__file__).parents[2]
         (("train", "rebel", "kuhn_poker", "--run", "r", "--resume"), "has no run to resume"),
         (("train", "rebel", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
         (("train", "sog", "openspiel:dark_hex(board_size=2)", "--run", "r"), "the player to act is not public"),
-        (("train", "sog", "pot_limit_leduc", "--run", "r", "--set", "solver=fp"), "re-solving matches regrets"),
+        (("train", "sog", "pot_limit_leduc", "--run", "r", "--set", "solver=fp"), "re-solving needs regret matching"),
         (("train", "sog", "connect_four", "--run", "r", "--set", "expansions=0"), "expansions must be at least 1, not 0"),
         (("train", "deepstack", "connect_four", "--run", "r"), "hides nothing"),
         (("evaluate", "missing"), "no agent 'missing': give a run folder"),

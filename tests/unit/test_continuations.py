@@ -523,7 +523,7 @@ def test_leaf_values_can_be_used_again() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("continuations(by=magic)", "unknown way to continuations 'magic': choose one of bias, responses, search"),
+        ("continuations(by=magic)", "unknown kind of continuations 'magic': choose one of bias, responses, search"),
         ("continuations(count=0)", "at least 1 continuation"),
         ("continuations(factor=0)", "positive number"),
         ("continuations(factor=nan)", "positive number"),

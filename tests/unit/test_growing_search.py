@@ -428,5 +428,5 @@ def test_expansions_and_updates() -> None:
         GrowingSearch(RuleSource(GAMES["kuhn_poker"], 1), ZeroLeaves(), GrowingConfig(solver="fp"))
     with pytest.raises(TacitError, match="depth 1"):
         GrowingSearch(RuleSource(GAMES["kuhn_poker"], 2), ZeroLeaves(), GrowingConfig())
-    with pytest.raises(TacitError, match="hides something"):
+    with pytest.raises(TacitError, match="has hidden information"):
         worst_return(GrowingSearch(RuleSource(GAMES["kuhn_poker"], 1), ZeroLeaves(), GrowingConfig()), 0)

@@ -172,10 +172,10 @@ def test_a_network_of_ones_own_is_trained_found_again_and_moves_along(tmp_path: 
         ("nets.py:Net(width=wide)", "Net: width must be a whole number, not 'wide'"),
         ("nets.py:Net(depth=3)", "Net has no parameter 'depth' (it takes: width, outputs)"),
         ("nets.py:Net(num_classes=3)", "Net has no parameter 'num_classes'"),
-        ("nets.py:Net(outputs=5)", "Net.forward() gives [3, 5]; it must give both players' values, [3, 6]"),
+        ("nets.py:Net(outputs=5)", "Net.forward() returns [3, 5]; it must return both players' values, [3, 6]"),
         ("nets.py:Net(width=-1)", "Net() raised"),
         ("nets.py:Crash", "(nets.py:13)"),
-        ("nets.py:Plain", "Plain is no torch.nn.Module"),
+        ("nets.py:Plain", "Plain is not a torch.nn.Module"),
     ],
 )
 def test_wrong_networks_get_one_line_and_leave_no_run(network: str, message: str, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_settings_are_checked() -> None:
         preset("cpu").with_settings({"game": "12"})
     with pytest.raises(TacitError, match="games must be a whole number, at least 0, not 'many'"):
         preset("cpu").with_settings({"games": "many"})
-    with pytest.raises(TacitError, match="stands for 15 iterations"):
+    with pytest.raises(TacitError, match="counts as 15 iterations"):
         preset("smoke").with_settings({"warm_start_at": "1"})
     with pytest.raises(TacitError, match="unknown preset"):
         preset("laptop")

@@ -256,7 +256,7 @@ def test_a_run_trains_policies_that_its_searches_and_its_agent_start_from(tmp_pa
 
 
 def test_warm_starts_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(TacitError, match="stands for 15 iterations"):
+    with pytest.raises(TacitError, match="counts as 15 iterations"):
         HoldemConfig(warm_start=15, river_iterations=15)
     with pytest.raises(TacitError, match="regret matching"):
         HoldemConfig(warm_start=15, solver="linear-fp")

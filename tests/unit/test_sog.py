@@ -327,7 +327,7 @@ def test_games_without_rounds_look_two_actions_ahead() -> None:
 
 def test_settings_are_checked() -> None:
     for key, value, message in (
-        ("solver", "fp", "solver must be one of cfr, .*pcfr. .re-solving matches regrets., not 'fp'"),
+        ("solver", "fp", "solver must be one of cfr, .*pcfr. .re-solving needs regret matching., not 'fp'"),
         ("updates", "sometimes", "updates must be one of simultaneous, alternating, not 'sometimes'"),
         ("mix", "2", "mix must be between 0 and 1"),
         ("policies", "some", "policies must be one of none, games, all, not 'some'"),

@@ -1,1 +1,1 @@
-"""What systems that search with a value network share: examples, the replay buffer, learners, random situations, loading."""
+"""Shared by systems that search with a value network: examples, the replay buffer, learners, random situations, loading."""

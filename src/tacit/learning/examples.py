@@ -1,4 +1,4 @@
-"""What networks learn from: examples that searches make, of values at their roots and of policies inside them."""
+"""The examples that networks learn from: searches make them, of values at their roots and of policies inside their trees."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import reaches_below
 
 STEPS = 255
-"""Probabilities are kept as multiples of 1 / 255, in a byte each."""
+"""Probabilities are stored as multiples of 1 / 255, in one byte each."""
 
 
 @dataclass
 class ValueExamples:
-    """Public belief states and what search found them to be worth.
+    """Public belief states and the values that search found for them.
 
     Attributes:
-      public_class: `[B]`.
+      public_class: `[B]` their classes.
       beliefs: `[B, 2 * H]` both players' normalised reaches.
       values: `[B, 2 * H]` both players' infostate values, NaN where a private state is impossible.
     """
@@ -34,11 +34,11 @@ class ValueExamples:
 
 @dataclass
 class PolicyExamples:
-    """Public belief states and what search found should be played there.
+    """Public belief states and the policies that search found for them.
 
     Attributes:
-      public_class: `[B]`.
-      beliefs: `[B, 2 * H]`.
+      public_class: `[B]` their classes.
+      beliefs: `[B, 2 * H]` both players' normalised reaches.
       policy: `[B, H, A]` probabilities of the acting player's actions, quantised.
     """
 
@@ -51,7 +51,7 @@ E = TypeVar("E", ValueExamples, PolicyExamples)
 
 
 def joined_examples(parts: Sequence[E]) -> E:
-    """Returns several lots of examples, of one kind, as one."""
+    """Returns several sets of examples, all of one kind, as one."""
     columns = zip(*(vars(part).values() for part in parts), strict=True)
     return type(parts[0])(*(torch.cat(column) for column in columns))
 
@@ -69,14 +69,14 @@ def unquantise(quantised: Tensor) -> Tensor:
 def policy_examples(
     search: BatchSearch, result: SearchResult, reaches: Tensor, generator: np.random.Generator
 ) -> PolicyExamples:
-    """Returns one example from each search, in no order: the average policy at a random decision of its tree.
+    """Returns one example from each search, in no particular order: the average policy at a random decision of its tree.
 
-    ReBeL keeps all decisions of a tree; neighbours tell nearly the same, and with one of them policies take no more
-    room and training than values.
+    ReBeL keeps all decisions of a tree. Neighbours say nearly the same, and with one per tree, policies take no more room and
+    training than values.
 
     Args:
-      search: what searched.
-      result: what it found.
+      search: the search that ran.
+      result: its result.
       reaches: `[B, 2, H]` at the roots.
       generator: chooses the decisions.
     """

@@ -1,7 +1,7 @@
-"""Sizes that suit a game: where searches are large, epochs are short, so that something is seen of a run within seconds.
+"""Sizes that suit a game: if searches are large, epochs are short, so that a run shows something within seconds.
 
-Work is counted, never timed, so a game gets the same sizes on every machine. One unit is what a search does with one row, entry
-or meeting of its tree in an iteration; two cores do one to two billion of them in a second.
+Work is counted, never timed, so a game gets the same sizes on every machine. One unit is a search's work on one row, entry or
+meeting of its tree in one iteration; two cores do one to two billion units per second.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from tacit.learning.settings import NetworkSettings
 from tacit.search.search import BatchSearch
 
 NETWORK_SHARE = 8
-"""Multiply-adds of a network that take as long as a unit of work."""
+"""Multiply-adds of a network that take as long as one unit of work."""
 EPOCH_WORK = 1e10
-"""The most work of an epoch on its searches: some seconds on two cores."""
+"""The most work that the searches of an epoch take: a few seconds on two cores."""
 LEAST_EXAMPLES = 32
-"""Fewer examples than this are no epoch, however large searches are."""
+"""The fewest examples in an epoch, however large searches are."""
 
 
 def search_work(config: NetworkSettings, search: BatchSearch, leaves: float, rows: float) -> float:
@@ -35,18 +35,18 @@ def fit_epochs(size: int, epochs: int, most: int, total: int, work: float) -> tu
     """Returns how many searches an epoch learns from, and the number of epochs of a run.
 
     Args:
-      size: the searches of an epoch, 0 to fit them: `most`, or fewer where an epoch would take more than `EPOCH_WORK`.
+      size: the searches of an epoch, 0 to fit them: `most`, or fewer if an epoch would take more than `EPOCH_WORK`.
       epochs: the length of the run, 0 to fit it: as many epochs as make `total` searches.
       most: the searches of an epoch in a small game.
       total: the searches of a run in any game.
-      work: of an average search.
+      work: the work of an average search.
     """
     size = size or fit_count(most, work, EPOCH_WORK, LEAST_EXAMPLES)
     return size, epochs or max(1, total // size)
 
 
 def fit_count(most: int, work: float, budget: float, least: int) -> int:
-    """Returns a number of searches: `most`, halved until all of them are within a budget of work or there are only `least`."""
+    """Returns a number of searches: `most`, halved until their work is within `budget` or at most `least` are left."""
     count = most
     while count > least and count * work > budget:
         count //= 2

@@ -1,4 +1,4 @@
-"""A network that learns from what searches found: its examples, its loss, its optimizer. On a GPU a step is captured once."""
+"""A network that learns from the results of searches: its examples, loss and optimizer. On a GPU a step is captured once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tacit.search.decisions import DecisionTables
 from tacit.tree.search_space import SearchSpace
 
 HUBER_DELTA = 0.1
-"""In units of the game's typical return: larger errors count linearly."""
+"""Larger errors, in units of the game's typical return, count linearly."""
 MAX_GRADIENT = 5.0
 
 N = TypeVar("N", bound=nn.Module)
@@ -30,11 +30,11 @@ class NetworkLearner(Generic[N, E]):
     """A network with its replay buffer and optimizer, Adam.
 
     Args:
-      net: what learns.
-      kind: of its examples.
-      loss: of a batch of them.
-      config: of the run.
-      device: where everything lies.
+      net: the network.
+      kind: the class of its examples.
+      loss: returns the loss of a batch of them.
+      config: the settings of the run.
+      device: where everything is stored.
     """
 
     def __init__(self, net: N, kind: type[E], loss: Callable[[E], Tensor], config: NetworkSettings, device: str) -> None:
@@ -49,7 +49,7 @@ class NetworkLearner(Generic[N, E]):
         self._loss = torch.zeros((), device=device)
 
     def learn(self, examples: E, learning_rate: float, generator: torch.Generator) -> float:
-        """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
+        """Returns the mean loss of the steps taken for new examples; each batch is drawn from all examples that are kept."""
         self.replay.add(examples)
         self._rate.fill_(learning_rate)  # in place: a captured step reads it
         steps = max(1, round(self._config.ratio * len(examples.public_class) / self._config.batch_size))
@@ -71,7 +71,7 @@ class NetworkLearner(Generic[N, E]):
         return int(moments[0]["step"]) if moments else 0
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore."""
+        """Returns everything that `restore` needs."""
         parts = {
             "net": self.net.state_dict(), "optimizer": optimizer_state(self._optimizer), "replay": self.replay.state()
         }  # fmt: skip
@@ -96,7 +96,7 @@ class NetworkLearner(Generic[N, E]):
         return loss.detach()
 
     def _replay_step(self, batch: E) -> Tensor:
-        """Returns the same by a captured step; the first one is made as usual, and the next is captured."""
+        """Returns the same, by replaying a captured step; the first call takes a normal step and captures the next."""
         if self._graph is not None:
             for kept, new in zip(vars(self._batch).values(), vars(batch).values(), strict=True):
                 kept.copy_(new)
@@ -124,8 +124,8 @@ def value_learner(
 
     def loss(batch: ValueExamples) -> Tensor:
         counts = exists[batch.public_class] & ~batch.values.isnan()
-        found, wanted = net(batch.public_class, batch.beliefs) / net.scale, batch.values.nan_to_num(0.0) / net.scale
-        error = functional.huber_loss(found, wanted, reduction="none", delta=HUBER_DELTA)
+        predicted, wanted = net(batch.public_class, batch.beliefs) / net.scale, batch.values.nan_to_num(0.0) / net.scale
+        error = functional.huber_loss(predicted, wanted, reduction="none", delta=HUBER_DELTA)
         return (error * counts).sum() / counts.sum() / HUBER_DELTA
 
     return NetworkLearner(net, ValueExamples, loss, config, device)
@@ -138,7 +138,7 @@ def policy_learner(
 
     def loss(batch: PolicyExamples) -> Tensor:
         legal = decisions.legal[batch.public_class]
-        found: Tensor = net(batch.public_class, batch.beliefs, legal)
-        return (found - unquantise(batch.policy)).square().sum() / legal.sum()
+        predicted: Tensor = net(batch.public_class, batch.beliefs, legal)
+        return (predicted - unquantise(batch.policy)).square().sum() / legal.sum()
 
     return NetworkLearner(net, PolicyExamples, loss, config, device)

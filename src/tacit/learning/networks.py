@@ -1,4 +1,4 @@
-"""The networks of a run: of the size of its game, with the encoder that its settings ask for."""
+"""The networks of a run: sized for its game, with the encoder that its settings ask for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_value_net(space: SearchSpace, config: NetworkSettings, scale: float = 1
     """Returns a new value network; `scale` is the size of the game's returns.
 
     Raises:
-      TacitError: it is one of the user's own, and cannot be made or does not map beliefs to values.
+      TacitError: the network is the user's own, and cannot be made or does not map beliefs to values.
     """
     deals, own = torch.from_numpy(space.tables.deals) if config.zero_sum else None, parse_own(config.network)
     if own is None:
@@ -29,7 +29,7 @@ def make_value_net(space: SearchSpace, config: NetworkSettings, scale: float = 1
 
 
 def _own_module(space: SearchSpace, own: OwnName) -> nn.Module:
-    """Returns a module of the user's own, after trying it; it says by names of parameters what it wants to be given."""
+    """Returns the user's own module, after trying it out; the names of its parameters say what it is given."""
     size = space.tables.num_private_states
     given: dict[str, Callable[[], Any]] = {
         "space": lambda: space, "game": lambda: space.game, "num_classes": lambda: space.num_classes,
@@ -37,7 +37,7 @@ def _own_module(space: SearchSpace, own: OwnName) -> nn.Module:
     }  # fmt: skip
     module = make_own(load_own(own.path, own.class_name), own, given, own.class_name)
     if not isinstance(module, nn.Module):
-        raise TacitError(f"{own.path}: {own.class_name} is no torch.nn.Module")
+        raise TacitError(f"{own.path}: {own.class_name} is not a torch.nn.Module")
     classes, beliefs = torch.zeros(3, dtype=torch.int64), torch.full((3, 2 * size), 1.0 / size)
     try:
         with torch.no_grad():
@@ -47,7 +47,7 @@ def _own_module(space: SearchSpace, own: OwnName) -> nn.Module:
     if not isinstance(values, torch.Tensor) or values.shape != beliefs.shape:
         got = list(values.shape) if isinstance(values, torch.Tensor) else type(values).__name__
         wanted = f"both players' values, {list(beliefs.shape)} for beliefs of that shape"
-        raise TacitError(f"{own.path}: {own.class_name}.forward() gives {got}; it must give {wanted}")
+        raise TacitError(f"{own.path}: {own.class_name}.forward() returns {got}; it must return {wanted}")
     return module
 
 
@@ -57,14 +57,14 @@ def make_policy_net(space: SearchSpace, config: NetworkSettings, num_actions: in
 
 
 def _encoder(space: SearchSpace, config: NetworkSettings) -> PublicEncoder:
-    """Returns an encoder: of classes, or of features, which are the game's own where it gives some."""
+    """Returns an encoder of classes, or of features: the game's own if it has some."""
     if config.encoder == "classes":
         return ClassEncoder(space.num_classes, config.hidden)
     return FeatureEncoder(public_features(space), config.hidden)
 
 
 def public_features(space: SearchSpace) -> Tensor:
-    """Returns `[C, F]` what is known of each class of public states: the game's own features, or its observations."""
+    """Returns `[C, F]` the features of each class of public states: the game's own, or its observations."""
     trees = [subgame.tree for subgame in space.subgames]
     actors = [int(tree.require_nodes().actor[0]) for tree in trees]
     seen = [tree.public_label(0).split() for tree in trees]

@@ -1,4 +1,4 @@
-"""Training states drawn at random instead of by self-play, as DeepStack did: to show what self-play is worth (Figure 2)."""
+"""Training states drawn at random instead of by self-play, as in DeepStack: they show what self-play is worth (Figure 2)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class RandomBeliefs:
     """Searches from public states where a search can start, chosen uniformly, with uniformly random beliefs.
 
     Attributes:
-      game_class: `[G]` the class of each next search, and
-      reaches: `[G, 2, H]` its beliefs (see `SelfPlay`).
+      game_class: `[G]` the class of each next search.
+      reaches: `[G, 2, H]` the beliefs of each next search (see `SelfPlay`).
     """
 
     def __init__(self, search: BatchSearch, num_games: int, generator: np.random.Generator) -> None:
@@ -24,7 +24,7 @@ class RandomBeliefs:
         self._draw(num_games)
 
     def advance(self) -> tuple[ValueExamples, SearchResult]:
-        """Returns one example from each search, and the searches; draws the next states."""
+        """Returns one example from each search, and the searches' result; draws the next states."""
         count = len(self.game_class)
         result = self.search.run(self.game_class, self.reaches)
         classes = torch.from_numpy(self.game_class).to(self.reaches.device)

@@ -1,4 +1,4 @@
-"""The replay buffer: the latest examples, sampled uniformly. What does not fit into memory lies in files."""
+"""The replay buffer: the latest examples, sampled uniformly. What does not fit into memory goes to files."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tacit.nets.checkpoint import PART_BYTES
 E = TypeVar("E")
 
 AT_ONCE = 16_384
-"""Examples that are brought together to a device, many batches of them."""
+"""Examples that are moved to a device at once: many batches."""
 
 
 class ReplayBuffer(Generic[E]):
     """The latest `capacity` examples on a device.
 
-    Examples have places, which the newest takes from the oldest, so that what is sampled does not depend on where examples lie:
+    Examples have places, and the newest take the places of the oldest. So samples do not depend on where examples are stored:
     all in memory, or the older ones in files (`learning/spill.py`).
 
     Args:
       kind: a dataclass of tensors whose rows are examples.
       capacity: examples kept.
-      device: where.
+      device: where examples are stored.
       memory: the bytes that examples may take before older ones go to files; on a GPU none do.
 
     Attributes:
-      spills_beside: A checkpoint beside which these files may lie. None, before the first example, keeps all in memory.
+      spills_beside: A checkpoint beside which these files are stored. If it is None at the first example, all stay in memory.
     """
 
     def __init__(self, kind: type[E], capacity: int, device: str = "cpu", memory: float = math.inf) -> None:
@@ -46,17 +46,17 @@ class ReplayBuffer(Generic[E]):
         self._size = 0
         self._next = 0
         self._parts: dict[str, Tensor] = {}  # made when the first examples show their shapes
-        self._rows = capacity  # that are in memory at most
+        self._rows = capacity  # the most in memory
         self._span = 1  # rows of a file
         self._files: SpilledRows | None = None
-        self._names: list[str] = []  # of files that a state to be restored knows
+        self._names: list[str] = []  # of the files that belong to a state to be restored
 
     def __len__(self) -> int:
         return self._size
 
     @property
     def spilled(self) -> list[str]:
-        """The names of the files in which the older examples lie, oldest first. Set before a state is restored."""
+        """The names of the files that hold the older examples, oldest first. Set them before restoring a state."""
         return self._names if self._files is None else self._files.names
 
     @spilled.setter
@@ -74,7 +74,7 @@ class ReplayBuffer(Generic[E]):
         if self._files is not None:
             self._append(self._files, new)
             return
-        kept = min(count, self.capacity)  # of more than fit, the last
+        kept = min(count, self.capacity)  # if more than fit, the last ones
         self._put({name: new[name][count - kept :] for name in self._parts}, self._places(kept))
 
     def drop_oldest_half(self) -> None:
@@ -96,8 +96,8 @@ class ReplayBuffer(Generic[E]):
     def batches(self, steps: int, count: int, generator: torch.Generator, device: str) -> Iterator[E]:
         """Yields `steps` batches of `count` examples on a device, drawn uniformly with replacement.
 
-        Many batches are gathered at once, and while they are learnt from the next ones are: examples that lie in the host's
-        memory are on their way to a GPU before they are asked for. Nothing may be added meanwhile.
+        Many batches are gathered at once, and the next ones while these are learnt from: examples in the host's memory are on
+        their way to a GPU before they are asked for. Nothing may be added meanwhile.
         """
         chunk = max(1, AT_ONCE // count)
         rows = [
@@ -114,7 +114,7 @@ class ReplayBuffer(Generic[E]):
                     yield self._kind(**{name: part[first : first + count] for name, part in parts.items()})
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore but what lies in the `spilled` files."""
+        """Returns everything that `restore` needs, except what is in the `spilled` files."""
         counters = [self.added, self._size, self._next]
         if self._files is None:
             rows = {name: part[: self._size].cpu().contiguous() for name, part in self._parts.items()}
@@ -129,7 +129,7 @@ class ReplayBuffer(Generic[E]):
         rows = {name: part for name, part in state.items() if name != "counters"}
         if not self._size:
             return
-        self._make_room(rows, spills=bool(spilled))  # what was all in memory stays there
+        self._make_room(rows, spills=bool(spilled))  # a state that was all in memory stays there
         if self._files is not None:
             self._files.adopt(self._names, spilled[0])
             self._append(self._files, rows)
@@ -149,7 +149,7 @@ class ReplayBuffer(Generic[E]):
             part[index] = rows[name].to(part)
 
     def _append(self, files: SpilledRows, rows: dict[str, Tensor]) -> None:
-        """Puts the latest rows into memory, and the oldest ones there into files as room is needed."""
+        """Puts the latest rows into memory, and moves the oldest ones from there to files as room is needed."""
         first = self.added - len(next(iter(rows.values())))
         for start in range(first, self.added, self._span):
             end = min(start + self._span, self.added)
@@ -160,12 +160,12 @@ class ReplayBuffer(Generic[E]):
         files.forget_before(self.added - self._size)
 
     def _in_memory(self, first: int, end: int) -> dict[str, Tensor]:
-        """Returns the rows from a number up to another one, all of them in memory."""
+        """Returns the rows from number `first` up to `end`, all of which must be in memory."""
         index = torch.arange(first, end) % self._rows
         return {name: part[index] for name, part in self._parts.items()}
 
     def _fetched(self, rows: dict[str, Tensor], end: int) -> dict[str, Tensor]:
-        """Returns the rows of a state with those before them, which lie in files."""
+        """Returns the rows of a state, together with the earlier ones in its files."""
         assert self.spills_beside is not None
         files = SpilledRows(self.spills_beside)
         files.adopt(self._names, end)
@@ -175,7 +175,7 @@ class ReplayBuffer(Generic[E]):
         return {name: torch.cat([older[name], part]) for name, part in rows.items()}
 
     def _gather(self, index: Tensor, device: str) -> dict[str, Tensor]:
-        """Returns the examples at some places, in memory that a GPU can copy from by itself where they go to one."""
+        """Returns the examples at some places, in pinned memory if they go to a GPU."""
         index, pins = index.to(self._device), self._device == "cpu" and torch.device(device).type == "cuda"
         gathered = {
             name: torch.empty(len(index), *part.shape[1:], dtype=part.dtype, device=self._device, pin_memory=pins)
@@ -203,5 +203,5 @@ class ReplayBuffer(Generic[E]):
             self._rows = max(2, int(self._memory / row_bytes))
             self._span = max(1, min(PART_BYTES // row_bytes, self._rows // 2))
             self._files = SpilledRows(self.spills_beside)
-        # Not filled: the system gives memory when rows are written.
+        # Not filled: the system allocates memory only when rows are written.
         self._parts = {name: part.new_empty(self._rows, *part.shape[1:], device=self._device) for name, part in shown}

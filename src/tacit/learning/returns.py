@@ -1,4 +1,4 @@
-"""How large a game's returns are: the scale of what its value network learns."""
+"""How large a game's returns are: the scale of the values that its network learns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.tree.search_space import SearchSpace
 
 
 def typical_return(space: SearchSpace) -> float:
-    """Returns the mean absolute return of uniform play: exactly where the game was compiled, else over random games."""
+    """Returns the mean absolute return of uniform play: exactly if the game was compiled, else over random games."""
     return uniform_return(space.tree) if space.compiled else _sampled_return(space.game)
 
 
@@ -27,7 +27,7 @@ def uniform_return(tree: PublicTree) -> float:
 
 
 def _sampled_return(game: AnyGame, games: int = 2_000) -> float:
-    """Returns the mean absolute return of games that are played at random, the same ones every time."""
+    """Returns the mean absolute return of randomly played games, the same ones every time."""
     generator, total = random.Random(0), 0.0
     for _ in range(games):
         state = game.initial_state()

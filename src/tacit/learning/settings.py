@@ -1,4 +1,4 @@
-"""The settings that every system with a value network and search has."""
+"""The settings shared by all systems that search with a value network."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tacit.tree.subgame import ROUND, Depth
 
 ENCODERS = ("classes", "features")
 REPLAY_MEMORY = 4.0
-"""Gigabytes of memory for the examples of a network, unless told."""
+"""Gigabytes of memory for the examples of a network, by default."""
 SearchDepth = Annotated[int | str, Number(int, 1, word=ROUND)]
-"""How the depth of searches is set."""
+"""The type of the setting for the depth of searches."""
 Decomposition = Annotated[str, Choice(CFR_D, MODIFIED_CFR_AVE, reason=f"{CFR_AVE} needs exact values of leaves, not networks")]
-"""How the beliefs at which leaves are valued are set."""
+"""The type of the setting for the beliefs at which leaves are valued."""
 MLP = "mlp"
 """The value network of ReBeL's appendix G (`nets/value_net.py`)."""
 
@@ -31,7 +31,7 @@ def _check_network(text: str) -> None:
 
 
 ValueNetwork = Annotated[str, Text(f"{MLP}, or FILE.py:CLASS(key=value,...)", _check_network)]
-"""How the value network is set."""
+"""The type of the setting for the value network."""
 
 
 class NetworkSettings(Settings):
@@ -41,7 +41,7 @@ class NetworkSettings(Settings):
       solver: The search algorithm (see `SearchConfig`).
       iterations: Search iterations; each updates both players.
       depth: Actions a search looks ahead, or `round` for the rest of the betting round.
-      encoder: What networks see of a public state: its class, or `features` of it (see `networks.py`).
+      encoder: What networks see of a public state: its class, or its `features` (see `networks.py`).
       hidden: The width of the networks' hidden layers.
       layers: The number of hidden layers.
       network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
@@ -52,9 +52,9 @@ class NetworkSettings(Settings):
     """
 
     zero_sum: ClassVar[bool] = False
-    """Whether value networks are made to give values that sum to zero (`nets/zero_sum.py`)."""
+    """Whether the values of value networks are made to sum to zero (`nets/zero_sum.py`)."""
     warm_starts: ClassVar[bool] = False
-    """Whether searches start from the policy network, where there is one (`search/warm.py`)."""
+    """Whether searches start from the policy network, if there is one (`search/warm.py`)."""
 
     solver: str
     iterations: int
@@ -71,7 +71,7 @@ class NetworkSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         own = parse_own(self.network)
-        if own is not None:  # the run must find it from every folder
+        if own is not None:  # the run must find it from any folder
             object.__setattr__(self, "network", str(own.absolute()))
 
     def found_near(self, place: str | Path) -> Self:
@@ -80,7 +80,7 @@ class NetworkSettings(Settings):
 
     @abstractmethod
     def search(self) -> SearchConfig:
-        """Returns the part that concerns search."""
+        """Returns the settings of search."""
 
     def depth_in(self, game: AnyGame) -> Depth:
         """Returns how far searches look ahead in a game."""
@@ -88,5 +88,5 @@ class NetworkSettings(Settings):
         return self.depth
 
     def search_in(self, game: AnyGame) -> SearchConfig:
-        """Returns how a game is searched."""
+        """Returns the settings of search in a game."""
         return replace(self.search(), depth=self.depth_in(game))

@@ -1,9 +1,9 @@
 """The older rows of a replay buffer, in files beside the checkpoints that name them.
 
-Rows are counted from the first that was ever added. A file holds the rows of a span: raw arrays behind a JSON header, written
-once, read through a memory map, and named by a digest of what is in it, like the parts of checkpoints (`nets/checkpoint.py`).
-So a checkpoint need only name the files. Whatever is written after it changes none of them, and a run that goes on from it
-finds exactly the rows that it had. Files that no checkpoint names any more are removed with the other parts.
+Rows are numbered from the first that was ever added. A file holds a span of rows: raw arrays behind a JSON header, written
+once, read through a memory map, and named by a digest of the content, like the parts of checkpoints (`nets/checkpoint.py`).
+So a checkpoint need only name the files. Nothing written after it changes them, and a run that continues from it finds exactly
+the rows that it had. Files that no checkpoint names any more are removed with the other parts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Span:
       name: The file.
       first: The number of its first row.
       end: The number after its last one.
-      columns: By the name of a tensor, `[rows, bytes]` uint8 of the file.
+      columns: By the name of a tensor, its `[rows, bytes]` in the file, as uint8.
     """
 
     name: str
@@ -42,7 +42,7 @@ class SpilledRows:
     """Rows in files.
 
     Args:
-      file: The checkpoint to whose family the files belong; they lie beside it.
+      file: The checkpoint that the files belong to; they are stored beside it.
 
     Attributes:
       end: The number after the last row in a file.
@@ -66,7 +66,7 @@ class SpilledRows:
         self.end = end
 
     def adopt(self, names: list[str], end: int) -> None:
-        """Takes over files that hold the rows before `end`."""
+        """Uses existing files, which hold the rows before `end`."""
         self._spans, first = [], end
         for name in reversed(names):
             columns = _columns(self._file.with_name(name))
@@ -75,7 +75,7 @@ class SpilledRows:
         self.end = end
 
     def forget_before(self, number: int) -> None:
-        """Forgets files all of whose rows are older than a row; no older row will be written."""
+        """Forgets the files that hold only rows before `number`; no such row will be written again."""
         self._spans = [span for span in self._spans if span.end > number]
         self.end = max(self.end, number)
 
@@ -83,7 +83,7 @@ class SpilledRows:
         """Copies rows out of files.
 
         Args:
-          numbers: `[n]` which rows, all before `end`.
+          numbers: `[n]` the numbers of the rows, all before `end`.
           at: `[n]` where each goes in `out`.
           out: tensors of rows.
         """

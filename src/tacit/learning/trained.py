@@ -1,4 +1,4 @@
-"""Trained networks as they are used: read from a file, with their game and their search."""
+"""Trained networks, read from a file, with their game and their search."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ S = TypeVar("S", bound=NetworkSettings)
 
 @dataclass(frozen=True)
 class Trained(Generic[S]):
-    """What a run trained.
+    """The networks that a run trained.
 
     Attributes:
       name: the run folder, the file, or `pretrained:NAME`.
-      game: the game it is of.
-      config: of its training.
+      game: the game they were trained on.
+      config: the settings of their training.
       epoch: finished epochs.
       tensors: the networks' weights.
-      source: where the game is found, if it is in a file of one's own (`game_source`).
+      source: the file of the game, if it is the user's own (`game_source`).
     """
 
     name: str
@@ -48,13 +48,13 @@ class Trained(Generic[S]):
     source: str | None = None
 
     def space(self, game: AnyGame | None = None) -> SearchSpace:
-        """Returns the game, prepared for searches of the depth it was trained for.
+        """Returns the game, prepared for searches of the depth that the networks were trained for.
 
         Args:
-          game: the game; needed for one in a file of one's own that has gone.
+          game: the game; needed if it is the user's own and its file is gone.
 
         Raises:
-          TacitError: it is another game.
+          TacitError: the networks were trained on another game.
         """
         if game is not None:
             self._require(game)
@@ -65,7 +65,7 @@ class Trained(Generic[S]):
         """Returns the value network.
 
         Raises:
-          TacitError: it is of another game or another depth.
+          TacitError: the network was trained on another game or depth.
         """
         self._require(space.game)
         depth = self.config.depth_in(space.game)
@@ -90,7 +90,7 @@ class Trained(Generic[S]):
 
         Args:
           space: the game.
-          solver: the search algorithm, which need not be the one of the training.
+          solver: the search algorithm, which need not be that of the training.
           iterations: search iterations.
           device: `cpu` or `cuda`.
         """
@@ -128,15 +128,15 @@ class Trained(Generic[S]):
 
 
 def read_trained(file: Path, name: str, kind: type[S]) -> Trained[S]:
-    """Returns what a run trained.
+    """Returns the networks that a run trained.
 
     Args:
-      file: its networks.
-      name: what the user called it.
+      file: the file of the networks.
+      name: the user's name for it.
       kind: the class of the run's settings.
 
     Raises:
-      TacitError: there is no network, or it is damaged.
+      TacitError: the file is missing or damaged.
     """
     tensors, header = load_tensors(file)
     facts = run_facts(header, kind, name)

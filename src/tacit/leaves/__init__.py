@@ -1,1 +1,1 @@
-"""What a leaf is worth: evaluators of the public belief states beyond a depth limit."""
+"""Leaf values: evaluators of the public belief states beyond a depth limit."""

@@ -1,4 +1,4 @@
-"""Leaves of hold'em valued as if nobody bet any more: exact odds, and a plain guess about the betting."""
+"""Leaves of hold'em valued as if nobody bet any more: exact odds, but a crude guess about the betting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tacit.kernels.street_passes import StreetStates
 class CheckDownLeaves:
     """The better hand wins what either player has put in so far.
 
-    A player's values depend on the opponent's beliefs alone, so those of beliefs that stayed the same are kept.
+    A player's values depend only on the opponent's beliefs, so they are kept while these stay the same.
     """
 
     counterfactual = True
@@ -31,14 +31,14 @@ class CheckDownLeaves:
         return _fill(states, beliefs, torch.empty_like(beliefs), (0, 1))
 
     def evaluate_changed(self, states: HandStates | StreetStates, beliefs: Tensor, changed: Collection[int]) -> Tensor:
-        """Returns the same (see `RememberingEvaluator`)."""
+        """Returns the same values (see `RememberingEvaluator`)."""
         if states not in self._known:
             self._known[states] = torch.empty_like(beliefs)
         return _fill(states, beliefs, self._known[states], changed)
 
 
 def _fill(states: HandStates | StreetStates, beliefs: Tensor, values: Tensor, changed: Collection[int]) -> Tensor:
-    """Fills what follows from the beliefs of the players who changed theirs: the values of the other."""
+    """Returns `values`, updated for the opponents of the players whose beliefs changed."""
     half = len(beliefs) // 2
     for player in changed:
         theirs = beliefs[player * half : (player + 1) * half]
@@ -47,14 +47,14 @@ def _fill(states: HandStates | StreetStates, beliefs: Tensor, values: Tensor, ch
 
 
 def _against(states: HandStates | StreetStates, theirs: Tensor) -> Tensor:
-    """Returns what each hand wins on the mean against beliefs, times how likely it can meet them."""
+    """Returns each hand's mean winnings against beliefs, times the likelihood that it can meet them."""
     if isinstance(states, HandStates):
         return _against_in_tree(states, theirs)
     return states.boards.leads(theirs[0])[None] * states.chips[:, None, None]
 
 
 def _against_in_tree(states: HandStates, theirs: Tensor) -> Tensor:
-    """Returns `[1326, L]` the same for the leaves of a tree of hands."""
+    """Returns `[1326, L]` these winnings for the leaves of a tree of hands."""
     values, beliefs = np.zeros(tuple(theirs.shape), theirs.numpy().dtype), theirs.numpy()
     for board, here in states.by_board().items():
         hands = np.flatnonzero(possible_hands(board))

@@ -1,4 +1,4 @@
-"""Leaf evaluators that somebody else wrote, with what they return looked at."""
+"""Checks of the values that the users' own leaf evaluators return."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tacit.kernels.base import DecidingEvaluator, LeafEvaluator
 
 
 class CheckedLeaves:
-    """Another evaluator whose values must have the shape of the beliefs and be numbers (see `LeafEvaluator`).
+    """Another evaluator, whose values must have the shape of the beliefs and be finite (see `LeafEvaluator`).
 
     Args:
       inner: the evaluator. Without an attribute `counterfactual` its values are infostate values.
-      name: what the user called it.
+      name: its name in error messages.
     """
 
     def __init__(self, inner: LeafEvaluator, name: str) -> None:
@@ -30,7 +30,7 @@ class CheckedLeaves:
         """Returns the evaluator's values `[2 * H, L]`.
 
         Raises:
-          TacitError: they have another shape, or one of them is not a finite number.
+          TacitError: the values have another shape, or are not all finite.
         """
         values = torch.as_tensor(self.inner.evaluate(states, beliefs))
         if values.shape != beliefs.shape:
@@ -38,6 +38,6 @@ class CheckedLeaves:
             raise TacitError(
                 f"{self.name}.evaluate() gives values of shape {got} for beliefs of shape {wanted}: they must agree"
             )
-        if values.device.type == "cpu" and not bool(values.isfinite().all()):  # a GPU would be waited for
+        if values.device.type == "cpu" and not bool(values.isfinite().all()):  # on a GPU this would wait for it
             raise TacitError(f"{self.name}.evaluate() gives values that are not finite numbers")
         return values.to(beliefs).contiguous()

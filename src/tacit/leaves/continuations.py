@@ -3,26 +3,26 @@
 Brown, Sandholm & Amos, "Depth-Limited Solving for Imperfect-Information Games", NeurIPS 2018. In a game with hidden
 information a leaf has no value of its own: what it is worth depends on what both players believe. The paper needs no learnt
 values of beliefs. A *continuation* is a strategy for the rest of the game. At every leaf the opponent chooses one of K, in each
-of its private states and without seeing the searcher's; the searcher goes on by its blueprint. So a leaf is one more decision
+of its private states and without seeing the searcher's; the searcher follows its blueprint. So a leaf is one more decision
 with K actions. Regret matching learns there as everywhere else, and the searcher must play so that no continuation hurts it.
 
-What a pair of continuations pays is linear in both players' reaches. So each class of leaves has one matrix for each player,
+The payoff of a pair of continuations is linear in both players' reaches. So each class of leaves has one matrix per player,
 `[K * H, k * H]`, with chance and card removal in it, and an iteration is one batched matrix product for each.
 
 Where we differ:
 
-- Each player has continuations of its own (`Play.counts`). With one for the searcher it is the paper's game. With several for
+- Each player has its own continuations (`Play.counts`). With one for the searcher it is the paper's game. With several for
   both it is symmetric, as in Pluribus (Brown & Sandholm 2019), and one search finds the strategies of both seats.
-- A continuation is a strategy of classes of public states, not of histories (`continuation_sets.py`).
-- Regrets at a leaf are discounted and predicted as those of the search are, whatever its solver.
+- A continuation is a strategy over classes of public states, not over histories (`continuation_sets.py`).
+- Regrets at a leaf are discounted and predicted like those of the search, whatever its solver.
 
 What converges: under CFR-D the average of the search converges to an equilibrium of the game in which leaves are such
-decisions. That is one of the real game if the opponent has all pure continuations and the searcher's blueprint is an
-equilibrium (the paper's proposition 1), or if both have all that matters. Otherwise it is not: with K = 1 leaves have fixed
-values, and search in modified rock-paper-scissors stays wrong however long it runs. Whoever plays on below a leaf searches
-again and has to keep what this search promised (`search/resolving.py`): the continuations are not what will be played.
-Fictitious play, modified CFR-AVE and whoever asks once (`evaluate`) get the values of decisions that are solved at the given
-beliefs, as an oracle would give them.
+decisions. That is an equilibrium of the real game if the opponent has all pure continuations and the searcher's blueprint is
+an equilibrium (the paper's proposition 1), or if both players have all continuations that matter. Otherwise it is not: with
+K = 1 leaves have fixed values, and search in modified rock-paper-scissors stays wrong however long it runs. An agent that plays
+on below a leaf searches again and has to keep what this search promised (`search/resolving.py`): it will not play the
+continuations. Fictitious play, modified CFR-AVE and callers of `evaluate` get the values of decisions that are solved at the
+given beliefs, as an oracle would give them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from tacit.tree.search_space import SearchSpace
 from tacit.tree.source import NO_CLASS, ClassSubgame
 
 SOLVING = 100
-"""Iterations of CFR+ by which decisions at leaves are solved for whoever asks once."""
+"""Iterations of CFR+ by which `evaluate` solves the decisions at leaves."""
 MOST_TOGETHER = 64
-"""Leaves of one class that a matrix product takes together, at most."""
+"""The most leaves of one class that a matrix product takes together."""
 _NO_REACH = 1e-20
 
 
@@ -57,7 +57,7 @@ class Play:
       counts: How many player 0 has, and player 1.
       by_class: For each class `[K, E]` the probabilities of the entries at its public state, as `one_action_subgames` lays them
         out. K is the number of continuations of the player who acts there.
-      actors: `[C]` who acts.
+      actors: `[C]` the player to act.
     """
 
     counts: tuple[int, int]
@@ -65,14 +65,14 @@ class Play:
     actors: NDArray[np.int8]
 
     def first(self, counts: tuple[int, int]) -> Play:
-        """Returns the play with the first continuations alone, at most so many for player 0 and for player 1."""
+        """Returns the play with only the first continuations, at most `counts` for player 0 and for player 1."""
         kept = min(counts[0], self.counts[0]), min(counts[1], self.counts[1])
         by_class = [versions[: kept[actor]] for versions, actor in zip(self.by_class, self.actors, strict=True)]
         return Play(kept, by_class, self.actors)
 
 
 def one_action_subgames(space: SearchSpace) -> list[ClassSubgame]:
-    """Returns for each class what follows one action later."""
+    """Returns for each class its subgame of depth 1."""
     source = space.source.at_depth(1)
     return [source.subgame(public_class) for public_class in range(space.num_classes)]
 
@@ -81,21 +81,21 @@ def payoff_operators(steps: Sequence[ClassSubgame], play: Play) -> list[Floats]:
     """Returns for each class `[K0, K1, H0, H1]` player 0's expected return, times the chance of the pair of private states.
 
     Args:
-      steps: for each class what follows one action later.
+      steps: for each class its subgame of depth 1.
       play: the continuations.
     """
     below = {number: np.setdiff1d(step.node_class, [number, NO_CLASS]).tolist() for number, step in enumerate(steps)}
-    found: dict[int, Floats] = {}
+    operators: dict[int, Floats] = {}
     for number in TopologicalSorter(below).static_order():
-        found[number] = _operator(steps[number], play.by_class[number], play.counts, found)
-    return [found[number] for number in range(len(steps))]
+        operators[number] = _operator(steps[number], play.by_class[number], play.counts, operators)
+    return [operators[number] for number in range(len(steps))]
 
 
 def _operator(step: ClassSubgame, chosen: Floats, counts: tuple[int, int], below: dict[int, Floats]) -> Floats:
     """Returns the operator of one class from those of the classes below it."""
     tree, nodes = step.tree, step.tree.require_nodes()
     total = np.zeros((*counts, *(int(start[1]) for start in nodes.row_start)))
-    shares = [np.ones((count, tree.num_entries + 1)) for count in counts]  # at last of rows to which another moved
+    shares = [np.ones((count, tree.num_entries + 1)) for count in counts]  # last, for rows to which the other player moved
     shares[nodes.actor[0]][:, :-1] = chosen
     for node in range(1, len(nodes)):
         if nodes.actor[node] == LEAF:
@@ -118,13 +118,13 @@ def _payoffs(tree: PublicTree, node: int) -> Floats:
 
 
 def _moves(tree: PublicTree, player: int, node: int, shares: Floats) -> Floats:
-    """Returns `[K, H, h]` how likely each continuation takes a player from its private states at the root to those of a child.
+    """Returns `[K, H, h]` how likely each continuation moves a player from private states at the root to those at a child.
 
     Args:
-      tree: goes one action deep.
-      player: whose private states.
+      tree: a subgame of depth 1.
+      player: the player who moves.
       node: the child.
-      shares: `[K, E + 1]` what continuations play, and 1 at last.
+      shares: `[K, E + 1]` the continuations' probabilities, and 1 in the last place.
     """
     rows, nodes = tree.rows[player], tree.require_nodes()
     here = slice(*nodes.row_start[player][node : node + 2])
@@ -160,13 +160,13 @@ class ContinuationLeaves:
             self._answers.append(torch.from_numpy(np.array(matrices, np.float32)).to(device))
 
     def begin(self, states: Tensor) -> ContinuationChoices:
-        """Returns the choices at leaves of the classes `[L]`, of players who have learnt nothing yet."""
+        """Returns the choices at leaves of classes `[L]`, before the players have learnt anything."""
         numbers = self._number[states.cpu().numpy()]
         tiles = LeafTiles(numbers, states.device)
         return ContinuationChoices(self.counts, self.num_states, tiles, [part[tiles.kind] for part in self._answers])
 
     def evaluate(self, states: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` infostate values when both choose as well as they can at these beliefs."""
+        """Returns `[2 * H, L]` infostate values when both players choose as well as they can at these beliefs."""
         choices, clock = self.begin(states), Clock(plain_schedule("cfr+"))
         weight, total, weights = beliefs.new_ones(beliefs.shape[1]), torch.zeros_like(beliefs), 0.0
         for _ in range(SOLVING):
@@ -181,7 +181,7 @@ class ContinuationLeaves:
     def _answer(self, player: int, operator: Floats, deals: NDArray[np.float32]) -> NDArray[np.float32]:
         """Returns `[(K + 1) * H, k * H]`: from the other's reach with each continuation to the player's counterfactual values.
 
-        The last H values are those of a continuation that always pays 1: how likely chance and the other make a private state.
+        The last H values are those of a continuation that always pays 1: the likelihood of each of the private states.
         """
         mine = operator if player == 0 else -operator.transpose(1, 0, 3, 2)
         count, other, H = len(mine), mine.shape[1], self.num_states
@@ -192,7 +192,7 @@ class ContinuationLeaves:
 
 
 class LeafTiles:
-    """Leaves of the same kind, put together so that one batched product serves all: tiles of as many columns each.
+    """Leaves sorted by kind into tiles of equally many columns, so that one batched product serves all.
 
     Attributes:
       kind: `[T]` the kind of leaf of each tile.
@@ -200,26 +200,26 @@ class LeafTiles:
 
     Args:
       kinds: `[L]` the kind of each leaf.
-      device: where numbers lie.
+      device: where the numbers are stored.
     """
 
     def __init__(self, kinds: NDArray[np.int64], device: torch.device) -> None:
         order = np.argsort(kinds, kind="stable")
-        found, counts = np.unique(kinds, return_counts=True)
-        width = max(1, min(MOST_TOGETHER, len(kinds) // len(found)))  # at most twice the columns there are
+        distinct, counts = np.unique(kinds, return_counts=True)
+        width = max(1, min(MOST_TOGETHER, len(kinds) // len(distinct)))  # padding at most doubles the columns
         tiles = -(-counts // width)
         first = np.cumsum(counts) - counts
         start = np.repeat((np.cumsum(tiles) - tiles) * width - first, counts)
         place = np.empty(len(kinds), np.int64)
         place[order] = np.arange(len(kinds)) + start
-        column = np.zeros(int(tiles.sum()) * width, np.int64)  # what fills tiles up is a copy of the first leaf
+        column = np.zeros(int(tiles.sum()) * width, np.int64)  # tiles are padded with copies of the first leaf
         column[place] = np.arange(len(kinds))
-        self.kind = torch.from_numpy(np.repeat(found, tiles)).to(device)
+        self.kind = torch.from_numpy(np.repeat(distinct, tiles)).to(device)
         self._column, self._place = (torch.from_numpy(part).to(device) for part in (column, place))
         self.num_leaves = len(kinds)
 
     def product(self, matrices: Tensor, numbers: Tensor) -> Tensor:
-        """Returns `[m, L]` each leaf's column of numbers `[n, L]` times the matrix of its tile `[T, m, n]`."""
+        """Returns `[m, L]` the matrix of each leaf's tile `[T, m, n]` times the leaf's column of numbers `[n, L]`."""
         tiled = numbers[:, self._column].view(len(numbers), len(matrices), -1).transpose(0, 1)
         return torch.bmm(matrices, tiled).transpose(0, 1).flatten(1)[:, self._place]
 
@@ -228,7 +228,7 @@ class ContinuationChoices:
     """The choices at the leaves of one search (see `LeafDecisions`).
 
     Attributes:
-      choice: For each player `[K, H, L]` how likely it goes on by each continuation.
+      choice: For each player `[K, H, L]` the probability that it chooses each continuation.
 
     Args:
       counts: how many continuations player 0 has, and player 1.
@@ -246,7 +246,7 @@ class ContinuationChoices:
         self._values = answers[0].new_zeros(2 * num_states, leaves)
 
     def answer(self, player: int, beliefs: Tensor, weight: Tensor, clock: Clock) -> Tensor:
-        """Returns `[2 * H, L]` infostate values, and learns which continuation would have been worth more."""
+        """Returns `[2 * H, L]` infostate values, and learns which continuations would have been worth more."""
         H, other = self._half, 1 - player
         faced = (self.choice[other] * beliefs[other * H : (other + 1) * H]).flatten(0, 1)
         worth = self._tiles.product(self._answers[player], faced).view(-1, H, beliefs.shape[1])
@@ -258,11 +258,11 @@ class ContinuationChoices:
         return self._values
 
     def settle(self, player: int) -> None:
-        """Has a player choose by what its latest answer found."""
+        """Makes a player choose by what it learnt from its latest answer."""
         self.choice[player].copy_(self._next[player])
 
     def _learn(self, player: int, instant: Tensor, clock: Clock) -> None:
-        """Updates a player's regrets `[K, H, L]` as the search's own are (`Passes.update_regrets`)."""
+        """Updates a player's regrets `[K, H, L]` as the search updates its own (`Passes.update_regrets`)."""
         step, regret = clock.weights(), self._regret[player]
         discount = torch.where(regret > 0, step.positive_discount, step.negative_discount)
         regret.copy_((regret * discount + instant).clamp(min=step.floor))

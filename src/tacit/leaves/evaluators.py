@@ -18,7 +18,7 @@ _DOUBT = 1e-3
 
 
 class ZeroLeaves:
-    """Every leaf is worth nothing to anyone."""
+    """Every leaf is worth 0 to both players."""
 
     counterfactual = False
 
@@ -40,16 +40,16 @@ class RandomLeaves:
         self._last = torch.randn(features, width, generator=generator) * scale / float(width) ** 0.5
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        if self._first.device != beliefs.device:  # once: a captured graph could not
+        if self._first.device != beliefs.device:  # once: a captured graph could not move them
             self._first, self._shift, self._last = (part.to(beliefs) for part in (self._first, self._shift, self._last))
         return torch.mm(self._last, torch.tanh(torch.mm(self._first, beliefs) + self._shift[:, public_class]))
 
 
 class OracleLeaves:
-    """Exact values: every leaf's rest of the game is solved as a linear program. Slow; for tests and small games.
+    """Exact values: the game below every leaf is solved as a linear program. Slow; for tests and small games.
 
-    A private state the player's own beliefs exclude is worth what a best response makes of it, which is what
-    counterfactual regrets need.
+    A private state that the player's own beliefs exclude gets the value of a best response, which is what counterfactual
+    regrets need.
     """
 
     counterfactual = False
@@ -60,7 +60,7 @@ class OracleLeaves:
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
         """Returns `[2 * H, L]`: exact values from the classes `[L]` of leaves and both players' beliefs `[2 * H, L]` there."""
-        # Games that search the same subgame ask the same questions, and so does an iteration after a player who does not act.
+        # Games that search the same subgame ask for the same values, and so does an iteration after a player who does not act.
         before, self._latest = self._latest, {}
         values = np.zeros(beliefs.shape, np.float32)
         for column, (c, believed) in enumerate(zip(public_class.tolist(), beliefs.T.double().numpy(), strict=True)):
@@ -73,8 +73,8 @@ class OracleLeaves:
     def _solve(self, public_class: int, beliefs: Floats) -> Floats:
         """Returns `[2H]` the exact values, player 0's first; zero beyond a player's private states."""
         values = np.zeros_like(beliefs)
-        for player, found in enumerate(exact_values(self._space, public_class, beliefs)):
-            values[player, : len(found)] = found
+        for player, exact in enumerate(exact_values(self._space, public_class, beliefs)):
+            values[player, : len(exact)] = exact
         return values.ravel()
 
 
@@ -84,14 +84,14 @@ def exact_values(space: SearchSpace, public_class: int, beliefs: Floats) -> tupl
     Args:
       space: the game.
       public_class: the class of the public state.
-      beliefs: `[2, H]`.
+      beliefs: `[2, H]` both players' beliefs there.
     """
     node = int(space.classes.representative[public_class])
     starts = space.tree.require_nodes().row_start
     counts = [int(start[node + 1] - start[node]) for start in starts]
     first, second = beliefs[0, : counts[0]], beliefs[1, : counts[1]]
     pbs = PublicBeliefState(space.tree, node, (first, second))
-    if pbs.probability <= 0.0:  # the beliefs exclude each other; private states that do not still need values
+    if pbs.probability <= 0.0:  # the beliefs exclude each other, yet possible private states need values
         pbs = PublicBeliefState(space.tree, node, (first + _DOUBT / counts[0], second + _DOUBT / counts[1]))
     subgame = extract_subgame(pbs)
     strategy, _ = solve_lp(subgame.tree)

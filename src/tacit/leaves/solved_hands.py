@@ -1,4 +1,4 @@
-"""Leaves of hold'em valued by solving all that can follow: as exact as its iterations are many, and slow."""
+"""Leaves of hold'em valued by solving everything that can follow: slow, and more exact with more iterations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SolvedHandLeaves:
     """Leaves on the flop or the turn are worth what a best response wins from the opponent's solved strategy.
 
     Args:
-      rules: of the betting that follows.
-      iterations: of each solve.
-      solver: its algorithm.
+      rules: the rules of the betting that follows.
+      iterations: the iterations of each solve.
+      solver: the algorithm of each solve.
     """
 
     counterfactual = True
@@ -40,7 +40,7 @@ class SolvedHandLeaves:
     def _solve(self, board: tuple[int, ...], betting: Betting, ranges: tuple[Floats, Floats]) -> Floats:
         """Returns `[2, 1326]` both players' counterfactual values at one leaf."""
         values = np.zeros((2, NUM_HANDS))
-        possible = possible_hands(board)  # beside those of the ranges: what a hand would be worth is asked of all
+        possible = possible_hands(board)  # not only those of the ranges: every hand needs a value
         hands = np.flatnonzero(possible)
         weight = meeting_weight(ranges[0][hands], ranges[1][hands], hands)
         if weight <= 0.0:

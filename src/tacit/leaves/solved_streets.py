@@ -22,10 +22,10 @@ class SolvedRivers:
     """Leaves at the end of the turn's betting are worth the mean over rivers of what a search of each finds (`LeafEvaluator`).
 
     Args:
-      rules: of the betting that follows.
-      iterations: of each search.
-      solver: its algorithm.
-      device: where they run.
+      rules: the rules of the betting that follows.
+      iterations: the iterations of each search.
+      solver: the algorithm of each search.
+      device: where searches run.
     """
 
     counterfactual = True
@@ -49,7 +49,7 @@ class SolvedRivers:
         return values.view(beliefs.shape).to(beliefs)
 
     def _evaluate_games(self, states: StreetStates, beliefs: Tensor) -> Tensor:
-        """Returns `[2, L, G, H]` the same for a batch of games."""
+        """Returns `[2, L, G, H]` counterfactual values for a batch of games."""
         values, boards = torch.empty_like(beliefs), states.boards
         if states not in self._games:
             self._games[states] = with_next_cards(boards, torch.arange(len(boards), device=boards.device))
@@ -58,17 +58,17 @@ class SolvedRivers:
         return values
 
     def _boards(self, board: tuple[int, ...]) -> tuple[Tensor, NextBoards]:
-        """Returns the hands that a turn allows and its rivers; what is known of them is kept."""
+        """Returns the hands that a turn allows and its rivers, made once for each turn."""
         if board not in self._turns:
             turn = BoardTensors(torch.tensor([board], device=self._device))
             self._turns[board] = turn.hand[0], with_next_cards(turn, torch.zeros(1, dtype=torch.int64, device=self._device))
         return self._turns[board]
 
     def values(self, betting: Betting, rivers: NextBoards, beliefs: Tensor) -> Tensor:
-        """Returns `[2, G, H]` what the turn's end is worth to both players in units of what either has put in.
+        """Returns `[2, G, H]` both players' values at the turn's end, in units of what either has put in.
 
         Args:
-          betting: where the turn's betting ended, in all of `G` games.
+          betting: how the turn's betting ended, the same in all `G` games.
           rivers: every board that can follow, of all games.
           beliefs: `[2, G, H]`.
         """
@@ -79,4 +79,4 @@ class SolvedRivers:
         driver.run(self._iterations)
         values, place = torch.stack(driver.average_values()), (parent[:, None] * hands + dealt.lane).flatten()
         total = torch.zeros(2, games * hands, device=values.device).index_add_(1, place, values.flatten(1))
-        return total.view(beliefs.shape) / (len(parent) // games - 4)  # of the cards that come, two hands hold four
+        return total.view(beliefs.shape) / (len(parent) // games - 4)  # two hands hold four of the cards that could come

@@ -23,29 +23,29 @@ class RebelConfig(NetworkSettings):
       solver: The search algorithm; fictitious play (`fp`, `linear-fp`, `flop`, `xfp`) or one of the CFR family.
       iterations: Search iterations; each updates both players.
       depth: Actions a search looks ahead, or `round` for the rest of the betting round.
-      decomposition: The beliefs at which regret matching values leaves: those of the present strategies (`cfr-d`) or of their
+      decomposition: The beliefs at which regret matching values leaves: those of the current strategies (`cfr-d`) or of their
         averages (`modified-cfr-ave`).
       recycle: Search iterations that use the same leaf values.
       beliefs: Where training states come from: `self-play`, or `random` beliefs for comparison.
-      games: Games of self-play that advance in step; 0 fits them to the game.
+      games: Games of self-play that advance together; 0 fits them to the game.
       exploration: How often the exploring player plays at random.
       encoder: What networks see of a public state: its class (`classes`), or `features` made of public observations.
       hidden: The width of the network's hidden layers.
       layers: The number of hidden layers.
       network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
-      learning_rate: The learning rate of Adam at the start.
+      learning_rate: The initial learning rate of Adam.
       halve_every: Epochs after which the learning rate is halved; 0 decays it by a cosine over the run instead.
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
-      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
-        run. On a GPU all stay there.
+      replay_memory: Gigabytes of memory for the examples of each network; if they take more, older ones go to files of the run.
+        On a GPU all stay in its memory.
       epoch_examples: New examples in an epoch; 0 fits them to the game.
       epochs: The length of the run; 0 fits it to the game.
-      warm_start_at: The epoch after which searches start from a policy network, trained beside the value network; 0 has none.
+      warm_start_at: The epoch after which searches start from a policy network, trained beside the value network; 0 for none.
       drop_half_at: The epoch after which the older half of the buffer, made with a poor network, is dropped; 0 never drops it.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
-      playthroughs: Playthroughs of an evaluation on the way: more give a tighter bound; 0 fits them to the game.
+      playthroughs: Playthroughs of an evaluation during the run: more give a tighter bound; 0 fits them to the game.
       seed: The seed of everything random.
     """
 
@@ -80,13 +80,13 @@ class RebelConfig(NetworkSettings):
     seed: Seed = 0
 
     def search(self) -> SearchConfig:
-        """Returns the part that concerns search."""
+        """Returns the settings of search."""
         return SearchConfig(self.solver, self.iterations, self.depth, self.decomposition, recycle=self.recycle)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.warm_start_at and self.iterations <= WARM_ITERATIONS:
-            raise TacitError(f"a warm start stands for {WARM_ITERATIONS} iterations: set iterations to more than that")
+            raise TacitError(f"a warm start counts as {WARM_ITERATIONS} iterations: set iterations to more than that")
 
 
 PRESETS: dict[str, RebelConfig] = {

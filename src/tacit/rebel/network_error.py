@@ -1,8 +1,8 @@
-"""How far a value network is from the truth, on public belief states that self-play meets.
+"""How far a value network is from the truth, on public belief states that self-play reaches.
 
-The truth is an equilibrium of the rest of the game, solved as a linear program (`search.leaves.exact_values`). The value of a
-public belief state is unique; the values of single private states need not be where several equilibria share it, so
-their error has a floor that no network can beat. Both are reported.
+The truth is an equilibrium of the rest of the game, solved as a linear program (`leaves.evaluators.exact_values`). The value of
+a public belief state is unique; the values of single private states need not be if several equilibria share it, so their error
+has a floor that no network can beat. Both are reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.search_space import SearchSpace
 
 _POSSIBLE = 1e-9
-"""Belief states less likely than this are taken to be impossible."""
+"""Belief states less likely than this count as impossible."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NetworkError:
       interval: a 95 % interval for it.
       rms: the root of the weighted mean square error.
       value: mean absolute error of the value of the public belief state, to player 0.
-      typical_return: mean absolute return of uniform play, to compare with.
+      typical_return: mean absolute return of uniform play, for comparison.
       samples: public belief states that count.
     """
 
@@ -61,7 +61,7 @@ def network_error(
     Args:
       evaluator: the network's forward pass, on the CPU.
       space: its game.
-      config: of its training: the search and the exploration of self-play.
+      config: the settings of its training: the search and the exploration of self-play.
       samples: public belief states, from as many independent games of self-play; those at which the players' beliefs exclude
         each other, which exploration can lead to, have no values and do not count.
       generator: for self-play.
@@ -69,8 +69,8 @@ def network_error(
     """
     classes, reaches = _sample_belief_states(evaluator, space, config, samples, generator)
     samples = len(classes)
-    found = evaluator.evaluate(torch.from_numpy(classes), torch.from_numpy(reaches.reshape(samples, -1)).T)
-    values = found.T.double().numpy().reshape(reaches.shape)
+    outputs = evaluator.evaluate(torch.from_numpy(classes), torch.from_numpy(reaches.reshape(samples, -1)).T)
+    values = outputs.T.double().numpy().reshape(reaches.shape)
     absolute, square, value = np.zeros(samples), np.zeros(samples), np.zeros(samples)
     for sample, (public_class, reach) in enumerate(zip(classes, reaches.astype(np.float64), strict=True)):
         exact = exact_values(space, int(public_class), reach)
@@ -102,8 +102,8 @@ def _sample_belief_states(
     moment = generator.integers(longest, 2 * longest, samples)  # late enough that games no longer start together
     classes, reaches = play.game_class.copy(), play.reaches.numpy().copy()
     for step in range(int(moment.max()) + 1):
-        now = moment == step
-        classes[now], reaches[now] = play.game_class[now], play.reaches.numpy()[now]
+        taken = moment == step
+        classes[taken], reaches[taken] = play.game_class[taken], play.reaches.numpy()[taken]
         play.advance()
     deals = space.tables.deals[classes]
     possible = np.einsum("si,sij,sj->s", reaches[:, 0], deals, reaches[:, 1]) > _POSSIBLE

@@ -1,4 +1,4 @@
-"""Self-play by ReBeL's Algorithms 1 and 2: thousands of games advance in step, one search each at a time.
+"""Self-play by ReBeL's Algorithms 1 and 2: thousands of games advance together, one search each at a time.
 
 Every search yields a training example, the root's public belief state with its values. Then each game moves to a leaf of its
 subgame, sampled with the strategies of a random iteration while one random player explores, and the beliefs there
@@ -6,8 +6,8 @@ are those of that iteration without exploration. All iterations after a warm sta
 section 5 and Algorithm 1; Algorithm 2 prefers later ones, as play does. In fictitious play the explorer plays its response of
 that iteration, the other player its average (ReBeL, footnote 6).
 
-A search from the start of the game is the same for every game, so a few of them serve all: each new game takes its first
-step from a leaf of one of these, chosen at random, and a place in the batch is hardly ever spent on the same search again.
+A search from the start of the game is the same for every game, so a few of them serve all: each new game starts at a leaf of
+one of these, chosen at random, and hardly any place in the batch is spent on repeating that search.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tacit.search.search import BatchSearch, SearchResult
 from tacit.search.walk import GAME_OVER, explore, leaf_chances, leaf_states, sample_leaves
 
 OPENINGS = 32
-"""Of so many searches, one starts at the beginning of the game."""
+"""One search in this many starts at the beginning of the game."""
 
 
 class SelfPlay:
@@ -45,7 +45,7 @@ class SelfPlay:
         self.started = num_games
 
     def advance(self) -> tuple[ValueExamples, SearchResult]:
-        """Returns one example from each search, and the searches; games move on, and new ones replace those that ended."""
+        """Returns one example from each search, and the searches' result; games move on, and new ones replace ended ones."""
         opening_class, opening_reaches = self._openings(self._num_openings)
         classes = np.concatenate([opening_class, self.game_class])
         reaches = torch.cat([opening_reaches, self.reaches])
@@ -55,7 +55,7 @@ class SelfPlay:
         return ValueExamples(torch.from_numpy(classes).to(reaches.device), reaches.flatten(1), result.values.flatten(1)), result
 
     def _move_on(self, result: SearchResult, reaches: Tensor) -> None:
-        """Takes every game to a leaf of its subgame; where it is over, to a leaf of an opening instead."""
+        """Moves every game to a leaf of its subgame or, if it is over, to a leaf of an opening."""
         search, batch, games, device = self.search, result.batch, len(self.game_class), reaches.device
 
         def random(values: np.ndarray) -> Tensor:
@@ -73,7 +73,7 @@ class SelfPlay:
         leaf = torch.where(over, first_leaf, leaf)
         game = torch.where(over, opening, torch.arange(games, device=device) + self._num_openings)
         new_class, new_reaches = leaf_states(search, batch, believed, reaches, leaf, game)
-        # Where a search sees the whole game there is no leaf to start from but the beginning itself.
+        # If a search sees the whole game, it has no leaves, and games start from the beginning itself.
         stuck = leaf == GAME_OVER
         self.started = int(over.sum())
         opening_class, opening_reaches = self._openings(games)
@@ -81,6 +81,6 @@ class SelfPlay:
         self.reaches = new_reaches.where(~stuck[:, None, None], opening_reaches)
 
     def _openings(self, count: int) -> tuple[np.ndarray, Tensor]:
-        """Returns `[count]` classes and `[count, 2, H]` reaches at the start: several where a public chance event opens."""
+        """Returns `[count]` classes and `[count, 2, H]` reaches at the start, drawn if the game opens with public chance."""
         root = self.generator.choice(len(self._root_chances), count, p=self._root_chances)
         return self.search.space.root_class[root], self._root_reaches[torch.from_numpy(root).to(self._root_reaches.device)]

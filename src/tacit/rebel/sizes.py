@@ -1,11 +1,11 @@
 """The sizes of a ReBeL run that suit its game: what settings of 0 stand for.
 
-| setting | small games | where an epoch would take more than `EPOCH_WORK` |
+| setting | small games | if an epoch would take more than `EPOCH_WORK` |
 |---|---|---|
-| `epoch_examples` | 4,096 | halved until it does not, 32 at least |
+| `epoch_examples` | 4,096 | halved until it does not, at least 32 |
 | `games` | 512 | no more than the examples of an epoch |
 | `epochs` | 100 | more of them: a run makes 409,600 examples in any game |
-| `playthroughs` | 64 | halved while an evaluation would take more than `EVALUATION_WORK`, 4 at least |
+| `playthroughs` | 64 | halved while an evaluation would take more than `EVALUATION_WORK`, at least 4 |
 
 Liar's Dice to six faces, Kuhn and both Leduc games are small in this sense.
 """
@@ -22,12 +22,12 @@ from tacit.search.workload import mean_sizes
 
 GAMES, EPOCH_EXAMPLES, RUN_EXAMPLES, PLAYTHROUGHS = 512, 4_096, 409_600, 64
 EVALUATION_WORK = 2.5e11
-"""The most work of an evaluation on the way, if it searched every public state of every playthrough."""
+"""The most work of an evaluation during the run, if it searched every public state of every playthrough."""
 LEAST_PLAYTHROUGHS = 4
 
 
 def fit_sizes(config: RebelConfig, search: BatchSearch) -> RebelConfig:
-    """Returns the configuration with numbers in place of the zeros that stand for what suits the game."""
+    """Returns the configuration with the zeros that mean "fit to the game" replaced by numbers."""
     if not config.left_open():
         return config
     work = search_work(config, search, *mean_sizes(search))

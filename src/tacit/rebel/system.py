@@ -1,4 +1,4 @@
-"""ReBeL as a system that trains."""
+"""ReBeL as a system that can be trained."""
 
 from __future__ import annotations
 

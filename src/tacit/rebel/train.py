@@ -1,4 +1,4 @@
-"""A ReBeL run in memory: self-play makes examples, a network learns them, and the next self-play uses it."""
+"""A ReBeL run in memory: self-play makes examples, a network learns from them, and the next self-play uses it."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from tacit.tree.search_space import game_space
 
 @dataclass(frozen=True)
 class RebelProgress(Metrics):
-    """A line of `metrics.jsonl`: where a run stands after an epoch.
+    """A line of `metrics.jsonl`: the progress of a run after an epoch.
 
     Attributes:
       epoch: finished epochs.
       seconds: time spent on self-play and training, over all sessions.
       examples: examples made.
       loss: mean training loss of the epoch.
-      examples_per_second: in this epoch.
-      exploitability: a bound on it, where it was evaluated.
+      examples_per_second: examples made per second in this epoch.
+      exploitability: a bound on the exploitability, if it was evaluated.
       playthroughs: the playthroughs whose average policy was judged; for a lower bound, the games in each seat.
-      policy_loss: of the policy network, where there is one.
-      kind: `upper bound`, or `lower bound` where the game is too large to be judged exactly.
-      margin: half of the 95 % interval of a sampled bound.
+      policy_loss: mean training loss of the policy network, if there is one.
+      kind: `upper bound`, or `lower bound` if the game is too large to be judged exactly.
+      margin: half the width of the 95 % interval of a sampled bound.
     """
 
     epoch: int
@@ -96,7 +96,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> RebelProgress:
         """Returns the progress after one epoch: `epoch_examples` new examples, `ratio` times as many trained on.
 
-        Where the run's time is up the epoch ends early: in a large game it can take minutes.
+        If the run's time is up, the epoch ends early: in a large game it can take minutes.
         """
         config, start, made = self.config, clock(), 0
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
@@ -148,7 +148,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         return self.values.replay.added
 
     def evaluate(self, playthroughs: int, seed: int = 0, progress: Callable[[int], None] = lambda _: None) -> float:
-        """Returns the exploitability of the average policy of so many playthroughs: an upper bound, in the game's units.
+        """Returns the exploitability of the average policy of several playthroughs: an upper bound, in the game's units.
 
         Raises:
           TacitError: the game is too large for exact figures.
@@ -156,11 +156,11 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         return playthrough_quality(self.search, playthroughs, np.random.default_rng(seed), progress).exploitability
 
     def judged(self, metrics: RebelProgress, on_search: Callable[[int], None]) -> RebelProgress:
-        found = judge_search(self.search, self.config.playthroughs, self.config.seed, on_search)
-        return replace(metrics, **found._asdict())
+        quality = judge_search(self.search, self.config.playthroughs, self.config.seed, on_search)
+        return replace(metrics, **quality._asdict())
 
     def max_searches(self) -> int:
-        """Returns the most searches that an evaluation on the way can take."""
+        """Returns the most searches that an evaluation during the run can take."""
         return max_judge_searches(self.search, self.config.playthroughs)
 
     def at_rest(self) -> RebelProgress:
@@ -200,7 +200,7 @@ class RebelTrainer(Trainer[RebelConfig, RebelProgress]):
         self._start_warm()
 
     def _start_warm(self) -> None:
-        """Has searches begin with the policy network once it has learnt enough."""
+        """Makes searches start from the policy network once it has learnt enough."""
         if self.policies is not None and self.epoch >= self.config.warm_start_at:
             self.search.policy = self.policies.net
 

@@ -1,4 +1,4 @@
-"""What ReBeL trained, found by name: run folders, network files, and the networks that are shipped."""
+"""Networks trained by ReBeL, found by name: in run folders, in network files, or shipped with the package."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tacit.training.folder import network_file
 
 
 def load_trained(path: str | Path) -> Trained[RebelConfig]:
-    """Returns what a run trained.
+    """Returns the networks that a run trained.
 
     Args:
       path: a run folder, a network file, or `pretrained:NAME`.
 
     Raises:
-      TacitError: there is no network, or it is damaged.
+      TacitError: the network is missing or damaged.
     """
     return read_trained(network_file(path), str(path), RebelConfig)

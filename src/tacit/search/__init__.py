@@ -1,6 +1,6 @@
 """Depth-limited search from public belief states, many at once.
 
-The names below are public: what search by hand, leaf evaluators and systems of one's own need.
+The names below are public: use them to run searches by hand, or to write your own leaf evaluators and systems.
 """
 
 from tacit.games.boards import make_boards, position_after

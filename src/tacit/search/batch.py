@@ -1,8 +1,8 @@
-"""A batch of searches: which games stand at which class of public state, and where their numbers lie.
+"""A batch of searches: the class of public state each game is at, and where its numbers are stored.
 
 Games are sorted by class. The games of one class are a *group*; every row, entry and leaf of the class's search tree is a
-contiguous vector over the games of the group. Where a device wants vectors of a certain alignment, groups are filled up with
-copies of their first game, whose results nobody asks for.
+contiguous vector over the games of the group. If a device needs aligned vectors, groups are padded with copies of their first
+game, whose results are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Offsets = NDArray[np.int64]
 
 
 class Group(NamedTuple):
-    """The games of one class: their places and where their numbers start."""
+    """The games of one class: their places, how many there are, and the group's index in the batch."""
 
     public_class: int
     games: slice
@@ -33,14 +33,14 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """The layout of `B` games in `K` groups, which have room for `P >= B` games together.
+    """The layout of `B` games in `K` groups with `P >= B` places in all.
 
     Attributes:
-      order: `[P]` the games sorted by class: game `order[i]` has place i.
+      order: `[P]` the games sorted by class: game `order[i]` is at place i.
       place: `[B]` the place of each game.
-      real: `[P]` False at places that were filled up with copies.
-      group_class: `[K]`.
-      group_size: `[K]`.
+      real: `[P]` False at places padded with copies.
+      group_class: `[K]` the class of each group.
+      group_size: `[K]` the places of each group.
       game_offset: `[K + 1]` the first place of each group.
       row_offset: for both players `[K + 1]`: row r of the group's j-th game is number `row_offset[k] + r * size + j`.
       entry_offset: `[K + 1]`, likewise for entries.
@@ -64,17 +64,17 @@ class Batch:
             yield Group(int(c), slice(int(self.game_offset[k]), int(self.game_offset[k + 1])), int(size), k)
 
     def view(self, numbers: Tensor, offsets: Offsets, group: Group) -> Tensor:
-        """Returns a group's part of flat numbers as `[rows, entries or leaves, games]`."""
+        """Returns a group's part of a flat tensor as `[n, games]`, for its n rows, entries or leaves."""
         return numbers[int(offsets[group.number]) : int(offsets[group.number + 1])].view(-1, group.size)
 
     def spread(self, start: NDArray[np.int32], numbers: NDArray[Any], device: str | torch.device) -> Tensor:
-        """Returns numbers of rows, entries or leaves, class after class from `start` on, for every game: laid out flat."""
+        """Returns as a flat tensor, for every game, its class's `numbers` of rows, entries or leaves from `start` on."""
         lines, counts = in_ranges(start, self.group_class), start[self.group_class + 1] - start[self.group_class]
         sizes = torch.from_numpy(np.repeat(self.group_size, counts)).to(device)
         return torch.from_numpy(numbers[lines]).to(device).repeat_interleave(sizes)
 
     def places(self, start: NDArray[np.int32], device: str | torch.device) -> Tensor:
-        """Returns the place of the game that each of such flat numbers belongs to."""
+        """Returns the place of the game that each element of such a flat tensor belongs to."""
         counts = start[self.group_class + 1] - start[self.group_class]
         sizes = np.repeat(self.group_size, counts)
         before = torch.from_numpy(np.repeat(self.game_offset[:-1], counts) - np.cumsum(sizes) + sizes).to(device)
@@ -82,20 +82,20 @@ class Batch:
         return shifts + torch.arange(len(shifts), device=device)
 
     def by_place(self, numbers: Tensor) -> Tensor:
-        """Returns `[P, ...]` numbers of games `[B, ...]` in the batch's order."""
+        """Returns numbers of games `[B, ...]` in the batch's order, `[P, ...]`."""
         return numbers[torch.from_numpy(self.order).to(numbers.device)]
 
     def by_game(self, numbers: Tensor) -> Tensor:
-        """Returns `[B, ...]` numbers in the batch's order `[P, ...]` in that of the games."""
+        """Returns numbers in the batch's order `[P, ...]` in the order of the games, `[B, ...]`."""
         return numbers[torch.from_numpy(self.place).to(numbers.device)]
 
     def rows(self, reach: list[Tensor], group: Group) -> list[Tensor]:
-        """Returns for both players `[rows, games]` a group's part of flat reaches."""
+        """Returns a group's part of both players' flat reaches, `[rows, games]` each."""
         return [self.view(reach[player], self.row_offset[player], group) for player in (0, 1)]
 
 
 def make_batch(tables: SearchTables, game_class: NDArray[np.int64], alignment: int = 1) -> Batch:
-    """Returns the layout of games that stand at the given classes, in groups of multiples of `alignment`."""
+    """Returns the layout of games at the given classes; group sizes are multiples of `alignment`."""
     by_class = np.argsort(game_class, kind="stable")
     group_class, count = np.unique(game_class, return_counts=True)
     size = -(-count // alignment) * alignment

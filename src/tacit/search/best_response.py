@@ -1,14 +1,14 @@
 """A lower bound on the exploitability of search, where the game is too large for an exact best response.
 
 A responder (`search/responder.py`) plays whole games against the agent, in both seats, and its mean payoff is the bound. It
-knows how the agent searches but not what the agent draws: nothing it does depends on the agent's sampled iterations or private
-state. So it is a real opponent, and on average wins no more than a best response. It wins less by what its plan leaves out,
-and where beliefs differ: the agent believes in the iteration it drew, the responder's model in the average.
+knows how the agent searches but not what it draws: nothing it does depends on the agent's sampled iterations or private state.
+So it is a legitimate opponent, and on average it wins no more than a best response. It wins less because its plan leaves public
+states out, and because beliefs differ: the agent's follow the iteration it drew, those of the responder's model the average.
 
-Little is left to chance. Private states of both players are summed out, so that payoffs inside a subgame are expectations, also
-over the iterations the agent may draw there; only the beliefs below depend on the draw. The values of the plan are a control
-variate: what a leaf was planned to be worth is taken off where the leaf was drawn, and added in expectation. That leaves the
-mean as it is, whatever the plan says (as in AIVAT).
+Variance is low. Private states of both players are summed out, so payoffs inside a subgame are expectations, also over the
+iterations the agent may draw there; only the beliefs below depend on the draw. The plan's leaf values are a control variate:
+the planned value of the leaf that was drawn is subtracted, and its expectation added. That leaves the mean unchanged, whatever
+the plan says (as in AIVAT).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from tacit.tally import errors_95
 from tacit.tree.search_space import SearchSpace
 
 LEAST_GAMES = 2
-"""Fewer have no interval."""
+"""Fewer games give no interval."""
 PATHS_PER_GAME = 4
-"""The responder's plan takes about as many searches as the games in both seats."""
+"""With this many, the responder's plan takes about as many searches as the games in both seats."""
 LEAST_WEIGHT = 0.05
-"""Games less likely to get this far are continued at random, so that each one that goes on counts this much."""
+"""Games of a lower weight continue at random, in proportion to their weight; those that continue count this much."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class ResponseBound:
     """What an approximate best response wins from an agent.
 
     Attributes:
-      exploitability: the responder's mean payoff over both seats: a lower bound on the agent's exploitability, sampled.
-      interval: its 95 % interval.
+      exploitability: the responder's mean payoff over both seats: a sampled lower bound on the agent's exploitability.
+      interval: the 95 % interval of `exploitability`.
       payoffs: the responder's mean payoff as player 0 and as player 1.
       games: the games played, both seats together.
     """
@@ -71,9 +71,9 @@ def best_response_bound(
     Args:
       search: the agent's search.
       games: games in each seat; four times as many halve the interval.
-      generator: draws the agent's iterations, and the leaves that games come to.
+      generator: draws the agent's iterations, and the leaves that games reach.
       progress: called with the number of searches done.
-      width: the most public paths that the responder opens at each stage; more make a better responder. None for
+      width: the most public paths that the responder opens at each stage; more make a better responder. None takes
         `PATHS_PER_GAME` times the games.
       safe: whether the agent plays a random iteration of each search, as ReBeL does, or the average.
 
@@ -101,7 +101,7 @@ def best_response_bound(
 
 
 def max_bound_searches(space: SearchSpace, games: int) -> int:
-    """Returns the most searches that `best_response_bound` can take with so many games."""
+    """Returns the most searches that `best_response_bound` can take with `games` games in each seat."""
     t = space.tables
     from_class, searched = np.repeat(np.arange(space.num_classes), np.diff(t.leaf_start)), np.zeros(space.num_classes, int)
     longest = np.ones_like(searched)  # searches from a class to the end of the game
@@ -113,12 +113,12 @@ def max_bound_searches(space: SearchSpace, games: int) -> int:
 
 
 class _Match:
-    """Games of the responder against the agent, which advance in step from search to search; `G` of them go on.
+    """Games of the responder against the agent, which advance together, one search at a time; `G` of them are still running.
 
     Attributes:
-      seat: `[2 * games]` whom the responder plays.
-      payoff: `[2 * games]` the estimate of what it wins.
-      game: `[G]` the numbers of the games that go on.
+      seat: `[2 * games]` the responder's seat.
+      payoff: `[2 * games]` the estimate of the responder's payoff.
+      game: `[G]` the indices of the games still running.
     """
 
     def __init__(
@@ -129,17 +129,17 @@ class _Match:
         self.seat = torch.arange(2 * games, device=self._device) % 2
         self.game = torch.arange(2 * games, device=self._device)
         self.payoff = torch.zeros(2 * games, dtype=torch.float64, device=self._device)
-        # Games that are over before anyone acts pay the two seats opposite amounts: they cancel, only their share counts.
+        # Games that end before anyone acts pay the two seats opposite amounts, which cancel: only their share matters.
         self._weight = torch.full((2 * games,), float(chance.sum()), device=self._device)
-        self._planned_value = torch.zeros_like(self._weight)  # what the plan said of the leaf where each game stands
+        self._planned_value = torch.zeros_like(self._weight)  # of the leaf that each game is at
         self._plan = plan[1:]
         path = torch.from_numpy(generator.choice(len(chance), 2 * games, p=chance / chance.sum())).to(self._device)
-        self._followed = [(plan[0], self.game, path)]  # stages, the games `[n]` that are at one, and their paths `[n]` there
+        self._followed = [(plan[0], self.game, path)]  # stages, the games `[n]` at each, and their paths `[n]` there
         self._agent_reaches = plan[0].reaches[path]  # [G, 2, H] what the agent believes
-        self._real_reaches = self._agent_reaches  # [G, 2, H] what both really play
+        self._real_reaches = self._agent_reaches  # [G, 2, H] from what both really play
 
     def advance(self) -> int:
-        """Returns the searches of one more step: it counts what every game's subgame pays, and moves the game to a leaf."""
+        """Returns the searches of one more step, which adds up what each game's subgame pays and moves the game to a leaf."""
         search = self._search
         classes = np.zeros(len(self.game), np.int64)
         for stage, games, path in self._followed:
@@ -171,7 +171,7 @@ class _Match:
 
         Args:
           batch: the agent's searches.
-          strategies: what the agent plays in them.
+          strategies: the agent's strategies in them.
 
         Returns:
           Entries in the layout of `batch`, and `[H, leaves]` infostate values of the responder.
@@ -196,7 +196,7 @@ class _Match:
         return merged, values
 
     def _outcomes(self, batch: Batch, played: Tensor, leaf_values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns what can become of each game in its subgame.
+        """Returns what each game's subgame pays, and the leaves it can lead to.
 
         Args:
           batch: the layout.
@@ -204,8 +204,8 @@ class _Match:
           leaf_values: `[H, leaves]` infostate values of the responder.
 
         Returns:
-          `[G]` the responder's expected payoff where the game ends, times how likely that is; `[G, L]` how likely each leaf is;
-          and `[G, L]` that times what the leaf was planned to be worth.
+          `[G]` the responder's expected payoff where the game ends, times the probability of that; `[G, L]` the probability of
+          each leaf; and `[G, L]` that times the leaf's planned value.
         """
         space, device, H = self._search.space, self._device, self._real_reaches.shape[2]
         tables, table = space.tables, space.tables.players[0]
@@ -230,8 +230,8 @@ class _Match:
         return batch.by_game(returns), batch.by_game(chances), batch.by_game(planned)
 
     def _follow(self, leaf: Tensor) -> int:
-        """Finds the next stages of the games, from the leaves `[G]` they came to; returns how many searches that took."""
-        number = (leaf != GAME_OVER).cumsum(0) - 1  # among the games that go on
+        """Moves the games on to their next stages, from the leaves `[G]` they reached; returns how many searches that took."""
+        number = (leaf != GAME_OVER).cumsum(0) - 1  # among the games still running
         before, planned, searches = self._followed, self._plan[:1], 0
         self._plan, self._followed = self._plan[1:], []
         for stage, all_games, all_paths in before:
@@ -243,8 +243,8 @@ class _Match:
                 self._followed.append((planned[0], number[games[opened]], below[opened]))
             if not opened.all():
                 new, which = torch.unique(torch.stack([leaf[games], path])[:, ~opened], dim=1, return_inverse=True)
-                found = ResponseStage(self._search, *stage.leaf_states(*new))
-                found.answer(None)
-                self._followed.append((found, number[games[~opened]], which))
+                unplanned = ResponseStage(self._search, *stage.leaf_states(*new))
+                unplanned.answer(None)
+                self._followed.append((unplanned, number[games[~opened]], which))
                 searches += new.shape[1]
         return searches

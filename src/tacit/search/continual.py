@@ -1,8 +1,8 @@
-"""One step of continual re-solving: many games search, and learn where they search next and what they carry there.
+"""One step of continual re-solving: many games search, and learn where to search next and what to carry there.
 
-A player who re-solves needs two things of the past: its own range, and the values that its last search promised the opponent
-(DeepStack; Student of Games). A step takes both to the next public states where it searches: the leaves of its search, and
-where it wants to think anew at each of its decisions, those as well.
+A player who re-solves needs two things from the past: its own range, and the values that its last search promised the opponent
+(DeepStack; Student of Games). A step carries both to the public states where the player searches next: the leaves of its search
+and, if it searches anew at each of its decisions, those decisions as well.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Spots(NamedTuple):
 
     Attributes:
       public_class: `[B]` their classes.
-      reach: `[B, 2, H]` the players' reaches; the opponent's are not used where something was promised.
-      promised: `[B, H]` the opponent's infostate values there by the search before; None at the start of the game.
+      reach: `[B, 2, H]` the players' reaches; the opponent's are ignored if `promised` is given.
+      promised: `[B, H]` the opponent's infostate values there from the previous search; None at the start of the game.
     """
 
     public_class: np.ndarray
@@ -36,15 +36,15 @@ class Spots(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """What the games of one class do until they search again.
+    """How the games of one class go on until their next search.
 
     Attributes:
       public_class: The class.
-      games: `[n]` which of the spots they are.
-      entries: `[e]` the player's entries of the class's search tree that it plays.
+      games: `[n]` the indices of their spots.
+      entries: `[e]` the entries of the class's search tree at which the player acts until then.
       played: `[e, n]` their probabilities.
       nodes: `[S]` the nodes of the search tree where the player searches next.
-      reach: `[S, n, H]` its range there.
+      reach: `[S, n, H]` the player's range there.
       promised: `[S, n, H]` what the opponent is promised there, as infostate values.
     """
 
@@ -60,13 +60,13 @@ class Resolved(NamedTuple):
 def resolve(
     search: BatchSearch, player: int, spots: Spots, at_decisions: bool, sample_iteration: np.ndarray | None = None
 ) -> tuple[SearchResult, list[Resolved]]:
-    """Returns what searches found, and class by class what the player does until it searches again.
+    """Returns the result of the searches, and class by class how the player goes on until its next search.
 
     Args:
-      search: how it searches; its solver is of the CFR family.
-      player: who re-solves.
-      spots: where.
-      at_decisions: whether it searches at all of its decisions, and not at leaves alone.
+      search: the player's search; its solver must be of the CFR family.
+      player: the player who re-solves.
+      spots: the public states to search.
+      at_decisions: whether the player searches at each of its decisions, not only at leaves.
       sample_iteration: `[B]` the iteration whose strategies each search samples; None takes the last.
     """
     space, opponent, classes = search.space, 1 - player, spots.public_class
@@ -75,7 +75,7 @@ def resolve(
     result = search.run(classes, spots.reach, sample, promised, values_rows=opponent)
     batch, average = result.batch, result.average_strategy
     own, worth = reaches_below(search, batch, average, spots.reach)[player], result.row_values
-    found = []
+    resolved = []
     for group in batch:
         real, plan = np.flatnonzero(batch.real[group.games]), _plan(search, group.public_class, player, at_decisions)
         rows = batch.view(own, batch.row_offset[player], group)[:, real]
@@ -83,20 +83,20 @@ def resolve(
         reach, promise = _carried(deals_on(space, rows.device).roots, plan, player, rows, values)
         played = batch.view(average, batch.entry_offset, group)[plan.entries][:, real]
         games = batch.order[group.games][real]
-        found.append(Resolved(group.public_class, games, plan.entries, played, plan.nodes, reach, promise))
-    return result, found
+        resolved.append(Resolved(group.public_class, games, plan.entries, played, plan.nodes, reach, promise))
+    return result, resolved
 
 
 class Plan(NamedTuple):
     """Where a player searches next in the search tree of a class, at `S` nodes.
 
     Attributes:
-      entries: `[e]` the entries that it plays before.
-      nodes: `[S]`.
+      entries: `[e]` the entries at which it acts until then.
+      nodes: `[S]` the nodes.
       public_class: `[S]` their classes.
-      chance: `[S, 1, 1]` how likely chance makes them.
-      rows: for both players `[S, H]` their rows there, 0 beyond their private states.
-      real: for both players `[S, H, 1]`, 0 beyond their private states and 1 elsewhere.
+      chance: `[S, 1, 1]` their chance weights.
+      rows: `[S, H]` for each player, the rows there, 0 beyond its private states.
+      real: `[S, H, 1]` for each player, 0 beyond its private states and 1 elsewhere.
     """
 
     entries: np.ndarray
@@ -108,7 +108,7 @@ class Plan(NamedTuple):
 
 
 def _plan(search: BatchSearch, public_class: int, player: int, at_decisions: bool) -> Plan:
-    """Returns where a player searches next, which is the same for all games of a class."""
+    """Returns where a player searches next: the same nodes for all games of a class."""
     key = public_class, player, at_decisions
     if key not in search.plans:
         subgame, states = search.space.subgames[public_class], np.arange(search.space.tables.num_private_states)
@@ -125,20 +125,20 @@ def _plan(search: BatchSearch, public_class: int, player: int, at_decisions: boo
 
 
 def until_next(tree: PublicTree, player: int, at_decisions: bool) -> tuple[np.ndarray, list[int]]:
-    """Returns the entries of a subgame that the player plays before it searches again, and the nodes where it does."""
-    nodes, found = tree.require_nodes(), []
+    """Returns the entries of a subgame at which the player acts until its next search, and the nodes of that search."""
+    nodes, next_nodes = tree.require_nodes(), []
     passed = np.zeros(len(nodes), bool)
     passed[0] = True
     for node in range(1, len(nodes)):
         if passed[nodes.parent[node]]:
             actor = nodes.actor[node]
             if actor == LEAF or (at_decisions and actor == player):
-                found.append(node)
+                next_nodes.append(node)
             else:
                 passed[node] = actor != TERMINAL
     mine = np.flatnonzero(tree.entry_player == player)
     rows = tree.infostate_row[tree.entry_infostate[mine]]
-    return mine[passed[nodes.of_row[player][rows]]], found
+    return mine[passed[nodes.of_row[player][rows]]], next_nodes
 
 
 def promised_values(pbs: PublicBeliefState, player: int, values: Floats) -> Floats:
@@ -146,8 +146,8 @@ def promised_values(pbs: PublicBeliefState, player: int, values: Floats) -> Floa
 
     Args:
       pbs: the node, with the player's reach there, not rescaled.
-      player: who re-solves.
-      values: `[rows]` the opponent's counterfactual values by that search.
+      player: the player who re-solves.
+      values: `[rows]` the opponent's counterfactual values in that search.
     """
     start = pbs.tree.require_nodes().row_start[1 - player]
     there, reach = values[start[pbs.node] : start[pbs.node + 1]], pbs.reaches[player]
@@ -160,8 +160,8 @@ def _carried(deals: Tensor, plan: Plan, player: int, own: Tensor, values: Tensor
 
     Args:
       deals: `[C, H, H]` chance weights at all classes.
-      plan: where it searches next.
-      player: who re-solves.
+      plan: where the player searches next.
+      player: the player who re-solves.
       own: `[rows, n]` the player's reach in the search tree.
       values: `[rows, n]` the opponent's counterfactual values.
     """
@@ -175,7 +175,7 @@ def _carried(deals: Tensor, plan: Plan, player: int, own: Tensor, values: Tensor
 
 
 def _per_likelihood(tree: PublicTree, node: int, player: int, reach: Tensor, values: Tensor) -> Tensor:
-    """Returns counterfactual values `[H, games]` of the opponent of `player` as infostate values; 0 where nobody comes."""
+    """Returns counterfactual values `[H, games]` of the opponent of `player` as infostate values; 0 where reach is 0."""
     joint = torch.from_numpy(tree.require_nodes().joint(node)).to(reach)
     likely = (joint.T if player == 0 else joint) @ reach
     return torch.where(likely > 0, values / likely.where(likely > 0, 1.0), 0.0)

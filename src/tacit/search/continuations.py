@@ -1,9 +1,9 @@
 """Continuations by name: `continuations(by=search,count=8)` (see `leaves/continuations.py` and `leaves/continuation_sets.py`).
 
-`by=search` is the self-generative approach of Brown, Sandholm & Amos: search with the present continuations plays the whole
-game, and a best response to what it plays is the next one. Where we differ: both players get one each time, the response
-answers all searches of a game and not the one at its start alone, and a little of the blueprint is mixed in, so that it is a
-response at public states that search avoids, too.
+`by=search` is the self-generative approach of Brown, Sandholm & Amos: search with the current continuations plays the whole
+game, and a best response to its play becomes the next one. Where we differ: each step adds one for both players, the response
+answers all searches of a game, not only the one at its start, and a little of the blueprint is mixed in, so that the response
+also holds at public states that search avoids.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ WAYS = (BIAS, RESPONSES, SEARCH)
 BOTH = "both"
 CHOOSERS = (BOTH, "0", "1")
 COUNT = 8
-"""Continuations of each player, unless the user or the game's kinds of actions say otherwise."""
+"""Continuations of each player, unless the user or the game's kinds of actions set another number."""
 _BLUEPRINT_SHARE = 0.01
-"""How much of the blueprint is mixed into what a response to search answers."""
+"""The weight of the blueprint that is mixed into search's play before a best response is computed."""
 _SEARCH = ("dcfr", 64)
-"""The solver and the iterations of searches that are answered."""
+"""The solver and iterations of the searches that best responses answer."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class ContinuationConfig:
 
     Attributes:
       by: Where they come from: `bias`, `responses` or `search`.
-      count: How many each player has. None takes 8, with `bias` one for each kind of action beside the blueprint.
-      blueprint: A file of `tacit solve --save`, or anything else that plays by a table. None solves a blueprint.
-      iterations: Iterations of DCFR by which a blueprint is solved; 0 takes uniform play.
-      factor: How many times as likely the actions of a favoured kind are, with `bias`.
-      chooser: `both` players, or the one who chooses while the other goes on by the blueprint.
+      count: How many each player has. None takes 8, or with `bias` the blueprint and one for each kind of action.
+      blueprint: A file of `tacit solve --save`, or any other agent that plays from a table. None solves a blueprint.
+      iterations: Iterations of DCFR used to solve a blueprint; 0 takes uniform play.
+      factor: With `bias`, how many times likelier the actions of the favoured kind become.
+      chooser: `both` players, or the one who chooses while the other follows the blueprint.
     """
 
     by: str = BIAS
@@ -60,13 +60,13 @@ class ContinuationConfig:
 
     def __post_init__(self) -> None:
         if self.by not in WAYS:
-            raise TacitError(f"unknown way to continuations {self.by!r}: choose one of {', '.join(WAYS)}")
+            raise TacitError(f"unknown kind of continuations {self.by!r}: choose one of {', '.join(WAYS)}")
         if self.count is not None and self.count < 1:
-            raise TacitError(f"players have at least 1 continuation, not {self.count}")
+            raise TacitError(f"each player needs at least 1 continuation, not {self.count}")
         if self.iterations < 0:
-            raise TacitError(f"a blueprint cannot be solved by {self.iterations} iterations: 0 takes uniform play")
+            raise TacitError(f"a blueprint cannot be solved in {self.iterations} iterations: 0 takes uniform play")
         if not 0.0 < self.factor < math.inf:
-            raise TacitError(f"the factor of biased continuations is a positive number, not {self.factor:g}")
+            raise TacitError(f"the factor of biased continuations must be a positive number, not {self.factor:g}")
         if self.chooser not in CHOOSERS:
             raise TacitError(f"unknown chooser {self.chooser!r}: choose one of {', '.join(CHOOSERS)}")
 
@@ -80,8 +80,8 @@ def continuation_play(
     """Returns the continuations of both players.
 
     Args:
-      space: the game; only uniform play and its biased versions do without a compiled one.
-      config: which.
+      space: the game; it must be compiled, except for uniform play and its biased versions.
+      config: which continuations to make.
       blueprint: `[E]` the strategy that `config.blueprint` names.
       progress: called with the number of searches done, with `by=search`.
     """
@@ -101,7 +101,7 @@ def continuation_play(
 
 
 def _solved(tree: PublicTree, iterations: int) -> Floats:
-    """Returns `[E]` what some iterations of DCFR find; uniform play after none."""
+    """Returns `[E]` the average strategy of DCFR; uniform play after 0 iterations."""
     driver = TabularDriver(make_passes(tree), plain_schedule("dcfr"))
     driver.run(iterations)
     return driver.average_strategy()
@@ -110,12 +110,12 @@ def _solved(tree: PublicTree, iterations: int) -> Floats:
 def answers_to_search(
     space: SearchSpace, blueprint: Floats, count: int, progress: Callable[[int], None] = lambda _: None
 ) -> list[Floats]:
-    """Returns `count` strategies `[E]`: a blueprint, and best responses to search with all that come before."""
-    found, tree, (solver, iterations) = [blueprint], space.tree, _SEARCH
-    while len(found) < count:
-        leaves = ContinuationLeaves(space, play_of(space, found))
+    """Returns `count` strategies `[E]`: the blueprint, then best responses to search with all earlier ones."""
+    strategies, tree, (solver, iterations) = [blueprint], space.tree, _SEARCH
+    while len(strategies) < count:
+        leaves = ContinuationLeaves(space, play_of(space, strategies))
         search = BatchSearch(space, leaves, SearchConfig(solver, iterations, space.depth))
         played = playthrough_strategy(search, 1, np.random.default_rng(0), progress, safe=False)  # draws nothing
         plans = realisation_plan(tree, played) + _BLUEPRINT_SHARE * realisation_plan(tree, blueprint)
-        found.append(answer_to(tree, plans))
-    return found
+        strategies.append(answer_to(tree, plans))
+    return strategies

@@ -1,4 +1,4 @@
-"""The public states inside search trees where somebody decides: what a policy network is asked about and learns from."""
+"""The decisions inside search trees: the public states that a policy network is asked about and learns from."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Decisions:
       public_class: `[D]` the class of the public state.
       rows: `[2, D, H]` both players' rows there, 0 beyond a player's private states.
       real: `[2, D, H]` False beyond a player's private states.
-      entries: `[D, H, A]` the entries of the acting player's private states and actions, and
-      legal: `[D, H, A]` which of them exist.
+      entries: `[D, H, A]` the entries of the acting player's private states and actions, 0 where `legal` is False.
+      legal: `[D, H, A]` which private states and actions of the acting player exist.
     """
 
     level: Tensor
@@ -40,13 +40,13 @@ class Decisions:
         Args:
           reach: both players' reaches of all rows, `[rows, games]`.
           chosen: the decisions.
-          games: whose they are.
+          games: the game of each.
         """
         halves = []
         for player in (0, 1):
             real = self.real[player][chosen]
-            found = reach[player][self.rows[player][chosen], games[:, None]] * real
-            halves.append(normalised_reach(found, real, dim=1))
+            there = reach[player][self.rows[player][chosen], games[:, None]] * real
+            halves.append(normalised_reach(there, real, dim=1))
         return torch.cat(halves, dim=1)
 
 
@@ -54,7 +54,7 @@ class DecisionTables:
     """The decisions of all classes of a space, on a device.
 
     Attributes:
-      num_actions: `A`: the most actions anyone has anywhere.
+      num_actions: `A`: the most actions of any infostate.
       by_class: each class's decisions.
       legal: `[C, H, A]` which private states and actions of the acting player exist at each class.
     """

@@ -1,7 +1,7 @@
-"""What rows meet at the ends of search trees, as matrix products: for games with many private states, on a GPU.
+"""Sums over the rows met at the ends of search trees, as matrix products: for games with many private states, on a GPU.
 
 A kernel that walks the pairs of rows one by one takes a step for each private state of the opponent. With hundreds of them the
-steps take longer than everything else, and dense products of the same numbers take next to nothing.
+steps take longer than everything else, while dense products of the same numbers take almost no time.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Index = NDArray[np.int64]
 
 
 class _Blocks(NamedTuple):
-    """Ends of one class's search tree as `D` blocks: every row of a block's one player can meet every one of the other's.
+    """Ends of one class's search tree as `D` blocks, within which every row of one player can meet every row of the other.
 
     Attributes:
-      real: `[n]` which of the flattened `[D, K]` places of the player who is paid have a row.
+      real: `[n]` the flattened `[D, K]` places that hold a row of the player who is paid.
       row: `[n]` these rows.
       other: `[D, M]` the opponent's rows, 0 where a block has fewer.
-      weights: `[D, K, M]` what they meet with, 0 where a row does not exist.
+      weights: `[D, K, M]` the weights of their meetings, 0 where a row does not exist.
     """
 
     real: Tensor
@@ -38,11 +38,11 @@ class _Blocks(NamedTuple):
 
 
 class DenseEnds:
-    """The blocks of all classes that were searched so far, on a device.
+    """The blocks of all classes searched so far, on a device.
 
     Args:
       space: the game.
-      device: where.
+      device: where the blocks are stored.
     """
 
     def __init__(self, space: SearchSpace, device: str) -> None:
@@ -54,10 +54,10 @@ class DenseEnds:
 
         Args:
           batch: the games.
-          player: whose rows.
+          player: the player whose rows are written.
           other_reach: the opponent's reach of all rows.
-          at_leaves: whether rows at leaves are asked for as well.
-          sums: receives them, laid out like the player's rows.
+          at_leaves: whether to write rows at leaves as well.
+          sums: receives the sums, laid out like the player's rows.
         """
         for group in batch:
             reach = batch.view(other_reach, batch.row_offset[1 - player], group)
@@ -65,8 +65,8 @@ class DenseEnds:
             for leaves in (False, True) if at_leaves else (False,):
                 blocks = self._blocks(group.public_class, player, leaves)
                 if blocks is not None:
-                    found = torch.bmm(blocks.weights, reach[blocks.other])  # [D, K, games]
-                    target[blocks.row] = found.flatten(0, 1)[blocks.real]
+                    by_block = torch.bmm(blocks.weights, reach[blocks.other])  # [D, K, games]
+                    target[blocks.row] = by_block.flatten(0, 1)[blocks.real]
 
     def _blocks(self, public_class: int, player: int, leaves: bool) -> _Blocks | None:
         key = public_class, player, leaves
@@ -87,7 +87,7 @@ class DenseEnds:
             return None
         meetings, size = in_ranges(start, own), np.diff(start)[own]
         other = tables.meeting_row[meetings].astype(np.int64)
-        ends = [nodes.of_row[p] if leaves else edge[nodes.of_row[p]] for p in (player, 1 - player)]  # what a block is
+        ends = [nodes.of_row[p] if leaves else edge[nodes.of_row[p]] for p in (player, 1 - player)]  # a block is one of these
         block = np.unique(ends[0][own])
         own_block, other_block = np.searchsorted(block, ends[0][own]), np.searchsorted(block, ends[1][other])
         own_place, own_rows = _table(own, own_block, len(block))
@@ -101,7 +101,7 @@ class DenseEnds:
 
 
 def _table(rows: Index, block: Index, num_blocks: int) -> tuple[Index, Index]:
-    """Returns `[n]` the place of each row in its block, and `[D, K]` the rows by block, -1 where there are fewer."""
+    """Returns `[n]` the place of each row in its block, and `[D, K]` the rows by block, -1 where a block has fewer."""
     order = np.argsort(block, kind="stable")
     counts = np.bincount(block, minlength=num_blocks)
     place = np.empty_like(rows)

@@ -1,6 +1,6 @@
-"""Passes over a batch of depth-limited subgames: games that stand at the same class of public state form a group.
+"""Passes over a batch of depth-limited subgames: games at the same class of public state form a group.
 
-The subgame of a class is stored once, and every row, entry and leaf of it is a vector over the games of a group
+The subgame of a class is stored once, and each of its rows, entries and leaves is a vector over the games of a group
 (`batch.py`). All numbers are float32 tensors in that layout; numba and Triton kernels walk them (`numba_kernels.py`,
 `triton_kernels.py`).
 """
@@ -26,15 +26,15 @@ class GroupKernels(Protocol):
     """The kernels that walk a batch, on one device.
 
     Attributes:
-      device: Where the tensors lie.
-      alignment: Groups of games come in multiples of this.
+      device: Where the tensors are stored.
+      alignment: Group sizes are multiples of this.
     """
 
     device: str
     alignment: int
 
     def reach_down(self, batch: Batch, player: int, strategy: Tensor, reach: Tensor) -> None:
-        """Fills a player's reach below the roots, which are set."""
+        """Fills in a player's reach below the roots, which are already set."""
 
     def leaf_beliefs(self, batch: Batch, player: int, reach: Tensor, beliefs: Tensor) -> None:
         """Writes a player's normalised reach at every leaf into its half of `beliefs` `[2 * H, leaves]`."""
@@ -50,9 +50,9 @@ class GroupKernels(Protocol):
         clock: Clock,
         keep: bool = False,
     ) -> None:
-        """Does what `Passes.walk_up` says; after its `numbers` come scratch for the values of entries and of rows.
+        """Does what `Passes.walk_up` describes; its `numbers` are followed by scratch for the values of entries and of rows.
 
-        With `keep` the values of all rows stay in the latter, not those of roots alone.
+        With `keep`, the values of all rows stay in the latter, not only those of roots.
         """
 
     def move_average(self, batch: Batch, player: int, reach: Tensor, strategy: Tensor, average: Tensor, clock: Clock) -> None:
@@ -74,26 +74,26 @@ def make_kernels(space: SearchSpace, device: str) -> GroupKernels:
 
 
 class GroupPasses(Passes[Tensor]):
-    """Passes over the subgames of games that stand at given public belief states.
+    """Passes over the subgames of games at given public belief states.
 
     Attributes:
       space: The game.
-      kernels: What walks the batch.
-      batch: Where the numbers of each game lie.
-      edge_values: What each entry of the player of the latest upward pass is worth.
+      kernels: The kernels that walk the batch.
+      batch: Where each game's numbers are stored.
+      edge_values: The value of each entry of the player of the latest upward pass.
     """
 
     def __init__(
         self, space: SearchSpace, kernels: GroupKernels, game_class: np.ndarray, reaches: Tensor, keeps: int | None = None
     ) -> None:
-        """Lays the games out.
+        """Lays out the games.
 
         Args:
           space: the game.
-          kernels: the passes of its device.
+          kernels: the kernels of the device.
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
-          keeps: the player whose values of all rows `row_cfv` can tell; None for nobody.
+          keeps: the player for whom `row_cfv` returns the values of all rows; None for neither.
         """
         self._keeps = keeps
         self.space, self.kernels, self.device = space, kernels, kernels.device
@@ -154,12 +154,12 @@ class GroupPasses(Passes[Tensor]):
         return self.batch.by_game(self._root_reaches)
 
     def root_reaches(self, player: int, roots: Tensor) -> Tensor:
-        """Returns `[B, H]` reaches of a player's root rows, laid out like `root_cfv`, in the games' own order."""
-        found = torch.zeros_like(self._root_reaches[:, player])
+        """Returns `[B, H]` in the games' own order, from reaches of a player's root rows, laid out like `root_cfv`."""
+        reaches = torch.zeros_like(self._root_reaches[:, player])
         for group in self.batch:
             part = self.batch.view(roots, self._root_offset[player], group)
-            found[group.games, : len(part)] = part.T
-        return self.batch.by_game(found)
+            reaches[group.games, : len(part)] = part.T
+        return self.batch.by_game(reaches)
 
     def root_values(self, totals: Sequence[Tensor], weight: float) -> Tensor:
         """Returns `[B, 2, H]` infostate values at the roots, in the games' own order, from sums of counterfactual ones.
@@ -167,8 +167,8 @@ class GroupPasses(Passes[Tensor]):
         NaN where the opponent's beliefs and chance exclude a private state: it has no value, and none should be learnt.
 
         Args:
-          totals: for both players sums over iterations, laid out like `root_cfv`.
-          weight: the sum of their weights.
+          totals: for each player, sums over iterations, laid out like `root_cfv`.
+          weight: the sum of the iterations' weights.
         """
         values = torch.zeros_like(self._root_reaches)
         for group in self.batch:
@@ -179,7 +179,7 @@ class GroupPasses(Passes[Tensor]):
         return self.batch.by_game(values)
 
     def root_cfvs(self, player: int, values: Tensor) -> Tensor:
-        """Returns infostate values `[B, H]` at the roots as counterfactual ones, laid out like `root_cfv`."""
+        """Returns counterfactual values at the roots, laid out like `root_cfv`, from infostate values `[B, H]`."""
         ordered, parts = self.batch.by_place(values.to(self.device)), []
         for group in self.batch:
             count = int(self.space.tables.players[player].num_roots[group.public_class])
@@ -187,7 +187,7 @@ class GroupPasses(Passes[Tensor]):
         return torch.cat(parts)
 
     def _root_likelihood(self, player: int, group: Group) -> Tensor:
-        """Returns `[games, H]` how likely chance and the opponent make each of a player's private states at the roots."""
+        """Returns `[games, H]` the likelihood of a player's private states at the roots, given chance and the opponent."""
         deals = torch.from_numpy(self.space.tables.deals[group.public_class]).to(self.device)
         return self._root_reaches[group.games, 1 - player] @ (deals.T if player == 0 else deals)
 
@@ -219,19 +219,19 @@ class GroupPasses(Passes[Tensor]):
         return torch.where(totals > 0, weights / totals.where(totals > 0, 1.0), self.uniform())
 
     def greedy(self, strategy: Tensor) -> Tensor:
-        """Returns strategies that play the likeliest action alone, or evenly those that tie."""
+        """Returns strategies that play only the likeliest action, or those that tie evenly."""
         return self.normalise((strategy == self.over_infostates(strategy, "amax")).float())
 
     def take_samples(self, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
         self.kernels.take_samples(self.batch, sample_iteration, clock, source, target)
 
     def take_roots(self, player: int, sample_iteration: Tensor, clock: Clock, source: Tensor, target: Tensor) -> None:
-        now = clock.iteration if clock.counter is None else clock.counter  # a captured graph reads the device's
-        sampled = (sample_iteration == now)[self._root_places[player]]
+        iteration = clock.iteration if clock.counter is None else clock.counter  # a captured graph reads the device's counter
+        sampled = (sample_iteration == iteration)[self._root_places[player]]
         target.copy_(source.where(sampled, target))
 
     def over_infostates(self, numbers: Tensor, how: str = "sum") -> Tensor:
-        """Returns for every entry the sum, or with `amax` the largest (if positive), of the entries of its infostate."""
+        """Returns for each entry the sum, or with `amax` the largest (if positive), over the entries of its infostate."""
         batch, reduced = self.batch, torch.empty_like(numbers)
         for group in batch:
             tree, view = self.space.subgames[group.public_class].tree, batch.view(numbers, batch.entry_offset, group)
@@ -251,13 +251,13 @@ class GroupPasses(Passes[Tensor]):
 
     @cached_property
     def _root_offset(self) -> list[np.ndarray]:
-        """For each player `[K + 1]` where the roots of each group begin among those of all groups."""
+        """For each player, `[K + 1]` where each group's roots begin among those of all groups."""
         counts = [t.num_roots[self.batch.group_class] * self.batch.group_size for t in self.space.tables.players]
         return [np.concatenate([[0], np.cumsum(part)]) for part in counts]
 
     @cached_property
     def _root_places(self) -> list[Tensor]:
-        """For each player the place of the game that each root row belongs to."""
+        """For each player, the place of the game that each root row belongs to."""
         places = []
         for table in self.space.tables.players:
             parts = [np.tile(np.arange(g.games.start, g.games.stop), int(table.num_roots[g.public_class])) for g in self.batch]
@@ -266,7 +266,7 @@ class GroupPasses(Passes[Tensor]):
 
     @cached_property
     def _root_index(self) -> list[Tensor]:
-        """For each player where the roots lie among the rows: the first rows of each group."""
+        """For each player, the indices of the roots among the rows: the first rows of each group."""
         index = []
         for player in (0, 1):
             offset, sizes = self._root_offset[player], np.diff(self._root_offset[player])

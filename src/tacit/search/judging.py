@@ -1,4 +1,4 @@
-"""How good search is, as training says it: by playthroughs, or by a best responder where the game is too large for that."""
+"""The quality of search as training reports it: by playthroughs, or by a best responder if the game is too large for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SearchQuality(NamedTuple):
       exploitability: The bound.
       kind: `upper bound` where the game was compiled, else `lower bound`.
       playthroughs: The playthroughs whose average policy was judged; for a lower bound, the games in each seat.
-      margin: Half of the 95 % interval of a lower bound, which is sampled.
+      margin: Half the width of the 95 % interval of a lower bound, which is sampled; None for an upper bound.
     """
 
     exploitability: float
@@ -31,12 +31,12 @@ class SearchQuality(NamedTuple):
 def judge_search(
     search: BatchSearch, playthroughs: int, seed: int = 0, on_search: Callable[[int], None] = lambda _: None
 ) -> SearchQuality:
-    """Returns how good a search is.
+    """Returns a bound on the exploitability of a search.
 
     Args:
-      search: it.
-      playthroughs: the policies that are averaged; more give a tighter bound. A best responder plays `LEAST_GAMES` at least.
-      seed: of everything random.
+      search: the search.
+      playthroughs: the policies that are averaged; more give a tighter bound. A best responder plays at least `LEAST_GAMES`.
+      seed: the seed of everything random.
       on_search: called with the number of searches done.
     """
     generator = np.random.default_rng(seed)

@@ -1,8 +1,8 @@
-"""From public state to public state by one public action, for many games at once, each at a class of its own.
+"""Moves from one public state to the next by one public action, for many games at once, each at its own class.
 
-Private states are summed out, as in `walk.py`: a move is drawn by its total probability under both players' ranges. Children of
-a class lie in the same order in every search tree that contains it, so a move also leads on inside the search trees of players
-who searched further up.
+Private states are summed out, as in `walk.py`: a move is drawn by its total probability under both players' ranges. The
+children of a class have the same order in every search tree that contains it, so a move also identifies a child in the trees
+of players who searched further up.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tacit.tree.growth import starts
 from tacit.tree.search_space import SearchSpace
 
 MOST_NUMBERS = 1 << 24
-"""Chance weights that are looked up at once."""
+"""The most chance weights that are looked up at once."""
 
 
 class PublicMoves:
     """The public moves of all `C` classes, up to `K` from each.
 
     Attributes:
-      actor: `[C]` who acts.
+      actor: `[C]` the player to act.
     """
 
     def __init__(self, space: SearchSpace, device: str | torch.device) -> None:
@@ -53,12 +53,12 @@ class PublicMoves:
         self.actor = torch.tensor([int(part.actor[0]) for part in nodes], device=device)
 
     def chances(self, classes: Tensor, ranges: Tensor, strategy: Tensor) -> Tensor:
-        """Returns `[G, K]` how likely each move is that does not end the game; the rest is its end.
+        """Returns `[G, K]` the probability of each move that does not end the game; the remainder is that of its end.
 
         Args:
           classes: `[G]`.
           ranges: `[G, 2, H]` both players' reaches.
-          strategy: `[G, H, A]` what the acting player plays.
+          strategy: `[G, H, A]` the acting player's strategy.
         """
         first, second = self._below(classes, ranges, strategy)
         here = self._meet(classes, ranges[:, 0], ranges[:, 1]).clamp_min(1e-30)
@@ -67,7 +67,7 @@ class PublicMoves:
         return there * chance * (child >= 0) / here[:, None]
 
     def follow(self, classes: Tensor, ranges: Tensor, strategy: Tensor, move: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns `[G]` the classes after moves `[G]` and `[G, 2, H]` the ranges there, by the strategy that was played."""
+        """Returns `[G]` the classes after moves `[G]` and `[G, 2, H]` the ranges there, given the strategy that was played."""
         game = torch.arange(len(classes), device=classes.device)
         halves = [
             normalised_reach(part[game, move], self._real[player][classes, move], dim=1)
@@ -76,14 +76,14 @@ class PublicMoves:
         return self._child_class[classes, move], torch.stack(halves, dim=1)
 
     def _below(self, classes: Tensor, ranges: Tensor, strategy: Tensor) -> list[Tensor]:
-        """Returns for both players `[G, K, H]` their reaches after each move."""
-        game, found = torch.arange(len(classes), device=classes.device)[:, None, None], []
+        """Returns for each player `[G, K, H]` its reaches after each move."""
+        game, reaches = torch.arange(len(classes), device=classes.device)[:, None, None], []
         for player in (0, 1):
             parent = self._parent[player][classes]
             reach = ranges[:, player][game, parent] * self._real[player][classes]
             acts = (self.actor[classes] == player)[:, None, None]
-            found.append(torch.where(acts, reach * strategy[game, parent, self._action[classes]], reach))
-        return found
+            reaches.append(torch.where(acts, reach * strategy[game, parent, self._action[classes]], reach))
+        return reaches
 
     def _meet(self, classes: Tensor, first: Tensor, second: Tensor) -> Tensor:
         """Returns `[n]` the chance that two players with reaches `[n, H]` are at public states of the given classes."""
@@ -96,10 +96,10 @@ class PublicMoves:
 
 
 class PlanTables:
-    """Where players who re-solve at all of their decisions search next, in the search trees of all classes.
+    """The next searches of players who re-solve at each of their decisions, in the search trees of all classes.
 
     Attributes:
-      most_spots: The most places in one tree where a player searches next.
+      most_spots: The most nodes of one tree where a player searches next.
     """
 
     def __init__(self, space: SearchSpace) -> None:
@@ -115,11 +115,11 @@ class PlanTables:
                 self.most_spots = max(self.most_spots, len(nodes))
 
     def child(self, plan_class: np.ndarray, node: np.ndarray, move: np.ndarray) -> np.ndarray:
-        """Returns `[n]` the nodes that moves lead to, from nodes of the search trees of classes."""
+        """Returns `[n]` the nodes that moves lead to from nodes of the classes' search trees."""
         below: np.ndarray = self._first_child[self._start[plan_class] + node] + move
         return below
 
     def spot(self, player: int, plan_class: np.ndarray, node: np.ndarray) -> np.ndarray:
-        """Returns `[n]` which of its next searches a player makes at nodes, counted as in `Resolved.nodes`; -1 for none."""
+        """Returns `[n]` the indices in `Resolved.nodes` of nodes where a player searches next; -1 where it does not."""
         number: np.ndarray = self._spot[player, self._start[plan_class] + node]
         return number

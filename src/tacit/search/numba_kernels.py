@@ -1,7 +1,7 @@
-"""The search passes on the CPU: loops over the rows of a class's search tree, every step on all games of a group.
+"""The search passes on the CPU: loops over the rows of a class's search tree, each step for all games of a group.
 
 All numbers are float32 in the layout of `Batch`: number `offset + index * size + game`. `own` and `other` are the players. A
-step takes the games as vectors of `LANES`, the last of which may be filled in part (`_get` and `_put`).
+step handles the games in vectors of `LANES`, the last of which may be only partly filled (`_get` and `_put`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LANES = 16
 """Games in a vector."""
 _VECTOR = width(LANES)
 _F = np.float32
-# The passes make no arrays, so references need not be counted: that alone took a quarter of the regret update.
+# The passes allocate no arrays, so they need no reference counting, which alone took a quarter of the regret update.
 _compiled = compiled(_nrt=False)
 _inlined = compiled(_nrt=False, inline="always")
 
@@ -46,7 +46,7 @@ def _all(number):  # type: ignore[no-untyped-def]
 def reach_down(  # type: ignore[no-untyped-def]
     group_class, group_size, row_offset, entry_offset, row_start, num_roots, parent, entry, strategy, reach
 ):
-    """Fills a player's reach below the roots, which are set."""
+    """Fills in a player's reach below the roots, which are already set."""
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         table, base, entries = row_start[c], row_offset[k], entry_offset[k]
@@ -80,7 +80,7 @@ def leaf_beliefs(groups, row_offset, leaf_offset, tables, num_roots, reach, beli
 
 @_inlined
 def _outcome(n, row, here, other_base, first_leaf, ends, other_reach, worths, cfv):  # type: ignore[no-untyped-def]
-    """Sets the values of a terminal or leaf row: what it meets, times what a leaf is worth if not `weighted` already."""
+    """Sets the values of a terminal or leaf row: the sum over its meetings, times a leaf's value unless that is `weighted`."""
     leaf, state, meeting_start, meeting_row, meeting_weight = ends
     values, leaves, first_output, weighted = worths
     at_leaf = leaf[row] >= 0
@@ -100,7 +100,7 @@ def _outcome(n, row, here, other_base, first_leaf, ends, other_reach, worths, cf
 
 @_inlined
 def _pass_up(row, table, n, base, entries, parent, entry, opens, edge_value, cfv):  # type: ignore[no-untyped-def]
-    """Adds a row's values to the own action that led to it, or to the row above where another moved."""
+    """Adds a row's values to the player's own action that led to it, or to the row above if somebody else moved."""
     above, action, here = parent[table + row], entry[table + row], base + row * n
     if above < 0:
         return
@@ -129,7 +129,7 @@ def _match(n, game, first, count, value, own_reach, here, strategy, regret, aver
         _put(regret, e, left, new)
         _put(strategy, e, left, wanted)
         total = total + wanted
-    for e in range(first, first + count * n, n):  # a division, so that all of it is exactly 1
+    for e in range(first, first + count * n, n):  # a division, so that a total divided by itself is exactly 1
         share = where_greater(total, zero, _get(strategy, e, left) / total, _all(1.0 / count))
         _put(strategy, e, left, share)
 
@@ -153,7 +153,7 @@ def answer(  # type: ignore[no-untyped-def]
     row_start, parent, entry, first_entry, num_actions, opens, ends,
     other_reach, worths, own_reach, strategy, regret, average, edge_value, cfv, step,
 ):  # fmt: skip
-    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response."""
+    """Passes values up; `mode` says what happens at the player's decisions: nothing, regret matching, or a best response."""
     meeting_start = ends[2]
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
@@ -180,7 +180,7 @@ def answer(  # type: ignore[no-untyped-def]
 def move_average(  # type: ignore[no-untyped-def]
     group_class, group_size, row_offset, entry_offset, row_start, first_entry, num_actions, reach, strategy, average, share
 ):
-    """Moves a player's average towards own reach times strategy by a share of the way."""
+    """Moves a player's average a share of the way towards its own reach times strategy."""
     for k in range(len(group_class)):
         c, n = group_class[k], group_size[k]
         table, base, entries = row_start[c], row_offset[k], entry_offset[k]
@@ -240,7 +240,7 @@ class NumbaKernels:
         clock: Clock,
         keep: bool = False,
     ) -> None:
-        del keep  # the values of all rows stay anyway
+        del keep  # the values of all rows are kept anyway
         step = tuple(np.float32(weight) for weight in clock.step)
         values = leaves.values.contiguous()
         worths = (values.view(-1).numpy(), values.shape[1], player * (values.shape[0] // 2), leaves.counterfactual)

@@ -1,4 +1,4 @@
-"""What reaches the leaves of all games of a batch: the players' own reaches, and how likely the other and chance make them."""
+"""Reach at the leaves of all games of a batch: the players' own, and the likelihood given the other player and chance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEALS: WeakKeyDictionary[SearchSpace, dict[str, LeafDeals]] = WeakKeyDictionary
 
 
 def deals_on(space: SearchSpace, device: str | torch.device) -> LeafDeals:
-    """Returns the chance weights of a game on a device, where they are put once: they can be as large as all else."""
+    """Returns the chance weights of a game on a device. They are copied there once: they can be as large as everything else."""
     known, tables = _DEALS.setdefault(space, {}), space.tables
     if str(device) not in known:
         known[str(device)] = LeafDeals(*(torch.from_numpy(part).to(device) for part in (tables.leaf_deals, tables.deals)))
@@ -43,7 +43,7 @@ class LeafOdds:
     Args:
       space: the game.
       batch: the games.
-      device: where the reaches lie.
+      device: where the reaches are stored.
     """
 
     def __init__(self, space: SearchSpace, batch: Batch, device: str | torch.device) -> None:
@@ -66,12 +66,12 @@ class LeafOdds:
         return by_row[self._rows[player][leaves]] * self._real[player][leaves]
 
     def of_rows(self, group: int, player: int, other_reach: Tensor) -> Tensor:
-        """Returns `[leaves, H, games]` how likely chance and the other player make each private state of `player`."""
+        """Returns `[leaves, H, games]` the likelihood of each private state of `player`, given chance and the other player."""
         deals = self._deals[self._leaves[group]]
         return torch.bmm(deals if player == 0 else deals.transpose(1, 2), self.arrived(group, 1 - player, other_reach))
 
     def of_columns(self, player: int, other_reach: Tensor) -> Tensor:
-        """Returns `[H, leaves]` the same for all groups, laid out like a player's half of the beliefs."""
+        """Returns `[H, leaves]` what `of_rows` returns, for all groups, laid out like a player's half of the beliefs."""
         parts = [
             self.of_rows(group, player, other_reach).transpose(0, 1).reshape(self._num_states, -1)
             for group in range(len(self._batch.group_class))
@@ -79,13 +79,13 @@ class LeafOdds:
         return torch.cat(parts, dim=1)
 
     def total(self, player: int, reach: Tensor) -> Tensor:
-        """Returns `[leaves]` how likely a player comes to each leaf of all groups: its reach, over all private states."""
+        """Returns `[leaves]` a player's reach of each leaf of all groups, summed over its private states."""
         parts = [self.arrived(group, player, reach).sum(1).flatten() for group in range(len(self._batch.group_class))]
         return torch.cat(parts)
 
     @cached_property
     def chance(self) -> Tensor:
-        """`[leaves]` the chance weight of each leaf of all groups, over all pairs of private states."""
+        """`[leaves]` the chance weight of each leaf of all groups, summed over all pairs of private states."""
         sizes = self._batch.group_size.tolist()
         parts = [
             self._deals[leaves].sum((1, 2)).repeat_interleave(size) for leaves, size in zip(self._leaves, sizes, strict=True)
@@ -94,7 +94,7 @@ class LeafOdds:
 
 
 def normalised_reach(reach: Tensor, real: Tensor, dim: int) -> Tensor:
-    """Returns reaches scaled to sum to 1 over private states: beliefs; uniform over the `real` ones where nothing reaches."""
+    """Returns beliefs: reaches scaled to sum to 1 over private states, or uniform over the `real` ones where all are 0."""
     total = reach.sum(dim, keepdim=True)
     uniform = real / real.sum(dim, keepdim=True).clamp_min(1)
     return torch.where(total > 1e-20, reach / total.clamp_min(1e-20), uniform)

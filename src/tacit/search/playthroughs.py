@@ -5,7 +5,7 @@ At play time every search follows the strategies of one random iteration down to
 mean of the policies of `n` playthroughs, in realisation weights, is a policy whose exploitability is computed exactly; it
 is an upper bound on the agent's own, which is the limit of large `n`. All searches of a level of the game run as one batch.
 
-Unsafe search, which plays averages and passes their beliefs down, draws nothing: one playthrough is its policy.
+Unsafe search plays averages and passes their beliefs down. It draws nothing, so one playthrough is its policy.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from tacit.tree.search_space import SearchSpace
 from tacit.tree.subgame import ROUND
 
 MAX_SEARCHES = {"cpu": 1_024, "cuda": 32_768}
-"""Searches in one batch: a CPU gains nothing from more, and shows no progress inside a batch."""
+"""The most searches in one batch: a CPU gains nothing from more, and no progress is shown within a batch."""
 
 
 class _Leaf(NamedTuple):
-    """The games that go on at one leaf.
+    """The games of one batch of searches.
 
     Attributes:
       node: `[B]` their nodes.
       reaches: `[B, 2, H]` the players' own reaches.
-      beliefs: `[B, 2, H]` what searches start from. Where a player never comes they go on from what was believed before.
+      beliefs: `[B, 2, H]` the beliefs that searches start from, passed down even where a player's own reach is 0.
     """
 
     node: np.ndarray
@@ -52,7 +52,7 @@ def playthrough_quality(
     generator: np.random.Generator,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Quality:
-    """Returns the exact quality of the average policy of so many playthroughs.
+    """Returns the exact quality of the average policy of several playthroughs.
 
     Args:
       search: the agent's search.
@@ -72,9 +72,9 @@ def playthrough_strategy(
     safe: bool = True,
     hands: Hands | None = None,
 ) -> Floats:
-    """Returns `[E]` the average policy of so many playthroughs (see `playthrough_quality`).
+    """Returns `[E]` the average policy of several playthroughs (see `playthrough_quality`).
 
-    Who searches is the same to the last bit: hands that have opened `PlayedSearches`, or this process if there are none.
+    Searches run on `hands`, which have opened `PlayedSearches`, or in this process if None; the result is the same to the bit.
     """
     average = _PolicyAverage(search.space, search.kernels.device, generator, progress)
     average.play(playthroughs, hands or OwnHands(PlayedSearches(search, safe)))
@@ -82,7 +82,7 @@ def playthrough_strategy(
 
 
 def max_searches(space: SearchSpace) -> int:
-    """Returns the searches of one playthrough that leaves no public state out: those it cannot reach are not searched."""
+    """Returns the most searches of one playthrough: public states that it cannot reach are not searched."""
     nodes = space.tree.require_nodes()
     level = np.repeat(np.arange(len(nodes.level_start) - 1), np.diff(nodes.level_start))
     if isinstance(space.depth, int):
@@ -104,7 +104,7 @@ class _PolicyAverage:
         self.done = 0
 
     def play(self, playthroughs: int, hands: Hands) -> None:
-        """Has hands play from the roots down, level by level."""
+        """Plays from the roots down, level by level, with the searches run by hands."""
         nodes = self.space.tree.require_nodes()
         roots = np.arange(nodes.num_roots)
         node = np.tile(roots[nodes.actor[roots] != TERMINAL], playthroughs)
@@ -118,17 +118,17 @@ class _PolicyAverage:
             orders = [{"level": level, "first": first, "count": min(size, count - first)} for first in pieces]
             level += 1
             parts = []
-            for order, (found, _) in zip(orders, in_turn(hands.answers(orders)), strict=True):
-                self.plan.index_add_(0, found.pop("entry").to(self.device), found.pop("weight").to(self.device))
-                parts.append(found)
+            for order, (answer, _) in zip(orders, in_turn(hands.answers(orders)), strict=True):
+                self.plan.index_add_(0, answer.pop("entry").to(self.device), answer.pop("weight").to(self.device))
+                parts.append(answer)
                 self.done += order["count"]
                 self.progress(self.done)
             games = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
     def _quantiles(self, node: np.ndarray) -> np.ndarray:
-        """Returns `[B]` uniform random numbers, spread evenly over those of all searches at the same node.
+        """Returns `[B]` uniform random numbers, stratified over all searches at the same node.
 
-        Together the iterations they stand for represent the average with less noise than independent draws.
+        The iterations at these quantiles represent the average with less noise than independent draws.
         """
         order = np.lexsort((self.generator.random(len(node)), node))
         _, first, count = np.unique(node[order], return_index=True, return_counts=True)
@@ -139,11 +139,11 @@ class _PolicyAverage:
 
 
 class PlayedSearches:
-    """The searches of playthroughs, as work: it hears of the games of a level, and searches in those of an order.
+    """The searches of playthroughs, as work: `hear` receives the games of a level, and an order names those to search.
 
     Args:
       search: the agent's search.
-      safe: whether it follows sampled iterations, not averages.
+      safe: whether it follows sampled iterations rather than averages.
     """
 
     def __init__(self, search: BatchSearch, safe: bool = True) -> None:
@@ -155,9 +155,9 @@ class PlayedSearches:
         self._games = shared[0]
 
     def answer(self, order: Message) -> Message:
-        """Returns what is played in some games as `entry` and `weight` of plans, and the games below, like those heard of.
+        """Returns the play of an order's games, as `entry` and `weight` of plans, and the games below as `hear` takes them.
 
-        Nothing, where all of the order's level has been answered meanwhile: several may work on the last of its orders.
+        Returns nothing if the order's level has been finished meanwhile: several hands may work on a level's last orders.
         """
         if order[1]["level"] != int(self._games["level"]):
             return {}, {}
@@ -202,7 +202,7 @@ class PlayedSearches:
 
 
 def _real_states(space: SearchSpace, node: np.ndarray, device: str) -> Tensor:
-    """Returns `[B, 2, H]` which private states the players have at the nodes."""
+    """Returns `[B, 2, H]` which private states exist for each player at the nodes."""
     starts = space.tree.require_nodes().row_start
     counts = np.stack([np.diff(starts[player])[node] for player in (0, 1)], axis=1)[:, :, None]
     return torch.from_numpy(np.arange(space.tables.num_private_states) < counts).to(device)

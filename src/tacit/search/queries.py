@@ -1,7 +1,7 @@
 """Queries: what searches ask a value network.
 
-An iteration of a search asks for the values of all leaves, at the beliefs of the present strategies. With a gadget the
-opponent's range at the root changes from iteration to iteration as well, and is part of the question.
+An iteration of a search asks for the values of all leaves, at the beliefs of the current strategies. With a gadget, the
+opponent's range at the root also changes from iteration to iteration, and is part of the query.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Queries(NamedTuple):
 
 
 def joined(parts: list[Queries]) -> Queries:
-    """Returns several lots of queries as one."""
+    """Returns several sets of queries as one."""
     return Queries(torch.cat([part.public_class for part in parts]), torch.cat([part.reaches for part in parts]))
 
 
@@ -38,12 +38,12 @@ def asked_queries(
 ) -> Queries:
     """Returns some of the queries of each search's sampled iteration, at leaves chosen uniformly.
 
-    Where players take turns within an iteration the network is asked twice; these are the queries of the first time.
+    If players alternate within an iteration, the network is asked twice; these are the queries of the first time.
 
     Args:
-      search: what searched.
-      result: what it found.
-      per_search: queries of a search that has leaves, on average, or `[B]` of each of them; no leaf is taken twice.
+      search: the search that ran.
+      result: its result.
+      per_search: mean number of queries per search that has leaves, or `[B]` for each search; no leaf is taken twice.
       generator: chooses them.
     """
     batch, device = result.batch, result.values.device
@@ -54,14 +54,14 @@ def asked_queries(
 
 
 def inner_queries(search: BatchSearch, result: SearchResult, per_search: float, generator: np.random.Generator) -> Queries:
-    """Returns public belief states of each search's sampled iteration at decisions inside its tree, chosen uniformly.
+    """Returns public belief states of each search's sampled iteration, at decisions inside its tree, chosen uniformly.
 
-    A search of fixed depth does not ask for their values; a tree that grows asks for them until it opens them.
+    A search of fixed depth does not ask for their values; a growing tree asks for them until it opens them.
 
     Args:
-      search: what searched.
-      result: what it found.
-      per_search: states of a search, on average; the root is not among them, and no decision is taken twice.
+      search: the search that ran.
+      result: its result.
+      per_search: mean number of states per search; the root is excluded, and no decision is taken twice.
       generator: chooses them.
     """
     batch, parts = result.batch, []
@@ -78,10 +78,10 @@ def inner_queries(search: BatchSearch, result: SearchResult, per_search: float, 
 def random_situations(
     search: BatchSearch, count: int, generator: np.random.Generator, classes: np.ndarray | None = None
 ) -> Queries:
-    """Returns public states, chosen uniformly by class, with beliefs that are uniform over the simplex.
+    """Returns public states, chosen uniformly by class, with beliefs drawn uniformly from the simplex.
 
     Args:
-      search: what is to search there.
+      search: the search that will start there.
       count: how many.
       generator: chooses them.
       classes: the classes to choose from; None takes all where a search can start.
@@ -98,7 +98,7 @@ def random_situations(
 def _some_of(
     counts: np.ndarray, per_search: float | np.ndarray, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns `[n]` searches and `[n]` which of their `counts` `[B]` things were drawn, none twice, so many on average."""
+    """Returns `[n]` searches and `[n]` items drawn from their `counts` `[B]`: `per_search` on average, none twice."""
     wanted = np.floor(per_search + generator.random(len(counts)))
     keys = generator.random((len(counts), max(1, int(counts.max()))))
     keys[np.arange(keys.shape[1]) >= counts[:, None]] = 2.0

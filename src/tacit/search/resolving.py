@@ -1,11 +1,11 @@
-"""Continual re-solving, judged: what an agent that re-solves plays in the whole game.
+"""The strategy of an agent that re-solves continually, in the whole game, so that it can be judged.
 
-Where a search ends, the agent solves what follows from its own range, and leaves its opponent what the search before promised
-it; where it wants to think anew at each of its decisions, it does so there, too (`search/continual.py`). Nothing
-is sampled, so its policy is a strategy like any other: all searches of a step of the game run as one batch.
+Where a search ends, the agent solves what follows from its own range, and grants its opponent what the previous search promised
+it. An agent can also search anew at each of its decisions (`search/continual.py`). Nothing is sampled, so the agent's policy is
+a strategy like any other, and all searches of a step of the game run as one batch.
 
-A network must know what it is asked. Self-play with searches of two actions never shows it states where player 1 acts, and
-searches that start at all decisions ask for these.
+A network must have been trained on what it is asked. Self-play with searches of two actions never shows it states where player
+1 acts, but searches that start at every decision ask for these.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tacit.tree.public_tree import Floats
 
 
 class _Nodes(NamedTuple):
-    """Public states where the agent searches (see `Spots`), `[B]` by their nodes in the whole tree."""
+    """Public states where the agent searches (see `Spots`), given as `[B]` nodes of the whole tree."""
 
     node: np.ndarray
     reach: Tensor
     promised: Tensor | None
 
     def spots(self, search: BatchSearch, which: slice) -> Spots:
-        """Returns some of them by their classes."""
+        """Returns a slice of them, given by their classes."""
         classes = search.space.classes.of_node[self.node[which]].astype(np.int64)
         return Spots(classes, self.reach[which], None if self.promised is None else self.promised[which])
 
@@ -40,12 +40,12 @@ class _Nodes(NamedTuple):
 def resolving_strategy(
     search: BatchSearch, progress: Callable[[int], None] = lambda _: None, at_decisions: bool = False
 ) -> Floats:
-    """Returns `[E]` what agents that re-solve continually play, one in each seat.
+    """Returns `[E]` the strategy of agents that re-solve continually, one in each seat.
 
     Args:
-      search: how they search, in a game that was compiled; its solver is of the CFR family.
+      search: their search; the game must be compiled, and the solver of the CFR family.
       progress: called with the number of searches done.
-      at_decisions: whether they search at all of their decisions, and not at leaves alone.
+      at_decisions: whether they search at each of their decisions, not only at leaves.
     """
     strategy, size, done = search.space.tree.uniform_strategy(), MAX_SEARCHES[torch.device(search.kernels.device).type], 0
     for player in (0, 1):
@@ -72,7 +72,7 @@ def _joined(nodes: list[_Nodes]) -> _Nodes:
 
 
 def _write(search: BatchSearch, player: int, nodes: _Nodes, which: slice, strategy: Floats, at_decisions: bool) -> list[_Nodes]:
-    """Searches, writes what the player does until it searches again into the strategy, and returns where that is."""
+    """Searches, writes the player's actions until its next search into `strategy`, and returns the nodes of that search."""
     below = []
     for resolved in resolve(search, player, nodes.spots(search, which), at_decisions)[1]:
         whole = [search.space.places_at(int(node)) for node in nodes.node[which][resolved.games]]

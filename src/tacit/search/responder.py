@@ -1,12 +1,12 @@
-"""A best response to search by search: what to play against an agent whose whole policy nobody can write down.
+"""A best response to search, found by search: for agents whose whole policy is too large to write down.
 
 The responder follows a *model* of the agent: a chain of searches that play and believe average strategies. To someone who
 does not know which iteration the agent drew, a random one plays like the average. The responder opens the likeliest public
-paths of the model, one search each, and computes its answers backwards from their ends. Leaves that were not opened are worth
-what the agent's own evaluator says.
+paths of the model, one search each, and computes its answers backwards from their ends. Leaves that were not opened are valued
+by the agent's own evaluator.
 
-In a game so small that every path is opened, the answers are a best response to the model. Otherwise they fall short by what
-the evaluator gets wrong.
+In a game so small that every path is opened, the answers are a best response to the model. Otherwise they fall short by the
+evaluator's errors.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from tacit.tree.search_space import PlayerTables
 NOT_OPENED = -1
 """The path below a leaf where the responder has not searched."""
 CURIOSITY = 0.5
-"""How much the responder plays at random, for choosing the likeliest paths."""
+"""The share of uniform play that the responder is assumed to mix in when the likeliest paths are chosen."""
 
 
 class ResponseStage:
-    """The model at `P` public paths of the same number of searches, and the responder's answers.
+    """The model at `P` public paths, each the same number of searches long, and the responder's answers.
 
     Attributes:
-      public_class: `[P]` where the paths lead.
+      public_class: `[P]` the classes where the paths end.
       reaches: `[P, 2, H]` the model's reaches there.
       batch: the layout of strategies and leaf values.
-      expected: what the model plays.
-      below: `[P, L]` the path of the next stage that each leaf opens, or `NOT_OPENED`.
+      expected: the model's strategies.
+      below: `[P, L]` the path of the next stage that starts at each leaf, or `NOT_OPENED`.
       response: each player's best response to the model, as entries of both players.
       leaf_values: `[2 * H, leaves]` the infostate values of the responder in either seat.
     """
@@ -61,7 +61,7 @@ class ResponseStage:
         """Returns the paths `[n]`, leaves `[n]` and weights `[2, n]` of the likeliest leaves, at most `count`.
 
         Args:
-          weight: `[2, P]` how likely each path is with a curious responder in either seat.
+          weight: `[2, P]` the probability of each path with a curious responder in either seat.
           count: the most leaves.
         """
         search, chances = self._search, []
@@ -76,10 +76,10 @@ class ResponseStage:
         return order // most, order % most, torch.stack(chances)[:, order]
 
     def answer(self, values_below: Tensor | None) -> Tensor:
-        """Fills `response` and `leaf_values`; returns `[P, 2, H]` what best responses are worth at the roots.
+        """Returns `[P, 2, H]` the infostate values of best responses at the roots; fills `response` and `leaf_values`.
 
         Args:
-          values_below: `[n, 2, H]` such infostate values of the next stage; None where there is none.
+          values_below: `[n, 2, H]` what the next stage returned; None if there is none.
         """
         space, batch, device, H = self._search.space, self.batch, self.reaches.device, self.reaches.shape[2]
         reach = reaches_below(self._search, batch, self.expected, self.reaches)
@@ -103,7 +103,7 @@ class ResponseStage:
         return batch.by_game(values)
 
     def _value_leaves(self, reach: list[Tensor], values_below: Tensor | None) -> None:
-        """Values all leaves: by the next stage where it was opened, else by the agent's evaluator."""
+        """Values all leaves: those that were opened by the next stage, the others by the agent's evaluator."""
         search, batch, t, device = self._search, self.batch, self._search.space.tables, self.reaches.device
         if not len(batch.leaf_class):
             return
@@ -118,7 +118,7 @@ class ResponseStage:
             self.leaf_values = torch.where(child == NOT_OPENED, self.leaf_values, values_below[child].flatten(1).T)
 
     def matches(self, batch: Batch, games: Tensor, path: Tensor) -> Iterator[tuple[Group, Group, Tensor, Tensor]]:
-        """Yields each group of a batch whose class occurs here, with where its games are found.
+        """Yields each group of a batch whose class occurs in this stage, with the places of its games' paths.
 
         Args:
           batch: another batch.
@@ -126,16 +126,16 @@ class ResponseStage:
           path: `[n]` their paths.
 
         Yields:
-          The group, the group of this stage, `[size]` the columns of the games' paths in it, and `[size]` which games have one.
+          The group, this stage's group, `[size]` the columns of the games' paths in it, and `[size]` which games have one.
         """
         device = path.device
         path_of = torch.full((len(batch.place),), NOT_OPENED, device=device).index_put_((games,), path)
         place, here = torch.from_numpy(self.batch.place).to(device), {group.public_class: group for group in self.batch}
         for group in batch:
             if group.public_class in here:
-                found = path_of[torch.from_numpy(batch.order[group.games]).to(device)]
-                source, is_here = here[group.public_class], found != NOT_OPENED
-                yield group, source, torch.where(is_here, place[found] - source.games.start, 0), is_here
+                paths = path_of[torch.from_numpy(batch.order[group.games]).to(device)]
+                source, is_here = here[group.public_class], paths != NOT_OPENED
+                yield group, source, torch.where(is_here, place[paths] - source.games.start, 0), is_here
 
 
 def plan_response(search: BatchSearch, width: int, progress: Callable[[int], None] = lambda _: None) -> list[ResponseStage]:
@@ -164,7 +164,7 @@ def plan_response(search: BatchSearch, width: int, progress: Callable[[int], Non
 
 
 def meeting_sums(table: PlayerTables, public_class: int, other_reach: Tensor) -> Tensor:
-    """Returns `[rows, games]` for a player's rows the sums of meeting weights times the other's reaches `[rows, games]`."""
+    """Returns `[rows, games]` for a player's rows the sum of meeting weights times the other's reaches `[rows, games]`."""
     first, last = table.row_start[public_class : public_class + 2]
     start = table.meeting_start[first : last + 1]
     meetings, own = slice(start[0], start[-1]), np.repeat(np.arange(last - first), np.diff(start))
@@ -178,9 +178,9 @@ def _best_actions(tree: PublicTree, player: int, cfv: Tensor, response: Tensor) 
 
     Args:
       tree: the subgame.
-      player: who answers.
-      cfv: `[rows, games]` counterfactual values, set where the game ends or is cut; the rest is filled.
-      response: what is filled.
+      player: the player who responds.
+      cfv: `[rows, games]` counterfactual values, set where the game ends or is cut; the rest is filled in.
+      response: receives the best actions.
     """
     rows, device = tree.rows[player], cfv.device
     edge_value = cfv.new_zeros(tree.num_entries, cfv.shape[1])

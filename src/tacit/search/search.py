@@ -38,8 +38,8 @@ class SearchResult:
 
     Attributes:
       batch: The layout of the strategies.
-      values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies, or
-        in fictitious play those of the averages; NaN where a private state is impossible.
+      values: `[B, 2, H]` both players' infostate values at the roots, averaged over the iterations like the strategies (in
+        fictitious play, the values of the average strategies); NaN where a private state is impossible.
       sampled_strategy: The strategies of each game's sampled iteration, both players' entries.
     """
 
@@ -51,7 +51,7 @@ class SearchResult:
 
     @property
     def believed_strategy(self) -> Tensor:
-        """The strategies of each game's sampled iteration that leaves were valued at: those that define beliefs below the root.
+        """The strategies at which leaves were valued in each game's sampled iteration: they define the beliefs below the root.
 
         In CFR-D they are the sampled ones; in fictitious play and CFR-AVE they are the averages up to that iteration.
         """
@@ -74,17 +74,17 @@ class SearchResult:
 
     @property
     def row_values(self) -> Tensor:
-        """The counterfactual values of all rows of `values_rows`, averaged like the strategies: what the search promises it."""
+        """The counterfactual values of all rows of player `values_rows`, averaged like the strategies: its promised values."""
         values: Tensor = self._driver.row_sum / self._weight
         return values
 
     def to_play(self, safe: bool) -> tuple[Tensor, Tensor]:
         """Returns the strategies to play with, and those that define the beliefs below the root.
 
-        Safe search plays one random iteration, so that the opponent cannot know the beliefs it is answered with; unsafe search
+        Safe search plays one random iteration, so that the opponent cannot know the beliefs used against it; unsafe search
         plays the average and believes that everyone does (ReBeL, section 6). CFR-AVE plays that iteration and believes the
-        average up to it (appendix E), fictitious play does both with this average. Where nothing is hidden there is nothing to
-        mix for, and the likeliest action of the average is played.
+        average up to it (appendix E); fictitious play plays and believes this average. With perfect information there is no
+        reason to mix, and the likeliest action of the average is played.
         """
         if self._passes.space.perfect_information:
             played = believed = self._passes.greedy(self.average_strategy)
@@ -100,14 +100,14 @@ class BatchSearch:
     """Runs batches of searches in one game, on the device of its kernels.
 
     Attributes:
-      plans: Where a player searches next, by class, player, and whether at all decisions (`continual.resolve`).
+      plans: Where a player searches next, by class, player, and whether it searches at all decisions (`continual.resolve`).
 
     Args:
       space: the game.
-      evaluator: what leaves are worth.
+      evaluator: values the leaves.
       config: how to search.
       device: `cpu` or `cuda`.
-      policy: what regret matching starts from, worth `WARM_ITERATIONS`; None starts from uniform play.
+      policy: what regret matching starts from, counted as `WARM_ITERATIONS`; None starts from uniform play.
     """
 
     def __init__(
@@ -131,11 +131,11 @@ class BatchSearch:
 
     @property
     def warm_iterations(self) -> int:
-        """The iterations that its policy stands for."""
+        """The iterations that the policy counts as."""
         return WARM_ITERATIONS if self.policy is not None and isinstance(self._schedule, RegretSchedule) else 0
 
     def iterations_at(self, quantiles: np.ndarray) -> np.ndarray:
-        """Returns the iterations, from 1, at quantiles of their weights in the average: random ones at uniform numbers."""
+        """Returns the iterations, from 1, at quantiles of their weights in the average; uniform quantiles give random ones."""
         return draw_iterations(self._schedule, self.config.iterations, quantiles)
 
     def run(
@@ -152,9 +152,9 @@ class BatchSearch:
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
           sample_iteration: `[B]` the iteration, from 1, whose strategies each game samples; None samples the first.
-          promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
-            opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
-          values_rows: a player whose values everywhere are asked for (`SearchResult.row_values`).
+          promised: for safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may
+            opt out of the subgame for them (`solvers/gadget.py`), and its own reaches are ignored.
+          values_rows: the player whose values at all rows are kept (`SearchResult.row_values`).
 
         Raises:
           TacitError: fictitious play was asked to re-solve.
@@ -162,7 +162,7 @@ class BatchSearch:
         config, matches, gadget = self.config, isinstance(self._schedule, RegretSchedule), None
         if promised is not None:
             if not matches:
-                raise TacitError("re-solving matches regrets: choose a solver of the CFR family, such as dcfr")
+                raise TacitError("re-solving needs regret matching: choose a solver of the CFR family, such as dcfr")
             reaches = reaches.clone()
             counts = torch.from_numpy(self.space.tables.players[promised[0]].num_roots[game_class])[:, None]
             reaches[:, promised[0]] = (torch.arange(reaches.shape[2]) < counts).to(reaches)
@@ -176,7 +176,7 @@ class BatchSearch:
         driver.sample(passes.batch.by_place(torch.from_numpy(sample_iteration).to(passes.device)))
         if self.policy is not None and isinstance(self._schedule, RegretSchedule):
             if config.iterations <= self.warm_iterations:
-                raise TacitError(f"a warm start stands for {self.warm_iterations} iterations: search for more than that")
+                raise TacitError(f"a warm start counts as {self.warm_iterations} iterations: search for more than that")
             warm_start(driver, passes, self.decisions, self.policy)
         driver.run(config.iterations - driver.iteration)
         weight = float(iteration_weights(self._schedule, config.iterations).sum())
@@ -187,12 +187,12 @@ class BatchSearch:
     def _values_of_averages(self, driver: Driver, passes: GroupPasses) -> Tensor:
         """Returns `[B, 2, H]` what the averages of fictitious play are worth at the roots (ReBeL, footnote 5).
 
-        Values of the responses on the way are too high for both players, by as much as the averages could be exploited, and a
-        network that learnt them would pass the error on to every search above.
+        The values of the responses along the way are too high for both players, by as much as the averages can be exploited; a
+        network trained on them would pass the error on to every search above.
         """
         return passes.root_values(driver.average_values(), 1.0)
 
     @cached_property
     def decisions(self) -> DecisionTables:
-        """Where somebody decides in the search trees."""
+        """The decisions in the search trees."""
         return DecisionTables(self.space, self.kernels.device)

@@ -1,7 +1,7 @@
 """Solving a game by depth-limited search: what `tacit solve --depth D --leaf ...` does.
 
-The whole game is played by search as an agent would play it: the result is a strategy for the whole game, judged exactly like
-any other. Sampled search plays it again and again, and the policies are averaged.
+Search plays the whole game as an agent would. The result is a strategy for the whole game, judged exactly like any other.
+Sampled search plays the game many times, and the policies are averaged.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ LEAVES: dict[str, Callable[[SearchSpace, int], LeafEvaluator]] = {
     "zero": lambda _space, _: ZeroLeaves(),
     "random": RandomLeaves,
 }
-"""What leaves can be worth without training, for a game and a seed: exactly, by linear programs; by search to the end of the
-game, which is faster; nothing; and what an untrained network says."""
+"""Leaf evaluators that need no training, made from a game and a seed. They return exact values by linear programs, values by
+search to the end of the game (faster), zeros, and the output of an untrained network."""
 
 
 def usual_safety(evaluator: LeafEvaluator) -> str:
-    """Returns how to search again below leaves that an evaluator values.
+    """Returns the default way to search again below leaves that an evaluator values.
 
-    Sampled search is safe where what a leaf is worth is what a search finds there. Where players decide at leaves among given
-    strategies that is not so, and the next search has to keep what this one promised.
+    Sampled search is safe if a leaf is worth what a search there finds. That does not hold if players choose among given
+    strategies at leaves: the next search then has to keep what this one promised.
     """
     return RE_SOLVING if isinstance(evaluator, DecidingEvaluator) else SAMPLED
 
@@ -55,17 +55,17 @@ def played_strategy(
     progress: Callable[[int], None] = lambda _: None,
     playthroughs: int = PLAYTHROUGHS,
 ) -> Floats:
-    """Returns `[E]` what search plays in the whole game.
+    """Returns `[E]` the strategy that search plays in the whole game.
 
     Args:
-      search: it.
+      search: the search.
       safety: one of `SAFETY`.
-      seed: of sampled iterations.
+      seed: the seed of sampled iterations.
       progress: called with the number of searches done.
-      playthroughs: policies of sampled search that are averaged.
+      playthroughs: how many policies of sampled search are averaged.
 
     Raises:
-      TacitError: there is no such safety.
+      TacitError: `safety` is unknown.
     """
     if safety not in SAFETY:
         raise TacitError(f"unknown safety {safety!r}: choose one of {', '.join(SAFETY)}")
@@ -92,13 +92,13 @@ def solve_by_search(
     Args:
       game: any game with public states.
       config: how to search.
-      leaf: what leaves are worth: one of `LEAVES`, or the name of a trained network.
+      leaf: how leaves are valued: one of `LEAVES`, or the name of a trained network.
       load_network: finds a network by name for a game.
       safety: how to search again below leaves, one of `SAFETY`; None takes `usual_safety`.
       device: `cpu` or `cuda`.
-      seed: of the sampled iterations, and of a random network.
+      seed: the seed of the sampled iterations, and of a random network.
       progress: called with the number of searches done.
-      clock: the time in seconds.
+      clock: returns the time in seconds.
     """
     solver, iterations, depth = config.solver, config.iterations, config.depth
     if solver == "lp":

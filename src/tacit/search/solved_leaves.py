@@ -1,4 +1,4 @@
-"""An oracle that solves all leaves at once, by search to the end of the game: fast, and as exact as its iterations are many."""
+"""An oracle that solves all leaves at once, by search to the end of the game: fast, and more exact with more iterations."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class SolvedLeaves:
         self._search = BatchSearch(whole, ZeroLeaves(), SearchConfig(solver, iterations, None))
 
     def evaluate(self, public_class: Tensor, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * H, L]`: the mean values of the iterations, which are right for private states of no belief too."""
+        """Returns `[2 * H, L]` the mean values of the iterations, which hold for private states of zero belief, too."""
         classes, reaches = public_class.numpy(), _by_leaf(beliefs)
         return _by_column(self._search.run(classes, reaches).values)
 
     def evaluate_played(self, public_class: Tensor, beliefs: Tensor, played: Tensor) -> Tensor:
-        """Returns `[2 * H, L]` what the average strategies found from `beliefs` are worth to those who come with `played`."""
+        """Returns `[2 * H, L]` the values, under reaches `played`, of the average strategies that were found from `beliefs`."""
         classes = public_class.numpy()
         result = self._search.run(classes, _by_leaf(beliefs))
         return _by_column(strategy_values(self._search, classes, _by_leaf(played), result.batch, result.average_strategy))
 
 
 def strategy_values(search: BatchSearch, classes: np.ndarray, reaches: Tensor, batch: Batch, strategy: Tensor) -> Tensor:
-    """Returns `[B, 2, H]` infostate values when both players follow a batch's strategies from the given reaches on."""
+    """Returns `[B, 2, H]` infostate values when both players follow a batch's strategies from the given reaches."""
     passes = GroupPasses(search.space, search.kernels, classes, reaches)
     assert np.array_equal(passes.batch.order, batch.order)
     below = [passes.reach(player, strategy) for player in (0, 1)]

@@ -1,11 +1,11 @@
-"""The search passes on a GPU, in Triton: a program handles a block of games of a group, tile after tile of their rows.
+"""The search passes on a GPU, in Triton: a program handles a block of games of a group, one tile of their rows after another.
 
 Neighbouring threads are neighbouring games, so every access is coalesced, and the links of a tile's rows are the same for the
 whole program. A program is a long chain of small steps; tiles make it shorter, and a GPU hides the latency that remains by
-running thousands of programs, so large batches pay. Weights of the iteration are read from device memory, so that one
+running thousands of programs, so large batches pay off. The iteration's weights are read from device memory, so that one
 captured iteration can be replayed.
 
-Threads of a program read what others wrote a tile before: hence the barriers.
+Threads of a program read what other threads wrote in the tile before, hence the barriers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tacit.search.ends import DenseEnds
 from tacit.tree.search_space import ACTS, ENDS, SearchSpace
 
 BLOCK = 32
-"""Games of a program."""
+"""Games per program."""
 ALIGNMENT = 64
-"""Games of a group come in multiples of this, which is a multiple of `BLOCK` and what the fused network takes at once."""
+"""Group sizes are multiples of this: the columns that the fused network takes at once, a multiple of `BLOCK`."""
 DENSE_FROM = 33
-"""Private states from which on sums over the opponent's are matrix products."""
+"""From this many private states on, sums over those of the opponent are matrix products."""
 ROWS_PER_WARP = 8
 """Rows of a tile that a warp handles."""
 LEAF_PROGRAMS = 4
@@ -144,9 +144,9 @@ def _answer_kernel(  # type: ignore[no-untyped-def]
     steps, counter, MODE: tl.constexpr, MATCH: tl.constexpr, RESPOND: tl.constexpr, WEIGHTED: tl.constexpr,
     DENSE: tl.constexpr, KEEP: tl.constexpr, BLOCK: tl.constexpr, TILE: tl.constexpr, ENDS: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Values flow up; at one player's decisions the mode says what happens: nothing, regret matching, or a best response.
+    """Passes values up; `MODE` says what happens at the player's decisions: nothing, regret matching, or a best response.
 
-    With `DENSE` the sums over what rows at ends meet are in `cfv` already. With `KEEP` the values of all rows stay there.
+    With `DENSE`, `cfv` already holds the sums over the meetings of rows at ends. With `KEEP`, it keeps the values of all rows.
     """
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
@@ -225,7 +225,7 @@ def _average_kernel(  # type: ignore[no-untyped-def]
     row_start, tile_start, tile_row, tile_size, tile_kind, first_entry, num_actions, reach, strategy, average, shares, counter,
     BLOCK: tl.constexpr, TILE: tl.constexpr, ACTS: tl.constexpr,
 ):  # fmt: skip
-    """Moves a player's average towards own reach times strategy by a share of the way."""
+    """Moves a player's average a share of the way towards its own reach times strategy."""
     chunk = tl.program_id(0)
     k = tl.load(chunk_group + chunk)
     c, n = tl.load(group_class + k), tl.multiple_of(tl.load(group_size + k), BLOCK)

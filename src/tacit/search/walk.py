@@ -1,7 +1,7 @@
-"""From a solved subgame to its leaves: exploring, sampling one, and the beliefs there.
+"""From a solved subgame to its leaves: exploration, sampling a leaf, and the beliefs there.
 
-Private states are summed out: a leaf is sampled by its total probability, never a single history. That needs no bookkeeping of
-hands and has less variance.
+Private states are summed out: a leaf is sampled by its total probability, never by a single history. That needs no bookkeeping
+of hands and has less variance.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ GAME_OVER = -1
 def explore(
     search: BatchSearch, batch: Batch, strategy: Tensor, others: Tensor, explorer: Tensor, exploration: float
 ) -> Tensor:
-    """Returns what games go on with.
+    """Returns the strategy that each game samples its next moves from.
 
     Args:
-      search: what searched.
+      search: the search that ran.
       batch: the layout of both strategies.
-      strategy: what each game's explorer plays, leaning to uniform play, and
+      strategy: what each game's explorer plays, mixed with uniform play.
       others: what the other player plays.
       explorer: `[B]` the players who explore.
-      exploration: how much they lean.
+      exploration: the share of uniform play.
     """
     device, t = strategy.device, search.space.tables
     entry_explorer = batch.by_place(explorer)[batch.places(t.entry_start, device)]
@@ -39,7 +39,7 @@ def explore(
 
 
 def reaches_below(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: Tensor) -> list[Tensor]:
-    """Returns for each player the reach of all rows of a batch's search trees, from `[B, 2, H]` at the roots."""
+    """Returns for each player the reach of all rows of a batch's search trees, from reaches `[B, 2, H]` at the roots."""
     below = [root_reach(search.space, batch, part, player) for player, part in enumerate(batch.by_place(reaches).unbind(1))]
     for player in (0, 1):
         search.kernels.reach_down(batch, player, strategy, below[player])
@@ -47,12 +47,12 @@ def reaches_below(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: 
 
 
 def leaf_chances(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: Tensor) -> Tensor:
-    """Returns `[B, L]` how likely each game comes to each leaf of its subgame, counted within its class; the rest is its end.
+    """Returns `[B, L]` the probability of each leaf of each game's subgame; the remainder is that of the game's end.
 
     Args:
-      search: what searched.
+      search: the search that ran.
       batch: the layout of `strategy`.
-      strategy: what both players sample actions with.
+      strategy: what both players sample actions from.
       reaches: `[B, 2, H]` at the roots.
     """
     device, t = strategy.device, search.space.tables
@@ -62,8 +62,8 @@ def leaf_chances(search: BatchSearch, batch: Batch, strategy: Tensor, reaches: T
     for group in batch:
         first, second = sorted_reaches[group.games, 0], sorted_reaches[group.games, 1]
         total = ((first @ torch.from_numpy(t.deals[group.public_class]).to(device)) * second).sum(1)
-        found = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
-        chances[group.games, : len(found)] = found.T / total.clamp_min(1e-30)[:, None]
+        mass = (odds.arrived(group.number, 0, below[0]) * odds.of_rows(group.number, 0, below[1])).sum(1)
+        chances[group.games, : len(mass)] = mass.T / total.clamp_min(1e-30)[:, None]
     return batch.by_game(chances)
 
 
@@ -79,12 +79,12 @@ def leaf_states(
     """Returns `[D]` the class and `[D, 2, H]` the normalised reaches at leaves; zeros for `GAME_OVER`.
 
     Args:
-      search: what searched.
+      search: the search that ran.
       batch: the layout of `strategy`.
-      strategy: what defines the beliefs.
+      strategy: the strategy that defines the beliefs.
       reaches: `[B, 2, H]` at the roots.
-      leaf: `[D]`.
-      game: `[D]` whose leaf each is; None where each game has one.
+      leaf: `[D]`, counted within each game's class.
+      game: `[D]` the game of each leaf; None if each game has one.
     """
     device, t = strategy.device, search.space.tables
     below = reaches_below(search, batch, strategy, reaches)
@@ -93,7 +93,7 @@ def leaf_states(
     playing = (leaf != GAME_OVER)[:, None]
 
     def of_group(numbers: np.ndarray) -> Tensor:
-        """Returns `[D]` a number of each game's group."""
+        """Returns `[D]` the entry of each game's group in `numbers`."""
         return torch.from_numpy(np.repeat(numbers.astype(np.int64), batch.group_size)).to(device)[place]
 
     index = of_group(t.leaf_start[batch.group_class]) + leaf.clamp_min(0)
@@ -107,6 +107,6 @@ def leaf_states(
         real = (state < torch.from_numpy(t.players[player].num_roots).to(device)[leaf_class][:, None]) & playing
         row = (first_row[:, None] + state) * of_group(batch.group_size)[:, None] + column
         position = of_group(batch.row_offset[player][:-1])[:, None] + row
-        found = torch.where(real, below[player][position.where(real, 0)], 0.0)
-        new_reaches[:, player] = normalised_reach(found, real, dim=1)
+        reach = torch.where(real, below[player][position.where(real, 0)], 0.0)
+        new_reaches[:, player] = normalised_reach(reach, real, dim=1)
     return leaf_class.where(playing[:, 0], 0), new_reaches

@@ -1,4 +1,4 @@
-"""Searches of a batch that start from what a policy proposes at every decision (see `solvers/warm.py`)."""
+"""Warm starts of a batch of searches, from a policy's proposals at every decision (see `solvers/warm.py`)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Policy(Protocol):
 
 
 def warm_start(driver: Driver, passes: GroupPasses, decisions: DecisionTables, policy: Policy) -> None:
-    """Begins the searches of a batch as if `WARM_ITERATIONS` had passed, before any other iteration."""
+    """Starts the searches of a batch as if `WARM_ITERATIONS` had already run; call it before the first iteration."""
     follow_policy(driver, passes, decisions, policy)
     start_warm(driver, driver.strategy.clone(), WARM_ITERATIONS)
 
 
 def follow_policy(driver: Driver, passes: GroupPasses, decisions: DecisionTables, policy: Policy) -> None:
-    """Fills the strategies from the roots down, every decision with what the policy proposes for the beliefs there."""
+    """Fills the strategies from the roots down: each decision gets the policy's proposal for the beliefs there."""
     batch, strategy, reaches = passes.batch, driver.strategy, driver.reaches
     deepest = max(int(d.level.max()) for d in decisions.by_class)
     for level in range(deepest + 1):
@@ -48,7 +48,7 @@ def follow_policy(driver: Driver, passes: GroupPasses, decisions: DecisionTables
             decision = chosen.repeat_interleave(group.size)
             games = torch.arange(group.size, device=decision.device).repeat(len(chosen))
             beliefs = table.beliefs(batch.rows(reaches, group), decision, games)
-            found = policy.propose(table.public_class[decision], beliefs, table.legal[decision])
-            found = found.view(len(chosen), group.size, *found.shape[1:]).permute(0, 2, 3, 1)  # [n, H, A, games]
+            odds = policy.propose(table.public_class[decision], beliefs, table.legal[decision])
+            odds = odds.view(len(chosen), group.size, *odds.shape[1:]).permute(0, 2, 3, 1)  # [n, H, A, games]
             view = batch.view(strategy, batch.entry_offset, group)
-            view[table.entries[chosen][table.legal[chosen]]] = found[table.legal[chosen]]
+            view[table.entries[chosen][table.legal[chosen]]] = odds[table.legal[chosen]]

@@ -1,4 +1,4 @@
-"""How much work the searches of self-play are: what sizes of epochs and batches follow from, before anything is measured."""
+"""How much work the searches of self-play take: epoch and batch sizes follow from it before anything is measured."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tacit.tree.search_space import SearchTables
 
 
 def mean_sizes(search: BatchSearch) -> tuple[float, float]:
-    """Returns how many leaves an average search of self-play has, and how many rows, entries and meetings of rows.
+    """Returns the mean number of leaves of a search in self-play, and the mean number of its rows, entries and meetings.
 
-    Games are played uniformly and start over when they end, at a leaf of the search from the beginning; beliefs at every class
-    are taken as uniform. Nothing is drawn, so the sizes depend on the game and the depth alone.
+    Games are played uniformly; each starts at a leaf of the search from the beginning, and a new one follows when it ends.
+    Beliefs at every class are assumed uniform. Nothing is drawn, so the sizes depend on the game and the depth alone.
     """
     space, tables = search.space, search.space.tables
     classes = space.start_classes()
@@ -26,7 +26,7 @@ def mean_sizes(search: BatchSearch) -> tuple[float, float]:
     reaches = torch.from_numpy((real / counts).astype(np.float32)).to(search.kernels.device)
     batch = make_batch(tables, classes, search.kernels.alignment)
     chances = leaf_chances(search, batch, uniform_strategy(space, batch, search.kernels.device), reaches).cpu().numpy()
-    place = np.searchsorted(classes, np.arange(space.num_classes))  # of a class that searches start at
+    place = np.searchsorted(classes, np.arange(space.num_classes))  # the place in `classes` of a class that searches start at
     below = np.zeros((len(classes), len(classes)))
     for start, (public_class, chance) in enumerate(zip(classes, chances, strict=True)):
         leaves = tables.leaf_class[tables.leaf_start[public_class] : tables.leaf_start[public_class + 1]]
@@ -43,7 +43,7 @@ def mean_sizes(search: BatchSearch) -> tuple[float, float]:
 
 
 def leaf_sizes(search: BatchSearch) -> tuple[float, float]:
-    """Returns the same of a search that starts at the class of some leaf, each class as likely as any other."""
+    """Returns the same for a search that starts at the class of a leaf, all such classes being equally likely."""
     tables = search.space.tables
     classes = np.unique(tables.leaf_class)
     return float(np.diff(tables.leaf_start)[classes].mean()), float(_tree_sizes(tables)[classes].mean())

@@ -18,35 +18,35 @@ NO_POLICIES, GAME_POLICIES, ALL_POLICIES = POLICIES = ("none", "games", "all")
 REGRET_MATCHING = tuple(name for name, schedule in SCHEDULES.items() if isinstance(schedule, RegretSchedule))
 """The solvers that re-solving can use."""
 FIT_EVALUATIONS = -1
-"""`evaluate_every` that is fitted to the game: its 0 means something else."""
+"""The value of `evaluate_every` that fits it to the game, because 0 means something else there."""
 
 
 @dataclass(frozen=True)
 class QueryConfig(NetworkSettings):
-    """What runs of Student of Games and DeepStack share: a search, and a network that learns from solved queries.
+    """The settings shared by Student of Games and DeepStack: a search, and a network that learns from solved queries.
 
     Attributes:
       solver: The search algorithm, one of the CFR family.
       iterations: Iterations of searches in games and of solved queries; each updates both players.
-      warm_up: The share of the iterations, from the start, whose strategies are left out of averages.
+      warm_up: The share of the iterations, counted from the first, that is left out of averages.
       updates: `simultaneous` as in the paper, or `alternating`, where player 1 answers player 0's new strategy.
-      decomposition: The beliefs at which leaves are valued: those of the present strategies (`cfr-d`, as in the paper), or of
+      decomposition: The beliefs at which leaves are valued: those of the current strategies (`cfr-d`, as in the paper), or of
         their averages (`modified-cfr-ave`), which is several times less exploitable with as many iterations.
       depth: Actions a search looks ahead, or `round` for the rest of the betting round (2 actions in a game without rounds).
-      games: Games of self-play that advance in step, or random situations drawn at a time, and queries that are solved at once;
-        0 fits them to the game.
+      games: Games of self-play that advance together (or random situations drawn at a time), and queries solved at once; 0 fits
+        them to the game.
       encoder: What networks see of a public state: its class (`classes`), or `features` (the game's own, else made of
         observations).
       hidden: The width of the network's hidden layers.
       layers: The number of hidden layers.
       network: The value network: `mlp`, or one of your own as FILE.py:CLASS(key=value,...).
-      learning_rate: The learning rate of Adam at the start.
+      learning_rate: The initial learning rate of Adam.
       halve_every: Training steps after which the learning rate is halved; 0 decays it by a cosine over the run instead.
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
-      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
-        run. On a GPU all stay there.
+      replay_memory: Gigabytes of memory for the examples of each network; if they take more, older ones go to files of the run.
+        On a GPU all stay in its memory.
       cycle_queries: Queries solved in a cycle of self-play, solving and training; 0 fits them to the game.
       epochs: The cycles of the run; 0 fits them to the game.
       evaluate_every: Cycles between evaluations; 0 evaluates at the end only, -1 fits them to the game.
@@ -56,7 +56,7 @@ class QueryConfig(NetworkSettings):
     zero_sum: ClassVar[bool] = True
     fitted: ClassVar[Mapping[str, float]] = {"games": 0, "cycle_queries": 0, "epochs": 0, "evaluate_every": FIT_EVALUATIONS}
 
-    solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving matches regrets")] = "cfr+"
+    solver: Annotated[str, Choice(*REGRET_MATCHING, reason="re-solving needs regret matching")] = "cfr+"
     iterations: Count = 200
     warm_up: Share = 0.5
     updates: Annotated[str, Choice(*UPDATES)] = SIMULTANEOUS
@@ -89,21 +89,21 @@ class QueryConfig(NetworkSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.search()  # refuses what search does not take together
+        self.search()  # raises if the settings of search do not fit together
 
 
 @dataclass(frozen=True)
 class SogConfig(QueryConfig):
-    """A run of Student of Games (Oscarsson et al., Table I), which asks the queries of its own self-play.
+    """A run of Student of Games (Oscarsson et al., Table I), which solves queries from its own self-play.
 
     Attributes:
       mix: The share of uniform play in the moves of games.
-      queries_per_search: Queries of a search in a game that are solved, on average.
-      recursive_queries: Queries of a solved query that are solved in turn, on average.
-      inner_queries: Queries of a search in a game at public states inside its tree, on average. Searches of fixed depth never
-        ask them, growing trees do: with 0 these open whole searches of that depth at a time.
-      policies: What a policy network learns from, which gives growing trees their priors: the searches of `games`, of games
-        and of solved queries (`all`), or nothing (`none`, there is no such network).
+      queries_per_search: Queries from each search in a game that are solved, on average.
+      recursive_queries: Queries from each solved query that are solved in turn, on average.
+      inner_queries: Queries from each search in a game at public states inside its tree, on average. Searches of fixed depth
+        never ask them, but growing trees do: with 0 these open whole searches of that depth at a time.
+      policies: What the policy network, which gives growing trees their priors, learns from: searches in games (`games`), those
+        and searches of solved queries (`all`), or nothing (`none`: there is no such network).
     """
 
     system: ClassVar[str] = "sog"
@@ -117,7 +117,7 @@ class SogConfig(QueryConfig):
 
 @dataclass(frozen=True)
 class DeepstackConfig(QueryConfig):
-    """A run of DeepStack: the same search, with networks that are trained on random situations and not by self-play."""
+    """A run of DeepStack: the same search, with networks trained on random situations instead of self-play."""
 
     system: ClassVar[str] = "deepstack"
 

@@ -14,11 +14,11 @@ from tacit.search.search import BatchSearch
 
 
 class Harvest(NamedTuple):
-    """What searches leave to learn from.
+    """What searches yield to learn from.
 
     Attributes:
-      queries: What to solve.
-      policies: What a policy network learns, lot by lot; none where there is no such network.
+      queries: The queries to solve.
+      policies: Examples for the policy network, in several sets; empty if there is no such network.
     """
 
     queries: Queries
@@ -26,23 +26,23 @@ class Harvest(NamedTuple):
 
 
 class QuerySource(Protocol):
-    """Where queries come from."""
+    """A source of queries."""
 
     def advance(self) -> Harvest:
-        """Returns some more."""
+        """Returns the next queries, and examples for a policy network."""
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore."""
+        """Returns everything that `restore` needs."""
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Continues from a saved state."""
 
 
 class RandomSituations:
-    """Random situations (DeepStack): beliefs that are uniform over the simplex, wherever some search has a leaf.
+    """Random situations (DeepStack): beliefs drawn uniformly from the simplex, wherever some search has a leaf.
 
     Args:
-      search: whose leaves.
+      search: the search whose leaves they are.
       count: situations at a time.
       generator: chooses them.
     """
@@ -62,7 +62,7 @@ class RandomSituations:
 
 
 class QueryBuffer:
-    """Queries that wait for the solver: first come, first served."""
+    """Queries waiting for the solver: first come, first served."""
 
     def __init__(self, num_private_states: int, device: str) -> None:
         none = torch.zeros(0, dtype=torch.int64, device=device)
@@ -76,12 +76,12 @@ class QueryBuffer:
         self._waiting = joined([self._waiting, queries])
 
     def take(self, count: int) -> Queries:
-        """Returns up to so many of the queries that have waited longest, and forgets them."""
+        """Returns up to `count` of the queries that have waited longest, and removes them."""
         first, self._waiting = (Queries(*(part[at] for part in self._waiting)) for at in (slice(count), slice(count, None)))
         return first
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore."""
+        """Returns everything that `restore` needs."""
         return self._waiting._asdict()
 
     def restore(self, state: dict[str, Tensor]) -> None:
@@ -92,14 +92,14 @@ class QueryBuffer:
 def solve_queries(
     search: BatchSearch, queries: Queries, recursive: float, generator: np.random.Generator, policies: bool = False
 ) -> tuple[ValueExamples, Harvest]:
-    """Returns examples for the value network, and what else came up: new queries, and examples for a policy network.
+    """Returns examples for the value network, new queries, and examples for a policy network.
 
-    Both ranges are given, so nothing constrains the search (no gadget); its root values are what the network should say.
+    Both ranges are given, so nothing constrains the search (no gadget); its root values are what the network should return.
 
     Args:
       search: how queries are solved.
       queries: what to solve; those whose beliefs exclude each other have no values and are left out.
-      recursive: queries of each search that are asked in turn, on average.
+      recursive: new queries from each search, on average.
       generator: chooses them.
       policies: whether there is a policy network, which learns the policy at a decision of each search.
     """

@@ -1,11 +1,11 @@
-"""Sound self-play (Student of Games; Oscarsson et al., Algorithm 1): two agents re-solve, thousands of games advance in step.
+"""Sound self-play (Student of Games; Oscarsson et al., Algorithm 1): two agents re-solve, thousands of games advance together.
 
 In each game both agents search by continual re-solving: each at its own decisions and at the leaves of its last search, from
 its own range and the values that it promised the other. Every search hands in some of its queries (`search/queries.py`).
 
 Where we differ: private states are summed out, so a public move is drawn by its total probability under both agents' ranges,
-and no cards are dealt. Searches at the start of the game depend on the network alone, so one serves several games that start
-together, as many as it has leaves enough for: it hands in their queries.
+and no cards are dealt. Searches at the start of the game depend only on the network, so one serves several games that start
+together, as long as it has enough leaves to hand in queries for all of them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class SoundSelfPlay:
       game_class: `[G]` the class of each game's public state.
       ranges: `[G, 2, H]` each agent's own range, by the strategies that it computed, without the uniform mix.
       plan_class: `[G, 2]` the class that each agent last searched from.
-      plan_node: `[G, 2]` where the game is now in that search tree.
-      promises: `[G, 2, S, H]` what each agent promised the other where it searches next.
-      fresh: `[G]` True where a game is about to start.
+      plan_node: `[G, 2]` the game's current node in that search tree.
+      promises: `[G, 2, S, H]` the values that each agent promised the other at its next searches.
+      fresh: `[G]` True for games that are about to start.
       searches: Searches so far.
       started: Games that started so far.
     """
@@ -50,15 +50,15 @@ class SoundSelfPlay:
         inner_per_search: float = 0.0,
         policies: bool = False,
     ) -> None:
-        """Begins all games.
+        """Starts all games.
 
         Args:
-          search: how agents search.
+          search: the agents' search.
           num_games: `G`.
           mix: the share of uniform play in the moves of games.
           queries_per_search: queries that a search hands in, on average.
-          generator: everything random.
-          inner_per_search: queries at decisions inside its tree that a search hands in beside, on average.
+          generator: draws everything random.
+          inner_per_search: further queries, at decisions inside its tree, that a search hands in, on average.
           policies: whether searches hand in policies, too.
         """
         self.search, self.generator = search, generator
@@ -77,23 +77,23 @@ class SoundSelfPlay:
         self._restart(np.arange(num_games))
 
     def advance(self) -> Harvest:
-        """Returns what this step's searches leave; every game makes one public move, and those that end start anew."""
+        """Returns the harvest of this step's searches; every game makes one public move, and games that end start again."""
         tables = self.search.decisions
         strategy = torch.zeros(len(self.game_class), *tables.legal.shape[1:], device=self._device)
-        found: list[Harvest] = []
+        harvests: list[Harvest] = []
         for seat in (0, 1):
             spot = self._plans.spot(seat, self.plan_class[:, seat], self.plan_node[:, seat])
             games = np.flatnonzero((spot >= 0) & ~self.fresh)
             if len(games):
                 spots = Spots(self.game_class[games], self.ranges[games], self.promises[games, seat, spot[games]])
-                found.append(self._search(seat, spots, games, np.arange(len(games)), strategy))
+                harvests.append(self._search(seat, spots, games, np.arange(len(games)), strategy))
             if self.fresh.any():
-                found.append(self._open(seat, strategy))
+                harvests.append(self._open(seat, strategy))
         self._move(strategy)
-        return Harvest(joined([part.queries for part in found]), [part for lot in found for part in lot.policies])
+        return Harvest(joined([part.queries for part in harvests]), [part for lot in harvests for part in lot.policies])
 
     def _open(self, seat: int, strategy: Tensor) -> Harvest:
-        """Searches for the games that start: games at the same public state share searches."""
+        """Returns the harvest of the searches of games that start; games at the same public state share searches."""
         games = np.flatnonzero(self.fresh)
         games = games[np.argsort(self.game_class[games], kind="stable")]
         classes, first, count = np.unique(self.game_class[games], return_index=True, return_counts=True)
@@ -105,20 +105,20 @@ class SoundSelfPlay:
         return self._search(seat, spots, games, search_of, strategy)
 
     def _search(self, seat: int, spots: Spots, games: np.ndarray, search_of: np.ndarray, strategy: Tensor) -> Harvest:
-        """Returns what searches leave, so many queries for each of their games; their plans become those of the games.
+        """Returns the harvest of searches, with queries for each of their games, and stores their plans for the games.
 
         Args:
-          seat: who searches.
-          spots: where.
-          games: `[n]` the games whose plans these are.
-          search_of: `[n]` the search of each.
+          seat: the seat that searches.
+          spots: the public states to search.
+          games: `[n]` the games that get the plans.
+          search_of: `[n]` the search of each game.
           strategy: `[G, H, A]` receives what the seat plays where it acts.
         """
         search, tables = self.search, self.search.decisions
         sample = self.generator.integers(1, search.config.iterations + 1, len(spots.public_class))
-        result, found = resolve(search, seat, spots, True, sample)
+        result, resolved = resolve(search, seat, spots, True, sample)
         self.searches += len(sample)
-        for part in found:
+        for part in resolved:
             which = np.flatnonzero(np.isin(search_of, part.games))
             place = np.searchsorted(np.sort(part.games), search_of[which])
             column, mine = np.argsort(part.games)[place], games[which]
@@ -138,7 +138,7 @@ class SoundSelfPlay:
         return Harvest(joined(queries), policies)
 
     def _move(self, strategy: Tensor) -> None:
-        """Makes a public move in every game: drawn with the uniform mix, followed by ranges without it."""
+        """Makes a public move in every game: it is drawn with the uniform mix, and ranges follow it without the mix."""
         classes = torch.from_numpy(self.game_class).to(self._device)
         legal = self.search.decisions.legal[classes]
         uniform = legal / legal.sum(2, keepdim=True).clamp_min(1)
@@ -147,16 +147,16 @@ class SoundSelfPlay:
         move = sample_leaves(chances, draws)
         goes_on = move != GAME_OVER
         new_class, self.ranges = self._moves.follow(classes, self.ranges, strategy, move.clamp_min(0))
-        keep, made = goes_on.cpu().numpy(), move.cpu().numpy()
+        keep, moves = goes_on.cpu().numpy(), move.cpu().numpy()
         self.fresh[:] = False
         self.game_class = new_class.cpu().numpy()
         for seat in (0, 1):
             plan_class, node = self.plan_class[keep, seat], self.plan_node[keep, seat]
-            self.plan_node[keep, seat] = self._plans.child(plan_class, node, made[keep])
+            self.plan_node[keep, seat] = self._plans.child(plan_class, node, moves[keep])
         self._restart(np.flatnonzero(~keep))
 
     def _restart(self, games: np.ndarray) -> None:
-        """Has games start anew: at one of several public states where a public chance event opens."""
+        """Starts games again: at one of several public states if they open with public chance."""
         root = self.generator.choice(len(self._root_chances), len(games), p=self._root_chances)
         self.game_class[games], self.fresh[games] = self.search.space.root_class[root], True
         self.ranges[games] = self._root_reaches[torch.from_numpy(root).to(self._device)]
@@ -164,7 +164,7 @@ class SoundSelfPlay:
         self.started += len(games)
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore."""
+        """Returns everything that `restore` needs."""
         arrays = (self.game_class, self.plan_class, self.plan_node, self.fresh, np.array([self.searches, self.started]))
         names = ("game_class", "plan_class", "plan_node", "fresh", "counters")
         kept = {name: torch.from_numpy(array.copy()) for name, array in zip(names, arrays, strict=True)}

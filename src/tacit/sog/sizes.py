@@ -1,11 +1,11 @@
-"""The sizes of a run of Student of Games or DeepStack that suit its game: what settings that are left open stand for.
+"""The sizes of a run of Student of Games or DeepStack that suit its game: the values of settings that are left open.
 
-| setting | small games | where a cycle would take more than `EPOCH_WORK` |
+| setting | small games | if a cycle would take more than `EPOCH_WORK` |
 |---|---|---|
-| `cycle_queries` | 4,096 | halved until it does not, 32 at least |
+| `cycle_queries` | 4,096 | halved until it does not, at least 32 |
 | `games` | 512 | no more than one cycle's queries come from, so that none are thrown away |
 | `epochs` | 24 | more of them: a run solves 98,304 queries in any game |
-| `evaluate_every` | 4 | more cycles where an evaluation has more searches than they have queries |
+| `evaluate_every` | 4 | more cycles if an evaluation takes more searches than they have queries |
 
 Kuhn, both Leduc games and Liar's Dice to four faces are small in this sense.
 """
@@ -25,11 +25,11 @@ from tacit.tree.search_space import SearchSpace
 
 GAMES, CYCLE_QUERIES, RUN_QUERIES, EVALUATE_EVERY = 512, 4_096, 98_304, 4
 GROUP_WORK = 3e4
-"""Work of a batch on each class of public states in it, twice in an iteration: leaves are weighed class by class."""
+"""A batch's work on each of its classes of public states, twice per iteration: leaves are weighted class by class."""
 
 
 def fit_sizes(config: QueryConfig, search: BatchSearch) -> QueryConfig:
-    """Returns the configuration with numbers in place of what is left to the game."""
+    """Returns the configuration with numbers for the settings that are left to the game."""
     left_open = config.left_open()
     if not left_open:
         return config

@@ -1,4 +1,4 @@
-"""Student of Games and DeepStack as systems that train."""
+"""Student of Games and DeepStack as systems that can be trained."""
 
 from __future__ import annotations
 

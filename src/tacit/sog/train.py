@@ -34,12 +34,12 @@ from tacit.training.system import Metrics, Spilling, Trainer, generator_state
 from tacit.tree.search_space import game_space
 
 LEAST_GAMES = 64
-"""Games that a worker plays in step at least, if the run has as many: smaller batches take longer for each search."""
+"""The fewest games that a worker plays together, if the run has as many: smaller batches take longer for each search."""
 
 
 @dataclass(frozen=True)
 class SogProgress(Metrics):
-    """A line of `metrics.jsonl`: where a run stands after a cycle.
+    """A line of `metrics.jsonl`: the progress of a run after a cycle.
 
     Attributes:
       epoch: Finished cycles.
@@ -48,9 +48,9 @@ class SogProgress(Metrics):
       loss: The mean training loss of the cycle.
       examples_per_second: Queries solved per second in this cycle.
       validation_loss: The loss on the cycle's new examples before the network learnt from them (the paper's Figure 3).
-      policy_change: The mean square difference of the root's policy to the one after the cycle before (Figure 4).
-      exploitability: Of continual re-solving, exact, where it was evaluated.
-      policy_loss: The policy network's mean training loss of the cycle, where there is one.
+      policy_change: The mean square difference between the root's policy and that after the previous cycle (Figure 4).
+      exploitability: The exact exploitability of continual re-solving, if it was evaluated.
+      policy_loss: The policy network's mean training loss of the cycle, if there is one.
     """
 
     epoch: int
@@ -69,13 +69,13 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
 
     Attributes:
       values: The value network with its replay buffer.
-      policies: The policy network with its own, if there is one.
-      search: How agents and the solver search.
+      policies: The policy network with its replay buffer, if there is one.
+      search: The search of agents and of the solver.
       source: Where queries come from.
-      buffer: Queries that wait.
+      buffer: The queries waiting for the solver.
     """
 
-    lots_at_once = 1  # a cycle has few lots; those under way when it ends are made with the weights of the cycle before
+    lots_at_once = 1  # a cycle has few lots; those under way when it ends use the previous cycle's weights
 
     def __init__(self, game: AnyGame, config: QueryConfig, device: str = "cpu") -> None:
         super().__init__(game, config)
@@ -108,7 +108,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         self._policy = self._root_policy()
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> SogProgress:
-        """Returns the progress after one cycle; where the run's time is up the cycle ends early."""
+        """Returns the progress after one cycle, which ends early if the run's time is up."""
         start = clock()
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         examples, policies = self._take_cycle(lambda: clock() < ends)
@@ -131,7 +131,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         return SogProgress(self.epoch, self.seconds, self.examples, loss, speed, validation, change, policy_loss=policy_loss)
 
     def generate(self) -> dict[str, Tensor]:
-        """Returns a lot of solved queries: self-play asks new ones while too few wait."""
+        """Returns a lot of solved queries; self-play asks new ones while too few are waiting."""
         count, recursive, learns = _lot_size(self.config), 0.0, False
         if isinstance(self.config, SogConfig):
             recursive, learns = self.config.recursive_queries, self.config.policies == ALL_POLICIES
@@ -154,7 +154,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         self._begin_cycle()
 
     def worker_settings(self, workers: int) -> QueryConfig:
-        """Returns settings by which workers play as many games, and keep as many queries waiting, as the run alone would."""
+        """Returns settings with which all workers together play as many games and keep as many queries as the run alone."""
         config = self.config
         games = max(min(config.games, LEAST_GAMES), config.games // workers)
         return replace(config, games=games, cycle_queries=max(games, config.cycle_queries // workers))
@@ -166,7 +166,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         self._forward.refresh()
 
     def _take_cycle(self, goes_on: Callable[[], bool]) -> tuple[ValueExamples, list[PolicyExamples]]:
-        """Returns the examples of a cycle, lot by lot; all of it is solved with the same weights, but for lots under way."""
+        """Returns the examples of a cycle, lot by lot, all solved with the same weights except for lots under way."""
         config, parts, policies, solved = self.config, list[ValueExamples](), list[PolicyExamples](), 0
         while solved < config.cycle_queries and (goes_on() or not solved):
             lot = {name: part.to(self.device) for name, part in self.example_source.next().items()}
@@ -178,7 +178,7 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
         return joined_examples(parts), policies
 
     def _begin_cycle(self) -> None:
-        """Forgets queries if more wait than a cycle solves: in long games recursive ones would crowd out self-play for good."""
+        """Drops all queries if more wait than a cycle solves: in long games recursive ones would crowd out self-play."""
         if len(self.buffer) > self.config.cycle_queries:
             self.buffer.take(len(self.buffer))
 
@@ -240,11 +240,11 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
 
     @property
     def _root_legal(self) -> Tensor:
-        """`[K, H, A]` the actions that exist at the decisions that games open with."""
+        """`[K, H, A]` which actions exist at the decisions that games open with."""
         return self.search.decisions.legal[torch.from_numpy(self.space.root_class).to(self.device)]
 
     def _root_policy(self) -> Tensor:
-        """Returns `[K, H, A]` what a search says at the decisions that games open with."""
+        """Returns `[K, H, A]` a search's average strategies at the decisions that games open with."""
         space, search = self.space, self.search
         reaches = torch.from_numpy(space.root_reaches).to(self.device)
         result = search.run(space.root_class, reaches, np.full(len(reaches), search.config.iterations))
@@ -263,6 +263,6 @@ class SogTrainer(Trainer[QueryConfig, SogProgress]):
 
 
 def _lot_size(config: QueryConfig) -> int:
-    """Returns how many queries are solved at once: `games` at most, and the same in all lots of a cycle."""
+    """Returns how many queries are solved at once: at most `games`, and the same in all lots of a cycle."""
     lots = -(-config.cycle_queries // config.games)
     return -(-config.cycle_queries // lots)

@@ -21,47 +21,47 @@ class HoldemConfig(Settings):
     """A run of ReBeL at hold'em.
 
     Attributes:
-      solver: The search algorithm. With so few iterations values by Linear CFR are twice as near to the truth as by DCFR.
+      solver: The search algorithm. With so few iterations, values by Linear CFR are twice as close to the truth as by DCFR.
       iterations: Iterations of a search that ends with its betting round.
       river_iterations: Iterations of a search of the last round, which sees the end of the hand.
       recycle: Iterations of a search that use the same values of round ends.
-      decomposition: The beliefs at which regret matching values leaves: those of present strategies (`cfr-d`) or of averages
+      decomposition: The beliefs at which regret matching values leaves: those of current strategies (`cfr-d`) or of averages
         (`modified-cfr-ave`).
       beliefs: Where training states come from: `self-play`, or `random` ranges for comparison.
-      fewer_bets: The share of batches that are bet by a smaller menu than the game's (`games/menus.py`): networks are told how
-        many sizes there are, because the same hands are worth something else with more of them.
+      fewer_bets: The share of batches whose bets come from a smaller menu than the game's (`games/menus.py`). Networks are told
+        how many sizes there are, because that changes what hands are worth.
       shaped: The share of flops that are searched with ranges shaped at random (`situations.py`): self-play from full ranges
-        meets few that are as narrow or as capped as those which players bring to a flop.
+        reaches few that are as narrow or as capped as those that players bring to a flop.
       games: Boards that are searched together, all with the same betting.
       branches: Leaves of a search below which play goes on.
       nodes: The most nodes of a round's betting; with more, some of the game's bets are left out (`games/menus.py`).
-      perturbation: How far bets are drawn from the game's, in pots.
-      surprise: How much of what a search after one card found beyond the network of beginnings goes into targets. 1 is right on
-        the mean whatever that network says; less is less noisy. Without networks of beginnings it is always 1.
+      perturbation: The most that bets are moved at random from the game's, in pots.
+      surprise: The share that goes into targets of what a search after one card found beyond the network of beginnings. 1 is
+        unbiased whatever that network says; less is less noisy. Without networks of beginnings it is always 1.
       start_networks: Whether networks of round beginnings take the noise of the next card out of targets (`starts.py`).
-      warm_start: Iterations that policy networks stand for where searches begin, 15 in the paper; they are trained beside the
-        value networks. 0 has none.
+      warm_start: Iterations that policy networks count as when searches start from them, 15 in the paper; they are trained
+        beside the value networks. 0 for none.
       warm_start_at: Epochs after which searches start from policy networks.
-      network: What values round ends: `hands-alike`, which knows hands by what describes them (`nets/round_end_net.py`), or
-        `appendix-g`, the paper's, which knows each by its place (`nets/appendix_g.py`).
-      suit_symmetry: Whether boards that differ in names of suits alone are one: suits are renamed where cards come, and for
-        `appendix-g` where it is asked. Without it boards are as dealt.
+      network: The network that values round ends: `hands-alike`, which knows hands by their features
+        (`nets/round_end_net.py`), or `appendix-g`, the paper's, which knows each by its index (`nets/appendix_g.py`).
+      suit_symmetry: Whether boards that differ only in the names of suits count as one: suits are renamed when cards are dealt,
+        and for `appendix-g` when it is asked. Without it, boards stay as dealt.
       odds: Whether networks are told what hands would win if nobody bet any more, and learn what betting adds to that. Without
-        it they learn all of a value; targets are as free of the card's noise either way.
+        it they learn whole values; targets are equally free of the card's noise either way.
       zero_sum: Whether both players' values are made to sum to zero.
       hidden: The width of the networks' layers.
       layers: The number of layers.
-      embedding: Numbers that stand for a hand, or for a card in `appendix-g`.
-      learning_rate: The learning rate of Adam at the start; a cosine lets it fall over the run.
+      embedding: The width of the embedding of a hand, or of a card in `appendix-g`.
+      learning_rate: The initial learning rate of Adam, which decays by a cosine over the run.
       batch_size: Examples in a training step.
-      belief_weight: How much the loss counts hands by how likely they are held; the rest counts all hands alike. Values of
-        hands that are hardly ever held are large, hard to learn, and matter little.
+      belief_weight: The share of the loss that weights hands by how likely they are held; the rest weights all hands equally.
+        Values of hands that are hardly ever held are large, hard to learn, and matter little.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept of each street, 4.6 KB each on a GPU and 9.1 on a CPU.
       replay_device: Where examples are kept: `device`, where networks are trained, or `host`, the memory of the machine.
       epoch_examples: New examples in an epoch.
       epochs: The length of the run.
-      evaluate_every: Epochs between networks that are kept; 0 keeps the last only.
+      evaluate_every: Epochs between networks that are kept; 0 keeps only the last.
       seed: The seed of everything random.
     """
 
@@ -105,9 +105,9 @@ class HoldemConfig(Settings):
         super().__post_init__()
         schedule = plain_schedule(self.solver)
         if self.warm_start and not isinstance(schedule, RegretSchedule):
-            raise TacitError("a warm start is for regret matching: choose a solver of the CFR family, such as dcfr")
+            raise TacitError("a warm start needs regret matching: choose a solver of the CFR family, such as dcfr")
         if self.warm_start and min(self.iterations, self.river_iterations) <= self.warm_start:
-            raise TacitError(f"a warm start stands for {self.warm_start} iterations: searches need more than that")
+            raise TacitError(f"a warm start counts as {self.warm_start} iterations: searches need more than that")
 
 
 PRESETS: dict[str, HoldemConfig] = {

@@ -1,4 +1,4 @@
-"""Networks that learn from what searches of betting rounds found: their examples, their loss, their optimizer."""
+"""Networks that learn from the results of searches of betting rounds: their examples, loss and optimizer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tacit.rebel.holdem.selfplay import RoundEndExamples
 from tacit.rebel.holdem.stored import StoredExamples, restored, stored
 
 HUBER_DELTA = 0.5
-"""In units of what either player has put in: larger errors count linearly."""
+"""Larger errors, in units of what either player has put in, count linearly."""
 MOST_HELD = 8.0
-"""Hands that are held more often than so many times the mean count no more than that."""
+"""Hands that are held more often than this many times the mean are weighted as if held this often."""
 MAX_GRADIENT = 5.0
 
 
@@ -42,16 +42,16 @@ class RoundLearner(ABC, Generic[N, E, K]):
     """A network with its replay buffer and optimizer, Adam.
 
     Args:
-      net: what learns.
-      kept: the class of examples as they are kept.
-      table: what is known of its boards.
-      config: of the run.
-      device: where everything lies but, if the settings say so, examples.
+      net: the network.
+      kept: the class of examples as they are stored.
+      table: the table of its boards.
+      config: the settings of the run.
+      device: where everything is stored, except examples if the settings say so.
 
     Attributes:
-      net: What learns.
+      net: The network.
       replay: The examples.
-      table: What is known of boards: at least of those that examples have.
+      table: The table of boards, which has at least those of the examples.
     """
 
     def __init__(self, net: N, kept: type[K], table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
@@ -59,7 +59,7 @@ class RoundLearner(ABC, Generic[N, E, K]):
         place = "cpu" if config.replay_device == HOST else device
         self.replay: ReplayBuffer[K] = ReplayBuffer(kept, config.replay_size, place)
         self.table, self._device = table, device
-        # Networks that know every hand by its place ask the host for names of suits.
+        # Networks that know each hand by its index ask the host for the names of suits.
         on_gpu = torch.device(device).type == "cuda"
         self._captures = on_gpu and not isinstance(net, AppendixGNet)
         rate = torch.tensor(config.learning_rate, device=device)  # a tensor can change inside a captured step
@@ -68,14 +68,14 @@ class RoundLearner(ABC, Generic[N, E, K]):
 
     @abstractmethod
     def _keep(self, examples: E) -> K:
-        """Returns examples as they are kept."""
+        """Returns examples in the form in which they are stored."""
 
     @abstractmethod
     def _batch_loss(self, batch: K) -> Tensor:
-        """Returns the mean loss of examples as they are kept."""
+        """Returns the mean loss of stored examples."""
 
     def learn(self, examples: E, learning_rate: float, generator: torch.Generator) -> float:
-        """Returns the mean loss of the steps that new examples are worth: each batch is drawn from all that are kept."""
+        """Returns the mean loss of the steps taken for new examples; each batch is drawn from all examples that are kept."""
         self.table.meet(examples.kind.long())
         self.replay.add(self._keep(examples))
         for group in self._optimizer.param_groups:
@@ -96,7 +96,7 @@ class RoundLearner(ABC, Generic[N, E, K]):
         return loss.detach()
 
     def state(self) -> dict[str, Tensor]:
-        """Returns all there is to restore but the examples: these are made again."""
+        """Returns everything that `restore` needs; the examples are left out and made again."""
         moments = optimizer_state(self._optimizer, compact=True)
         return {**prefixed("net", self.net.state_dict()), **prefixed("optimizer", moments)}
 
@@ -109,11 +109,11 @@ class RoundLearner(ABC, Generic[N, E, K]):
 
 
 class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
-    """A network of round ends that learns."""
+    """Trains a network of round ends."""
 
     def __init__(self, net: RoundNet, table: BoardTable | FullBoards, config: HoldemConfig, device: str) -> None:
         super().__init__(net, StoredExamples, table, config, device)
-        # Margins of boards that no table keeps take long to count, but for full boards on a GPU.
+        # Margins of boards that no table keeps take long to count, except for full boards on a GPU.
         counts = isinstance(table, FullBoards) and table.num_cards < FULL_BOARD
         self._keeps_odds = torch.device(device).type != "cuda" or counts
 
@@ -124,32 +124,32 @@ class RoundEndLearner(RoundLearner[RoundNet, RoundEndExamples, StoredExamples]):
         return self.loss(restored(batch, self.table))
 
     def loss(self, batch: RoundEndExamples) -> Tensor:
-        """Returns the mean Huber loss over hands that the card left, each weighted by how likely it can be held, and is."""
-        found, wanted, weight = self._compare(batch)
+        """Returns the mean Huber loss over hands that the card leaves, weighted by how likely each can be held, and is."""
+        predicted, wanted, weight = self._compare(batch)
         held, share = batch.beliefs.transpose(0, 1)[:, None].float().clamp(max=MOST_HELD), self._config.belief_weight
         weight = weight * (1.0 - share + share * held)
-        error = functional.huber_loss(found, wanted, reduction="none", delta=HUBER_DELTA)
+        error = functional.huber_loss(predicted, wanted, reduction="none", delta=HUBER_DELTA)
         return (error * weight).sum() / weight.sum()
 
     @torch.no_grad()
     def error(self, batch: RoundEndExamples) -> tuple[float, float]:
-        """Returns the mean absolute error of values, weighted by beliefs, and that of a network that says 0.
+        """Returns the mean absolute error of values, weighted by beliefs, and that of a network that always returns 0.
 
-        Both hold the noise of the one card that came.
+        Both include the noise of the one card that came.
         """
         self.table.meet(batch.kind.long())
-        found, wanted, weight = self._compare(batch)
+        predicted, wanted, weight = self._compare(batch)
         weight = weight * batch.beliefs.transpose(0, 1).float()[:, None]
-        return tuple(float(((part - wanted).abs() * weight).sum() / weight.sum()) for part in (found, 0.0))  # type: ignore[return-value]
+        return tuple(float(((part - wanted).abs() * weight).sum() / weight.sum()) for part in (predicted, 0.0))  # type: ignore[return-value]
 
     def _compare(self, batch: RoundEndExamples) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns `[2, 1, B, H]` what the network says, what was found, and how much it counts."""
+        """Returns `[2, 1, B, H]` the network's values, the values to learn, and their weights."""
         beliefs, odds, met, beyond = (
             part.transpose(0, 1)[:, None].float() for part in (batch.beliefs, batch.odds, batch.met, batch.beyond)
         )
         with torch.autocast("cuda", torch.bfloat16, enabled=beliefs.device.type == "cuda"):
             hands = self.net.know_kind(self.table, batch.kind, batch.public)
             told = odds if self.net.helps.odds else torch.zeros_like(odds)
-            found = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], told, met)
+            predicted = self.net(hands, batch.public[None], beliefs / beliefs.shape[3], told, met)
         known, wanted = ~beyond.isnan(), beyond if self.net.helps.odds else beyond + odds
-        return found.float(), wanted.nan_to_num(0.0), met * known
+        return predicted.float(), wanted.nan_to_num(0.0), met * known

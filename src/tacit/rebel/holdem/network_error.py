@@ -1,7 +1,7 @@
-"""How far a network of the turn's round ends is from the truth: rivers after every card, solved, on the same states always.
+"""How far a network of the turn's round ends is from the truth: the solved rivers after every card, always on the same states.
 
 The states are ends of the turn's betting on random boards with random stacks and bets, at the beliefs of a random iteration of
-a search that knows odds alone. So they do not depend on what is judged, and figures of different networks can be compared.
+a search that only knows odds. So they do not depend on the network, and figures of different networks can be compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tacit.tree.betting_street import betting_streets
 from tacit.tree.subgame import ROUND
 
 POT, STACK = 2_000, 20_000
-"""Chips in the pot where the turn begins, and of either player at the start of the hand; stacks are drawn around it."""
+"""Chips in the pot when the turn begins, and of either player at the start of the hand; stacks are drawn around the latter."""
 PERTURBATION = 0.1
 SEARCH = 64
 """Iterations of the searches whose beliefs are taken."""
@@ -66,11 +66,11 @@ def round_end_error(
     """Returns how far values of the turn's round ends are from solved rivers.
 
     Args:
-      leaves: what is judged.
-      rules: of the game: its bets.
+      leaves: the evaluator to judge.
+      rules: the rules of the game, for its bets.
       samples: belief states, rounded up to whole batches.
-      iterations: of a river's search.
-      seed: of the states.
+      iterations: the iterations of a river's search.
+      seed: the seed of the states.
       device: where rivers are solved.
       on_sample: called with the states done.
     """
@@ -83,10 +83,10 @@ def round_end_error(
             rivers = with_next_cards(boards, torch.arange(len(boards), device=boards.device))
             truth = SolvedRivers(drawn, iterations).values(betting, rivers, beliefs)
             states = StreetStates(boards, [betting], betting.facing, drawn.stack)
-            found, other = leaves.evaluate(states, beliefs[:, None])[:, 0], beliefs.flip(0)
+            predicted, other = leaves.evaluate(states, beliefs[:, None])[:, 0], beliefs.flip(0)
             weight = beliefs * boards.meetings(other)
-            for values, figures in ((found, errors), (boards.leads(other), blind)):
-                # Counterfactual values hold the chance to meet the other's hands, and so do weights.
+            for values, figures in ((predicted, errors), (boards.leads(other), blind)):
+                # Counterfactual values contain the likelihood of meeting the other's hands, and so do weights.
                 wrong = ((values - truth).abs() * beliefs).sum(2) / weight.sum(2)
                 figures.extend(wrong.mean(0).tolist())
             on_sample(len(errors))
@@ -98,7 +98,7 @@ def round_end_error(
 def _states(
     rules: NoLimitBetting, generator: np.random.Generator, device: str
 ) -> Iterator[tuple[NoLimitBetting, Betting, BoardTensors, Tensor]]:
-    """Yields two round ends of one betting: rules, betting, boards, and beliefs `[2, G, H]`."""
+    """Yields two ends of one betting round: rules, betting, boards, and beliefs `[2, G, H]`."""
     drawn = draw_rules(rules, PERTURBATION, generator)
     boards = deal(no_cards(BOARDS_AT_ONCE, device), BOARD_CARDS[TURN], generator).boards
     street, start = betting_streets(drawn, BOARD_CARDS[TURN], depth=ROUND)[0], drawn.start()

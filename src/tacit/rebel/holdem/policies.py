@@ -1,4 +1,4 @@
-"""The policy networks of a run: they hear of every search of self-play and learn from what it found."""
+"""The policy networks of a run, which learn from every search of self-play."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tacit.rebel.holdem.policy import DecisionExamples, PolicyLearner, decision_
 
 
 class PolicyTraining:
-    """Learners of policies by the number of cards on the board.
+    """The learners of policies, one for each number of cards on the board.
 
     Args:
-      nets: what learns.
-      rules: of the game.
-      tables: what is known of boards.
-      config: of the run.
+      nets: the policy networks, by the number of cards on the board.
+      rules: the rules of the game.
+      tables: the tables of boards.
+      config: the settings of the run.
       device: where they learn.
       generator: chooses decisions.
 
     Attributes:
-      learners: By the number of cards on the board.
-      proposals: What searches start from.
+      learners: The learners, by the number of cards on the board.
+      proposals: The policies that searches start from.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PolicyTraining:
         self._heard.setdefault(passes.boards.board.shape[1], []).append(new)
 
     def take_heard(self) -> dict[str, Tensor]:
-        """Returns the examples of all searches since it was last asked, by name, and forgets them."""
+        """Returns the examples of all searches since the last call, by name, and forgets them."""
         taken: dict[str, Tensor] = {}
         for cards, parts in self._heard.items():
             columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(DecisionExamples)}
@@ -72,7 +72,7 @@ class PolicyTraining:
                 self._losses.append(learner.learn(DecisionExamples(**examples), learning_rate, generator))
 
     def take_loss(self) -> float:
-        """Returns the mean loss since it was last asked for."""
+        """Returns the mean loss since the last call."""
         mean, self._losses = float(np.mean(self._losses)), []
         return mean
 

@@ -1,4 +1,4 @@
-"""What policy networks of betting rounds learn: average strategies of searches at random decisions, in few bytes."""
+"""What policy networks of betting rounds learn from: average strategies of searches at random decisions, in few bytes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tacit.rebel.holdem.stored import kept_beliefs, restored_beliefs
 
 @dataclass
 class DecisionExamples:
-    """Belief states at decisions inside betting rounds, and what a search's average plays there.
+    """Belief states at decisions inside betting rounds, and a search's average strategy there.
 
     Attributes:
       kind: `[B]` int32 the boards (see `DealtBoards`).
-      decision: `[B, NUM_DECISION]` float16 what is known to all.
+      decision: `[B, NUM_DECISION]` float16 the public features.
       beliefs: `[B, 2, H]` uint8 the acting player's, then the other's (see `kept_beliefs`).
-      actions: `[B, A, NUM_ACTION]` float16; `A` is the most that a menu of the run has.
-      legal: `[B, A]` which of them exist.
+      actions: `[B, A, NUM_ACTION]` float16 the features of actions; `A` is the most that a menu of the run has.
+      legal: `[B, A]` which actions exist.
       policy: `[B, A, H]` uint8 probabilities (see `quantise`).
     """
 
@@ -46,10 +46,10 @@ def decision_examples(
     """Returns one example from each game of a batch, all at the same random decision.
 
     Args:
-      passes: over the games that were searched.
-      dealt: their boards.
-      average: entries, the strategies that were found.
-      most_actions: of any menu of the run.
+      passes: the passes over the games that were searched.
+      dealt: the boards of the games.
+      average: the average strategies, by entry.
+      most_actions: the most actions of any menu of the run.
       generator: chooses the decision.
     """
     street, boards = passes.street, passes.boards
@@ -72,12 +72,12 @@ def decision_examples(
 
 
 class PolicyLearner(RoundLearner[RoundPolicyNet, DecisionExamples, DecisionExamples]):
-    """A policy network that learns, by the mean square error of probabilities.
+    """Trains a policy network by the mean square error of probabilities.
 
     Args:
-      net: what learns.
-      table: what is known of its boards.
-      config: of the run.
+      net: the policy network.
+      table: the table of its boards.
+      config: the settings of the run.
       device: where it learns.
     """
 

@@ -1,10 +1,10 @@
 """Self-play at hold'em: a betting round is searched on many boards at once, then play goes on below some of its leaves.
 
 All games of a batch share the betting, so a leaf of the search is a leaf of every game. There the beliefs are those of a random
-iteration, the next card is drawn for each game, and the next round is searched from its own leaves' values or, on the river, to
-the end. What it finds its root to be worth is what the network learns of the leaf: one card of all that can come, so a noisy
-target with the right mean. Most of the noise is what is known to follow from the card, by a network of round beginnings
-(`starts.py`) or, without one, by the hands' odds: that is taken away and its mean over all cards put in its place.
+iteration, the next card is drawn for each game, and the next round is searched with its own leaf values or, on the river, to
+the end. The values that this search finds at its root are the network's target at the leaf: they follow one card of all that
+can come, so the target is noisy but has the right mean. Most of the noise is an effect of the card that a network of round
+beginnings (`starts.py`) or, without one, the hands' odds can predict: it is replaced by its mean over all cards.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from tacit.tree.subgame import ROUND
 
 @dataclass
 class RoundEndExamples:
-    """Belief states at the ends of betting rounds, and what a search after the next card found them to be worth.
+    """Belief states at the ends of betting rounds, and the values that a search after the next card found for them.
 
     Attributes:
       kind: `[B]` the boards, as numbers of `canonical_boards`.
-      public: `[B, P]` what is known to all.
+      public: `[B, P]` the public features.
       beliefs: `[B, 2, H]` times H, so that they are of order 1.
-      odds: `[B, 2, H]` a hand's wins less losses against the other's beliefs if nobody bet any more.
-      met: `[B, 2, H]` how likely the other's beliefs let it be held.
-      beyond: `[B, 2, H]` what it wins beyond its odds, in units of what either player has put in; NaN where the card that came
-        is the hand's own.
+      odds: `[B, 2, H]` a hand's wins minus losses against the other's beliefs if nobody bet any more.
+      met: `[B, 2, H]` the share of the other's beliefs that a hand can meet.
+      beyond: `[B, 2, H]` what a hand wins beyond its odds, in units of what either player has put in; NaN where the card that
+        came is the hand's own.
     """
 
     kind: Tensor
@@ -59,29 +59,29 @@ class RoundEndExamples:
     beyond: Tensor
 
     def first(self, count: int) -> RoundEndExamples:
-        """Returns the first examples."""
+        """Returns the first `count` examples."""
         return RoundEndExamples(*(getattr(self, field.name)[:count] for field in fields(self)))
 
 
 FLOPS = 64
-"""That an example before the flop is a mean over: a batch has several examples, at beliefs of different iterations."""
+"""Flops that an example before the flop is a mean over: a batch has several examples, at beliefs of different iterations."""
 RARELY_MET = 1e-4
-"""Hands that the other's beliefs exclude nearly always: rounding is all there is to learn of them."""
+"""Hands that meet a smaller share of the other's beliefs have no value: it would be nothing but rounding errors."""
 LARGEST = 100.0
-"""Values beyond odds, in what either has put in, that are kept as they are."""
+"""The largest value beyond odds, in units of what either has put in; larger ones are clipped."""
 Examples = dict[int, list[RoundEndExamples]]
-"""By the number of cards on their boards."""
+"""Examples by the number of cards on their boards."""
 OnSearch = Callable[[StreetPasses, DealtBoards, Tensor], None]
-"""Hears of a search: its games, their boards, and their average strategies."""
+"""Called after a search with its games, their boards, and their average strategies."""
 
 
 @dataclass
 class Played:
-    """What a batch of hands teaches.
+    """The examples of a batch of hands.
 
     Attributes:
-      ends: of betting rounds.
-      starts: of betting rounds; these are free of noise.
+      ends: examples of the ends of betting rounds.
+      starts: examples of the beginnings of betting rounds, which are free of noise.
     """
 
     ends: Examples = field(default_factory=dict)
@@ -89,19 +89,19 @@ class Played:
 
 
 class HoldemSelfPlay:
-    """Hands of hold'em, a batch of them at a time.
+    """Plays hands of hold'em, one batch at a time.
 
     Args:
-      rules: of the game that is trained for; stacks and bets are drawn around them.
-      config: of the run.
-      leaves: what values the ends of rounds.
-      starts: what values their beginnings.
-      tables: what is known of boards.
-      generator: of everything random.
-      on_search: hears of every search, if anybody wants to.
+      rules: the rules of the game that is trained for; stacks and bets are drawn around them.
+      config: the settings of the run.
+      leaves: values the ends of rounds.
+      starts: values the beginnings of rounds.
+      tables: the tables of boards.
+      generator: draws everything random.
+      on_search: called after every search; None for no call.
 
     Attributes:
-      policies: What searches start from, if anything.
+      policies: The policies that searches start from, if any.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class HoldemSelfPlay:
         self._at_random, self._num_sizes = config.beliefs == RANDOM, rules.most_raises
 
     def advance(self) -> Played:
-        """Returns what one batch of hands teaches."""
+        """Returns the examples of one batch of hands."""
         rules = draw_rules(self.rules, self.config.perturbation, self.generator, self.config.fewer_bets)
         self._num_sizes = self.leaves.num_sizes = rules.most_raises
         self.starts.set_num_sizes(rules.most_raises)
@@ -137,7 +137,7 @@ class HoldemSelfPlay:
         return examples
 
     def _search(self, rules: NoLimitBetting, betting: Betting, dealt: DealtBoards, reaches: Tensor, examples: Played) -> Tensor:
-        """Returns `[2, G, H]` what a round's beginning is worth, in units of what either has put in; plays on below it."""
+        """Returns `[2, G, H]` the values at a round's beginning, in units of what either has put in; plays on below it."""
         config, last = self.config, betting.street == RIVER
         street = self._street(rules, betting)
         passes = StreetPasses(street, dealt.boards, reaches, betting.facing, rules.stack)
@@ -157,7 +157,7 @@ class HoldemSelfPlay:
         if self._on_search is not None:
             self._on_search(passes, dealt, passes.normalise(driver.average))
         values = torch.stack(driver.average_values())
-        del driver, passes  # their room is needed below
+        del driver, passes  # their memory is needed below
         if not last:
             self._branch(rules, street, dealt, None if self._at_random else torch.cat(beliefs, 2), examples)
         return values
@@ -178,7 +178,7 @@ class HoldemSelfPlay:
             self._play_on(rules, betting, dealt, here[:, number], mean, examples)
 
     def _random_beliefs(self, dealt: DealtBoards) -> Tensor:
-        """Returns `[2, G, H]` beliefs, all as likely as any."""
+        """Returns `[2, G, H]` beliefs drawn uniformly from the simplex."""
         weights = self.generator.standard_exponential((2, *dealt.lane.shape), np.float32)
         return torch.from_numpy(weights / weights.sum(axis=2, keepdims=True)).to(dealt.lane.device)
 
@@ -191,15 +191,15 @@ class HoldemSelfPlay:
         expected: Tensor | None,
         examples: Played,
     ) -> None:
-        """Draws the next card below a leaf, searches from there, and keeps what was found as examples.
+        """Draws the next card below a leaf, searches from there, and adds what was found to the examples.
 
         Args:
-          rules: of the hand.
-          betting: at the leaf.
+          rules: the rules of the hand.
+          betting: the betting at the leaf.
           before: the boards there.
           beliefs: `[2, G, H]`; before the flop one search serves all games, and these are those of some of its iterations.
-          expected: `[2, G, H]` the mean of what networks of beginnings say over the next cards; None without such networks.
-          examples: where they are kept.
+          expected: `[2, G, H]` the mean over the next cards of the values by networks of beginnings; None without these.
+          examples: receives the examples.
         """
         boards, after = before.boards, rules.deal(betting)
         moments = 0 if boards.board.shape[1] else beliefs.shape[1]
@@ -232,7 +232,7 @@ class HoldemSelfPlay:
             examples.ends.setdefault(boards.board.shape[1], []).append(new)
 
     def _shape(self, beliefs: Tensor) -> None:
-        """Multiplies beliefs `[2, G, 1326]` with ranges drawn for each game; where nothing would be left they stay."""
+        """Multiplies beliefs `[2, G, 1326]` by ranges drawn for each game; where nothing would be left, they stay."""
         _, games, hands = beliefs.shape
         drawn = torch.from_numpy(draw_ranges(2 * games, self.generator)).to(beliefs.device).view(2, games, hands)
         shaped = beliefs * drawn
@@ -240,7 +240,7 @@ class HoldemSelfPlay:
         beliefs.copy_(torch.where(total > 0, shaped / total.where(total > 0, 1.0), beliefs))
 
     def _examples(self, dealt: DealtBoards, betting: Betting, stack: int, beliefs: Tensor, values: Tensor) -> RoundEndExamples:
-        """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`; NaN where these are not known."""
+        """Returns games as examples, from beliefs and counterfactual values `[2, G, H]`, which are NaN where unknown."""
         boards, other = dealt.boards, beliefs.flip(0)
         leads, met = boards.leads(other), boards.meetings(other).clamp(min=1e-9)
         beyond = ((values - leads) / met).clamp(-LARGEST, LARGEST).masked_fill(met < RARELY_MET, torch.nan)
@@ -249,7 +249,7 @@ class HoldemSelfPlay:
         return RoundEndExamples(dealt.kind, public, *(part.transpose(0, 1).half() for part in parts))
 
     def _street(self, rules: NoLimitBetting, betting: Betting) -> BettingStreet:
-        """Returns the betting of a street, with as many bets as can be searched in time."""
+        """Returns the betting of a street, with as many bets as the settings' `nodes` allow."""
         cards, depth = BOARD_CARDS[betting.street], None if betting.street == RIVER else ROUND
         streets = (betting_streets(menu, cards, betting, depth=depth)[0] for menu in smaller_menus(rules))
         for street in streets:
@@ -265,10 +265,10 @@ class HoldemSelfPlay:
 
 
 def _mean_over_flops(examples: RoundEndExamples, count: int) -> RoundEndExamples:
-    """Returns `count` examples before the flop, each the mean of as many games that ask the same; suits are alike there."""
+    """Returns `count` examples before the flop, each the mean over equally many alike games and over all renamings of suits."""
     suits = torch.from_numpy(RENAMED_HANDS).to(examples.beyond.device)
 
-    def mean(part: Tensor) -> Tensor:  # half precision overflows where hundreds are summed
+    def mean(part: Tensor) -> Tensor:  # half precision overflows when hundreds are summed
         alike: Tensor = part.float().unflatten(0, (count, -1)).nanmean(1)[..., suits].nanmean(2)  # type: ignore[no-untyped-call]
         return alike.half()
 
@@ -277,6 +277,6 @@ def _mean_over_flops(examples: RoundEndExamples, count: int) -> RoundEndExamples
 
 
 def card_factor(boards: BoardTensors, count: int) -> float:
-    """Returns what the mean over cards that leave a hand must be multiplied by: some of them another hand may hold."""
+    """Returns the factor on a mean over the cards that leave a hand: the other hand may hold some of them."""
     left = NUM_CARDS - boards.board.shape[1]
     return comb(left - 2, count) / comb(left - 4, count)

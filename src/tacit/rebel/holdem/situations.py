@@ -1,4 +1,4 @@
-"""Where hands of training start: stacks, bet sizes and ranges at random."""
+"""The situations in which training hands start: random stacks, bet sizes and ranges."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tacit.games.menus import smaller_menus
 from tacit.games.sizes import ALL_IN, Size, Sizes, change_sizes, in_pots
 
 STACKS, ENDGAME_STACKS = (0.25, 1.25), (0.25, 2.5)
-"""The least and the most chips of training, in stacks of the game: 5,000 to 25,000 of 20,000, in endgames 5,000 to 50,000."""
+"""The least and the most chips in training, in stacks of the game: 5,000 to 25,000 of 20,000, in endgames 5,000 to 50,000."""
 
 
 def draw_rules(
     rules: NoLimitBetting, perturbation: float, generator: np.random.Generator, fewer_bets: float = 0.0
 ) -> NoLimitBetting:
-    """Returns rules with other stacks and other bets.
+    """Returns rules with random stacks and bets.
 
     Args:
-      rules: of the game.
-      perturbation: how much smaller or larger bets become at most, in pots; `3x` and `geo` stay.
-      generator: of all this.
-      fewer_bets: how likely one of the smaller menus (`games/menus.py`) takes the place of the game's.
+      rules: the rules of the game.
+      perturbation: the most by which bets become smaller or larger, in pots; `3x` and `geo` stay.
+      generator: draws all of this.
+      fewer_bets: the probability that a smaller menu (`games/menus.py`) takes the place of the game's.
     """
     if fewer_bets and generator.random() < fewer_bets:
         menus = list(smaller_menus(rules))[1:]
@@ -49,15 +49,15 @@ def draw_rules(
 
 
 MOST_BLUR = 0.3
-"""How far kinds of hands can move in the order of strengths, in shares of all kinds, where a range begins or ends."""
+"""How far kinds of hands can move in the order of strengths near the edges of a range, as a share of all kinds."""
 
 
 def draw_ranges(count: int, generator: np.random.Generator) -> NDArray[np.float32]:
-    """Returns `[count, 1326]` weights of hands as players hold them before the flop, names of suits alike.
+    """Returns `[count, 1326]` weights of hands as players hold them before the flop, the same for all names of suits.
 
-    A range has the kinds of hands between two strengths: two thirds leave out the weakest hands, a third the strongest. Kinds
-    near the edges may fall on either side. Hands outside are left out entirely or held now and then, and in half of the ranges
-    some kinds are held more often than others.
+    A range has the kinds of hands between two strengths: two thirds of ranges leave out the weakest hands, a third the
+    strongest. Kinds near the edges may fall on either side. Hands outside are left out entirely or held now and then, and in
+    half of the ranges some kinds are held more often than others.
     """
     order = np.array(preflop_order()[0])
     strength = np.empty(len(order))

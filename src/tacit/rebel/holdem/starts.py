@@ -1,4 +1,4 @@
-"""What a betting round is worth where it begins, by networks that serve training alone: they take the noise out of targets.
+"""The values of betting rounds at their beginnings, by networks that only training uses: they take the noise out of targets.
 
 A round's end is worth the mean over the next cards of what follows, and self-play searches after one of them. With `R` for
 a network of beginnings, the target is
@@ -6,7 +6,7 @@ a network of beginnings, the target is
     mean over all cards of R  +  what the search found after the card that came  -  R there.
 
 Its mean is right whatever `R` says (a control variate), and its noise is that of `R`'s error alone. On the turn a single
-card moves values by .13 to .30 of what either player has put in, where the network of round ends errs by .03 to .08. The
+card moves values by .13 to .30 of what either player has put in, while the network of round ends errs by .03 to .08. The
 networks of beginnings learn from the same searches, without any noise: the card is known there.
 """
 
@@ -30,11 +30,11 @@ BOARDS_AT_ONCE = 3_072
 
 
 class RoundStarts:
-    """Values the beginnings of betting rounds; `refresh` after training steps.
+    """Values the beginnings of betting rounds; call `refresh` after training steps.
 
     Args:
-      nets: by the number of cards on the board, which has the round's cards.
-      tables: what is known of boards.
+      nets: the networks, by the number of cards on the board, which include the round's.
+      tables: the tables of boards.
     """
 
     def __init__(self, nets: Mapping[int, RoundNet], tables: Tables) -> None:
@@ -46,12 +46,12 @@ class RoundStarts:
         return boards.board.shape[1] + 1 in self.nets
 
     def set_num_sizes(self, num_sizes: int) -> None:
-        """Says how many raises the betting offers (`RoundEndLeaves.num_sizes`)."""
+        """Sets how many raises the betting offers (`RoundEndLeaves.num_sizes`)."""
         if self._leaves is not None:
             self._leaves.num_sizes = num_sizes
 
     def refresh(self) -> None:
-        """Takes over the networks' present weights."""
+        """Takes over the networks' current weights."""
         if self._leaves is not None:
             self._leaves.refresh()
 
@@ -72,7 +72,7 @@ class RoundStarts:
             some = torch.arange(first, min(first + at_once, games), device=boards.device)
             parent, dealt = with_next_cards(boards, some, self._tables)
             lane = dealt.lane.expand(*beliefs.shape[:2], -1, -1)
-            found = self.values(dealt.boards, bettings, stack, beliefs[:, :, parent].gather(3, lane))
+            values = self.values(dealt.boards, bettings, stack, beliefs[:, :, parent].gather(3, lane))
             place = (parent[:, None] * hands + dealt.lane).flatten().expand(*beliefs.shape[:2], -1)
-            result.flatten(2).scatter_add_(2, place, found.flatten(2))
-        return result / (left - 4)  # of the cards that come, two hands hold four
+            result.flatten(2).scatter_add_(2, place, values.flatten(2))
+        return result / (left - 4)  # two hands hold four of the cards that could come

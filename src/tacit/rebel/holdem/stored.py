@@ -1,12 +1,12 @@
-"""Examples of round ends as they are kept: a byte for a belief and a byte for a value, so that memory holds millions.
+"""Examples of round ends as they are stored: one byte per belief and one per value, so that memory holds millions.
 
-What hands lead by and how likely they are met follow from the board and the beliefs, so they need not be kept: on a GPU they
-are products with margins that lie there already. On a CPU counting margins takes longer than a training step, and odds are
-kept.
+How much hands lead by and how likely they are met follow from the board and the beliefs, so they need not be stored: on a GPU
+they are products with margins that are there already. On a CPU counting margins takes longer than a training step, so odds are
+stored.
 
-A belief is kept as the cube root of its share of the player's largest one: small beliefs keep some precision, none is lost by
-more than 1 / 255 of the largest root. A value is kept as the square root of its share of the largest value in its row. Both
-round far below the noise of values, which is that of the card that came.
+A belief is stored as the cube root of its ratio to the player's largest one: small beliefs keep some precision, and no root is
+off by more than 1 / 255 of the largest. A value is stored as the square root of its ratio to the largest value in its row. The
+rounding errors of both are far below the noise of values, which is that of the card that came.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tacit.rebel.holdem.selfplay import RoundEndExamples
 
 STEPS, SIGNED_STEPS, ODDS_STEPS = 255, 127, 32_767
 UNKNOWN = -128
-"""Stands for the value of a hand that the card excludes."""
+"""Marks the value of a hand that the card excludes."""
 BOARDS_AT_ONCE = 512
-"""Whose margins are brought together: 0.7 GB on the turn and 1.5 on the flop."""
+"""Boards whose margins are gathered together: 0.7 GB on the turn and 1.5 on the flop."""
 
 
 @dataclass
@@ -31,12 +31,12 @@ class StoredExamples:
     """Examples in few bytes (see `RoundEndExamples`).
 
     Attributes:
-      kind: `[B]` int32.
-      public: `[B, P]` float16.
+      kind: `[B]` int32 the boards.
+      public: `[B, P]` float16 the public features.
       beliefs: `[B, 2, H]` uint8, cube roots.
       beyond: `[B, 2, H]` int8, square roots with the sign of the value.
       largest: `[B, 2]` the largest value of each row.
-      odds: `[B, 2, H]` int16, or `[B, 2, 0]` where they are computed again.
+      odds: `[B, 2, H]` int16, or `[B, 2, 0]` if they are computed again.
     """
 
     kind: Tensor
@@ -60,7 +60,7 @@ def restored_beliefs(kept: Tensor) -> Tensor:
 
 
 def stored(examples: RoundEndExamples, keeps_odds: bool) -> StoredExamples:
-    """Returns examples in few bytes, with their odds or without."""
+    """Returns examples in few bytes, with or without their odds."""
     beyond, odds = examples.beyond.float(), examples.odds.float()
     largest = beyond.nan_to_num(0.0).abs().amax(2)
     shares = beyond / largest.clamp(min=1e-30)[..., None]
@@ -76,7 +76,7 @@ def stored(examples: RoundEndExamples, keeps_odds: bool) -> StoredExamples:
 
 
 def restored(kept: StoredExamples, table: BoardTable | FullBoards) -> RoundEndExamples:
-    """Returns examples as they were, but for rounding; what is not kept is computed from the boards of a table."""
+    """Returns examples as they were, except for rounding; what is not stored is computed from the boards of a table."""
     beliefs = restored_beliefs(kept.beliefs)
     steps = kept.beyond.float()
     values = (steps / SIGNED_STEPS).square() * steps.sign() * kept.largest[..., None]

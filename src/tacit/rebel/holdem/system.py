@@ -1,4 +1,4 @@
-"""ReBeL at hold'em as a system that trains."""
+"""ReBeL at hold'em as a system that can be trained."""
 
 from __future__ import annotations
 

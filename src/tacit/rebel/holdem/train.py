@@ -1,4 +1,4 @@
-"""A run of ReBeL at hold'em, in memory: self-play and the networks that learn from it, one for each street a round ends on."""
+"""A run of ReBeL at hold'em, in memory: self-play, and the networks that learn from it, one for the end of each round."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from tacit.training.system import Metrics, Trainer, generator_state
 
 @dataclass(frozen=True)
 class HoldemProgress(Metrics):
-    """A line of `metrics.jsonl`: where a run stands after an epoch.
+    """A line of `metrics.jsonl`: the progress of a run after an epoch.
 
     Attributes:
       epoch: finished epochs.
       seconds: time spent on self-play and training, over all sessions.
       examples: examples made.
       loss: mean loss of the epoch.
-      error: mean absolute error on the epoch's new examples before they were learnt from, in what either player has put in;
-        the noise of the card that came is in it.
-      still: the same for a network that says 0.
-      searches_per_second: in this epoch.
-      preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None where there are none.
-      turn_start, river_start: the same of the rounds that begin there, whose targets have no noise.
-      policy: mean loss of policy networks in the epoch; None where there are none.
-      exploitability: None, hold'em is judged by `tacit evaluate`.
+      error: mean absolute error on the epoch's new examples before they were learnt from, in units of what either player has
+        put in; it includes the noise of the card that came.
+      still: the same for a network that always returns 0.
+      searches_per_second: searches per second in this epoch.
+      preflop, flop, turn: `error` of the rounds that end there as a share of `still`; None if there are none.
+      turn_start, river_start: the same for the rounds that begin there, whose targets have no noise.
+      policy: mean loss of policy networks in the epoch; None if there are none.
+      exploitability: always None, hold'em is judged by `tacit evaluate`.
     """
 
     epoch: int
@@ -68,9 +68,9 @@ class HoldemProgress(Metrics):
 
 
 STREETS = {0: "preflop", 3: "flop", 4: "turn"}
-"""What `HoldemProgress` calls rounds by the cards that lie when they end."""
+"""The names of rounds in `HoldemProgress`, by the cards on the board when they end."""
 STARTS = {4: "turn_start", 5: "river_start"}
-"""And by the cards that lie when they begin."""
+"""The names of rounds in `HoldemProgress`, by the cards on the board when they begin."""
 
 
 class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
@@ -98,11 +98,11 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self.selfplay = HoldemSelfPlay(rules, config, self.leaves, self.starts, tables, self._numpy, listener)
 
     def run_epoch(self, clock: Callable[[], float] = time.perf_counter) -> HoldemProgress:
-        """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on the mean."""
+        """Returns the progress after one epoch: `epoch_examples` new examples, each learnt from `ratio` times on average."""
         config, start, made, searches = self.config, clock(), 0, 0
         ends = math.inf if self.finish_by is None else start + self.finish_by - self.seconds
         rate = config.learning_rate * cosine_decay(self.progress_share())
-        self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # devices keep states of their own, which others cannot read
+        self._torch.manual_seed(config.seed + 1_000 * self.epoch)  # a device's generator state cannot be restored on another
         figures: dict[str, list[tuple[float, float, float]]] = {}
         while made == 0 or (made < config.epoch_examples and clock() < ends):
             played = {name: part.to(self.device) for name, part in self.example_source.next().items()}
@@ -132,7 +132,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         return replace(self.at_rest(), loss=loss, error=error, still=still, searches_per_second=speed, **shares)
 
     def generate(self) -> dict[str, Tensor]:
-        """Returns what one batch of hands teaches each network, and how many searches it took."""
+        """Returns each network's examples from one batch of hands, and how many searches it took."""
         before = self.selfplay.searches
         played = self.selfplay.advance()
         lots = {STREETS[cards]: parts for cards, parts in played.ends.items()}
@@ -151,14 +151,14 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         self._start_warm()
 
     def _refresh(self) -> None:
-        """Has searches use the networks as they are now."""
+        """Makes searches use the networks' current weights."""
         self.leaves.refresh()
         self.starts.refresh()
         if self.policies is not None:
             self.policies.proposals.refresh()
 
     def _start_warm(self) -> None:
-        """Lets searches start from policies as soon as they have learnt for long enough."""
+        """Makes searches start from the policies once these have learnt for long enough."""
         if self.policies is not None and self.epoch >= self.config.warm_start_at:
             self.selfplay.policies = self.policies.proposals
 
@@ -169,7 +169,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
         return {name: tensor for part, net in self._nets().items() for name, tensor in prefixed(part, net.state_dict()).items()}
 
     def _nets(self) -> dict[str, nn.Module]:
-        """Returns all networks by what files call them: the cards that lie where rounds end, or begin."""
+        """Returns all networks by their names in files: the cards on the board where rounds end, or begin."""
         nets: dict[str, nn.Module] = {str(cards): net for cards, net in self.leaves.nets.items()}
         nets |= {f"start{cards}": net for cards, net in self.starts.nets.items()}
         if self.policies is not None:
@@ -178,10 +178,10 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
     @staticmethod
     def check_start(game: AnyGame, config: HoldemConfig, header: dict[str, Any]) -> None:
-        """Refuses to begin with the networks of another run if they do not fit; `header` is what their file says.
+        """Checks that this run can begin with the networks of another one, from the `header` of their file.
 
         Raises:
-          TacitError: they are of another kind or size.
+          TacitError: the networks are of another kind or size.
         """
         other = header["game"]
         if header.get("system") != config.system:
@@ -193,7 +193,7 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
             raise TacitError(f"the networks of {other} are of another kind or size: {theirs}")
 
     def start_from(self, weights: dict[str, Tensor]) -> None:
-        """Begins with the networks of another run: those it has for boards that this one has, too (see `check_start`)."""
+        """Begins with those networks of another run that are for boards of this one, too (see `check_start`)."""
         for part, net in self._nets().items():
             known = unprefixed(part, weights)
             if known:
@@ -223,10 +223,10 @@ class HoldemTrainer(Trainer[HoldemConfig, HoldemProgress]):
 
 
 def trainable_rules(game: AnyGame) -> NoLimitBetting:
-    """Returns how a game is bet.
+    """Returns the betting rules of a game.
 
     Raises:
-      TacitError: it is no no-limit hold'em.
+      TacitError: the game is not no-limit hold'em.
     """
     if not isinstance(game, Holdem) or not isinstance(game.rules, NoLimitBetting):
         raise TacitError(f"networks of round ends are for no-limit hold'em, not for {game}")
@@ -242,7 +242,7 @@ def make_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[
 def make_start_nets(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundNet]:
     """Returns new networks for the beginnings of rounds after a single card, by the number of cards on the board.
 
-    The flop needs none: what is learnt before it is a mean over many flops already.
+    The flop needs none: the targets before it are means over many flops already.
     """
     cards = [number for number in BOARD_CARDS[rules.first_street + 1 :] if number > BOARD_CARDS[FLOP]]
     return {number: _make_net(config).to(device) for number in cards if config.start_networks}
@@ -257,7 +257,7 @@ def _make_net(config: HoldemConfig) -> RoundNet:
 def make_policies(rules: NoLimitBetting, config: HoldemConfig, device: str) -> dict[int, RoundPolicyNet]:
     """Returns new policy networks for all rounds, by the number of cards on the board.
 
-    They have half the width of value networks: searches only start from what they say.
+    They have half the width of value networks, because searches only start from them.
     """
     cards, width = BOARD_CARDS[rules.first_street :], max(1, config.hidden // 2)
     return {number: RoundPolicyNet(width, config.layers, config.embedding).to(device) for number in cards}

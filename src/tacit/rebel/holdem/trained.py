@@ -1,4 +1,4 @@
-"""What a run of ReBeL at hold'em trained, as it is used."""
+"""The networks that a run of ReBeL at hold'em trained, ready for use."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ N = TypeVar("N", bound=nn.Module)
 
 @dataclass(frozen=True)
 class TrainedHoldem:
-    """What a run trained.
+    """The networks that a run trained.
 
     Attributes:
       name: the run folder, the file, or `pretrained:NAME`.
-      game: the game it is of.
-      config: of its training.
+      game: the game they were trained on.
+      config: the settings of their training.
       epoch: finished epochs.
       tensors: the networks' weights.
     """
@@ -44,15 +44,15 @@ class TrainedHoldem:
         """Returns the networks, by the number of cards on the board.
 
         Raises:
-          TacitError: they are of another version.
+          TacitError: the networks were made by another version.
         """
         return self._filled(make_nets(trainable_rules(load_game(self.game)), self.config, device), "")
 
     def policies(self, device: str = "cpu") -> RoundPolicies | None:
-        """Returns what searches start from, if policies were trained.
+        """Returns the policies that searches start from, if any were trained.
 
         Raises:
-          TacitError: they are of another version.
+          TacitError: the networks were made by another version.
         """
         if not self.config.warm_start:
             return None
@@ -60,7 +60,7 @@ class TrainedHoldem:
         return RoundPolicies(self._filled(nets, "policy"))
 
     def _filled(self, nets: dict[int, N], prefix: str) -> dict[int, N]:
-        """Returns networks with the weights that files call so."""
+        """Returns networks with the weights whose names in files have the given prefix."""
         try:
             for cards, net in nets.items():
                 known = unprefixed(f"{prefix}{cards}", self.tensors)
@@ -70,16 +70,16 @@ class TrainedHoldem:
         return {cards: net.eval() for cards, net in nets.items()}
 
     def leaves(self, game: Holdem, device: str = "cpu") -> RoundEndLeaves:
-        """Returns what values the ends of a game's rounds."""
+        """Returns the evaluator of the ends of a game's rounds."""
         rules = trainable_rules(game)
         return RoundEndLeaves(self.nets(device), rules.stack, num_sizes=rules.most_raises)
 
 
 def load_holdem(name: str) -> TrainedHoldem:
-    """Returns what a run trained.
+    """Returns the networks that a run trained.
 
     Raises:
-      TacitError: there is no network, or it is damaged.
+      TacitError: the network is missing or damaged.
     """
     tensors, header = load_tensors(network_file(name))
     facts = run_facts(header, HoldemConfig, name)

@@ -1,1 +1,1 @@
-"""Growing-tree CFR on boards: dense trees, one position a node."""
+"""Growing-tree CFR on boards: dense trees, one position per node."""

@@ -1,7 +1,7 @@
 """Many search trees over positions of a board game, which grow by one position at a time.
 
-Where nothing is hidden every public state is one position, so a tree is dense: its nodes have room for all actions of the
-game, and what an action leads to may or may not be in the tree yet. Values are player 0's.
+With perfect information every public state is one position, so a tree is dense: its nodes have room for all actions of the
+game, whether or not the positions they lead to are in the tree yet. Values are player 0's.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Findings(NamedTuple):
     """What the rules and the network say about positions.
 
     Attributes:
-      positions: `[n, W]`.
-      actor: `[n]` who acts, or `TERMINAL`.
+      positions: `[n, W]` the positions.
+      actor: `[n]` the player to act, or `TERMINAL`.
       legal: `[n, A]` the legal actions, none where the game is over.
       policy: `[n, A]` weights of the actions.
-      worth: `[n]` for player 0.
+      worth: `[n]` their values for player 0.
     """
 
     positions: Positions
@@ -47,18 +47,18 @@ class BoardForest:
 
     Attributes:
       num_nodes: `[B]` nodes so far.
-      position: `[B, N, W]`.
+      position: `[B, N, W]` the position at each node.
       parent: `[B, N]` the node above.
       action: `[B, N]` the action that led here.
-      actor: `[B, N]` who acts, `TERMINAL`, or `PENDING` until the rules and the network have spoken.
+      actor: `[B, N]` the player to act, `TERMINAL`, or `PENDING` until the rules and the network have been asked.
       child: `[B, N, A]` the node that an action leads to, or `NOT_OPENED`.
       prior: `[B, N, A]` the network's policy mixed with uniform play, 0 for illegal actions.
-      leaf_value: `[B, N]` what the network says a node is worth, or the payoff where the game is over.
-      value: `[B, N]` what the search says: a mean over its regret updates, later ones with more weight.
-      updates: `[B, N]` how many updates that mean has.
+      leaf_value: `[B, N]` the network's value of a node, or the payoff where the game is over.
+      value: `[B, N]` the search's value of a node: a mean over its regret updates, later ones with more weight.
+      updates: `[B, N]` how many updates are in `value`.
       visits: `[B, N, A]` how often a walk took an action.
       regret: `[B, N, A]` cumulative regrets, never negative.
-      strategy: `[B, N, A]` what these regrets say now, among the opened actions.
+      strategy: `[B, N, A]` the current strategy by regret matching, among the opened actions.
       average: `[B, N, A]` sums of weight times own reach times strategy.
       random: `[B]` the state of each tree's own random numbers, so that results do not depend on threads.
     """
@@ -83,8 +83,8 @@ class BoardForest:
         """Walks down every tree and returns `[2, n]` trees and nodes of the positions that were added.
 
         Args:
-          walks: how often; each walk adds one position at most.
-          exploration: what PUCT multiplies the prior with.
+          walks: the walks down each tree; each adds at most one position.
+          exploration: the factor of the prior in PUCT.
         """
         before = self.num_nodes.copy()
         self._together(
@@ -96,7 +96,7 @@ class BoardForest:
         return np.stack([tree, np.arange(added.sum()) - np.repeat(np.cumsum(added) - added - before, added)])
 
     def positions(self, pending: NDArray[np.int64], boards: Boards) -> Positions:
-        """Returns `[n, W]` what pending nodes `[2, n]` are: roots as they were given, others by the rules."""
+        """Returns `[n, W]` the positions of pending nodes `[2, n]`: roots as they were given, others by the rules."""
         tree, node = pending
         if not node.any():
             roots: Positions = self.position[tree, 0]
@@ -104,7 +104,7 @@ class BoardForest:
         return boards.apply(self.position[tree, self.parent[tree, node]], self.action[tree, node].astype(np.int64))
 
     def settle(self, pending: NDArray[np.int64], found: Findings, doubt: float) -> None:
-        """Enters what was found about pending nodes `[2, n]`; `doubt` is the share of uniform play in their priors."""
+        """Stores what was found about pending nodes `[2, n]`; `doubt` is the share of uniform play in their priors."""
         to = self.position, self.actor, self.prior, self.leaf_value, self.value
         self._together(kernels.settle, np.float32(doubt), pending, *found, *to)
 
@@ -126,7 +126,7 @@ class BoardForest:
 
 
 def make_forest(roots: Positions, num_actions: int, capacity: int, seeds: NDArray[np.uint64]) -> BoardForest:
-    """Returns trees of roots `[B, W]` alone, all of them pending, with room for `capacity` nodes each."""
+    """Returns trees that hold only their roots `[B, W]`, all pending, with room for `capacity` nodes each."""
     nodes, words = (len(roots), capacity), roots.shape[1]
     actions = (*nodes, num_actions)
     position = np.zeros((*nodes, words), np.int64)

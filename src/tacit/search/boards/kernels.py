@@ -12,12 +12,12 @@ from tacit.random_numbers import uniform_32
 NOT_OPENED = -1
 """Child of an action that is not in the tree."""
 PENDING = -3
-"""Actor of a node that was added and not yet looked at."""
+"""Actor of a node that was added but not yet evaluated."""
 
 
 @inner()
 def _by_strategy(strategy, number):
-    """Returns an action drawn from a strategy `[A]` by a number from [0, 1); -1 where nothing is opened yet."""
+    """Returns an action drawn from a strategy `[A]` by a number from [0, 1); -1 if no action is open yet."""
     chosen = -1
     for action in range(len(strategy)):
         if strategy[action] > 0.0:
@@ -30,9 +30,9 @@ def _by_strategy(strategy, number):
 
 @inner()
 def _by_puct(sign, first_worth, child, prior, value, visits, exploration):
-    """Returns the action with the highest PUCT score; one that is not opened counts as what the network said of the node.
+    """Returns the action with the highest PUCT score; one that is not opened has the value the network gave the node.
 
-    What the search has found since would not do: where the actions in the tree all lose, so would the others.
+    The value the search has found since would not do: if all actions in the tree lose, the others would seem to lose as well.
     """
     total = np.float32(1.0)
     for action in range(len(prior)):
@@ -55,7 +55,7 @@ def expand(
 ):  # fmt: skip
     """Walks down each tree, half by PUCT and half by the CFR strategy, and appends the first position that is not in it.
 
-    What is appended is pending; a later walk that comes there stops, as at the end of the game.
+    The new position is pending; a later walk that reaches it stops, as at the end of the game.
     """
     for tree in range(member, len(num_nodes), members):
         for _ in range(walks):
@@ -85,7 +85,7 @@ def expand(
 def settle(
     member, members, place, doubt, pending, positions, actor, legal, policy, worth, position_to, actor_to, prior_to, leaf, value
 ):
-    """Enters what the rules and the network say about pending nodes; the prior is its policy mixed with uniform play."""
+    """Stores what the rules and the network say about pending nodes; priors mix the network's policy with uniform play."""
     for number in range(member, len(actor), members):
         tree, node = pending[0, number], pending[1, number]
         total, count = np.float32(0.0), np.float32(0.0)
@@ -105,7 +105,7 @@ def settle(
 
 @inner()
 def _match_regrets(regret, child, strategy):
-    """Writes the strategy that regrets `[A]` say, among the actions in the tree."""
+    """Writes the strategy proportional to regrets `[A]`, among the actions in the tree."""
     total, opened = np.float32(0.0), 0
     for action in range(len(child)):
         if child[action] != NOT_OPENED:
@@ -120,8 +120,8 @@ def _match_regrets(regret, child, strategy):
 def update(member, members, place, weight, num_nodes, actor, child, leaf_value, value, updates, regret, strategy, average):
     """Runs an iteration of CFR with regret matching+, linear averaging and simultaneous updates over each tree.
 
-    Both players' reaches go down, values come up, and every node that has children updates its regrets, weighted with the
-    opponent's reach, and its average, weighted with its own.
+    Both players' reaches are passed down and values up. Every node that has children updates its regrets, weighted by the
+    opponent's reach, and its average, weighted by its player's own.
     """
     reach = np.empty((child.shape[1], 2), np.float32)
     worth = np.empty(child.shape[1], np.float32)

@@ -1,4 +1,4 @@
-"""Matches between searches on a board: many games at once, every other one with the seats changed."""
+"""Matches between searches on a board: many games at once, every other one with the seats swapped."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def play_match(
     generator: np.random.Generator,
     progress: Callable[[int], None] = lambda _: None,
 ) -> NDArray[np.float32]:
-    """Returns `[games]` what the first search wins in each game; both play the likeliest action of their policies.
+    """Returns `[games]` the first search's payoff in each game; both play the likeliest action of their policies.
 
     Args:
       first: plays player 0 in games of even number.
       second: plays player 0 in games of odd number.
       games: how many.
       generator: draws the opening moves, which are the same for games `2 k` and `2 k + 1`.
-      progress: called with the number of games that are over.
+      progress: called with the number of finished games.
     """
     boards = first.boards
     position, _ = opening(boards, games, generator)
@@ -48,7 +48,7 @@ def play_match(
 def pair_interval(payoffs: NDArray[np.float32]) -> tuple[float, float] | None:
     """Returns the 95 % interval of the mean of payoffs `[games]`, or None for fewer than two pairs.
 
-    Two neighbours open alike and are no independent samples, so their mean counts as one.
+    Two neighbours have the same opening and are not independent, so their mean counts as one sample.
     """
     pairs = payoffs[: len(payoffs) // 2 * 2].reshape(-1, 2).mean(1)
     if len(pairs) < 2:
@@ -58,7 +58,7 @@ def pair_interval(payoffs: NDArray[np.float32]) -> tuple[float, float] | None:
 
 
 def opening(boards: Boards, games: int, generator: np.random.Generator) -> tuple[Positions, NDArray[np.int64]]:
-    """Returns `[games, W]` positions after random moves, and `[RANDOM_MOVES, games]` these; two neighbours open alike."""
+    """Returns `[games, W]` positions after random moves, and `[RANDOM_MOVES, games]` the moves, the same for two neighbours."""
     position, moves = boards.start(games), np.zeros((RANDOM_MOVES, games), np.int64)
     draws = np.repeat(generator.random((RANDOM_MOVES, -(-games // 2))), 2, axis=1)[:, :games]
     for number, draw in enumerate(draws):

@@ -1,11 +1,11 @@
 """Growing-tree CFR on boards, SoG(s, c) (Student of Games): many positions searched at once.
 
-A search starts from its root alone. It opens c positions, runs one update of regrets over the whole tree, and so on until s
-positions were opened. A walk goes down half by PUCT with the network's policy as prior, half by the present strategy, and
-opens the first position on its way that is not in the tree. What is played in the end is the average strategy.
+A search starts from its root alone. It opens c positions, runs one update of regrets over the whole tree, and repeats this
+until s positions are open. A walk goes down half by PUCT with the network's policy as prior, half by the current strategy, and
+opens the first position on its way that is not in the tree. The average strategy is what is played in the end.
 
-Beliefs are trivial here, so what the network says of a position never changes: it is asked once, when the position is opened.
-The c positions of a phase are asked about together, of all trees at once.
+Beliefs are trivial here, so the network's answer for a position never changes: it is asked once, when the position is opened.
+The c positions of a phase are evaluated together, for all trees at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 class BoardEvaluator(Protocol):
-    """What positions are worth, and what is likely to be played there."""
+    """Anything that values positions and says which actions are likely there."""
 
     def evaluate(self, positions: Positions) -> tuple[Floats, Floats]:
         """Returns `[n, A]` positive weights of the actions and `[n]` values for the player to act of positions `[n, W]`."""
@@ -34,7 +34,7 @@ class BoardEvaluator(Protocol):
 
 
 class UniformBoards:
-    """Knows nothing: all actions alike, all positions worth nothing."""
+    """An evaluator that knows nothing: all actions are equally likely, all positions worth 0."""
 
     def __init__(self, boards: Boards) -> None:
         self._num_actions = boards.num_actions
@@ -52,7 +52,7 @@ class BoardSearchConfig:
     Attributes:
       expansions: s, the walks that open positions.
       per_update: c, the walks before each update of regrets.
-      exploration: what PUCT multiplies the prior with.
+      exploration: the factor of the prior in PUCT.
       doubt: the share of uniform play in the prior; networks are overconfident in positions they have never seen.
     """
 
@@ -63,7 +63,7 @@ class BoardSearchConfig:
 
     def __post_init__(self) -> None:
         if self.expansions < 1 or self.per_update < 1:
-            raise TacitError("a growing search takes at least 1 expansion, and 1 for each update of regrets")
+            raise TacitError("a growing search needs at least 1 expansion, and at least 1 per regret update")
         if not 0.0 < self.exploration < math.inf:
             raise TacitError(f"exploration must be positive, not {self.exploration}")
         if not 0.0 <= self.doubt <= 1.0:
@@ -71,11 +71,11 @@ class BoardSearchConfig:
 
 
 class BoardResult(NamedTuple):
-    """What searches found.
+    """The result of a batch of searches.
 
     Attributes:
       policy: `[B, A]` the average strategies at the roots.
-      values: `[B]` what the roots are worth to player 0.
+      values: `[B]` the values of the roots for player 0.
       forest: The trees.
     """
 
@@ -89,7 +89,7 @@ class BoardSearch:
 
     Attributes:
       boards: The rules.
-      evaluator: What positions are worth.
+      evaluator: Values positions and proposes actions.
       config: How far to search.
     """
 
@@ -109,7 +109,7 @@ class BoardSearch:
         return BoardResult(forest.policy(), forest.value[:, 0].copy(), forest)
 
     def _look(self, forest: BoardForest, added: NDArray[np.int64]) -> None:
-        """Has the rules and the network say what pending nodes `[2, n]` are."""
+        """Asks the rules and the network about pending nodes `[2, n]`."""
         positions = forest.positions(added, self.boards)
         actor, worth = self.boards.outcomes(positions)
         playing = np.flatnonzero(actor != TERMINAL)

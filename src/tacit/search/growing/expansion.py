@@ -1,7 +1,7 @@
-"""The expansion phase on the CPU: a walk down each tree, and the copying of a step below the leaf that it meets.
+"""The expansion phase on the CPU: a walk down each tree, and the copying of a step below the leaf that it reaches.
 
-A walk follows one history. It starts with a pair of private states drawn from the beliefs at the root. At a decision it takes,
-half the time each, the action of PUCT or one drawn from the current strategy of the actor's private state; chance moves by its
+A walk follows one history. It starts with a pair of private states drawn from the beliefs at the root. At a decision it takes
+the action of PUCT or one drawn from the current strategy of the actor's private state, each half the time; chance moves by its
 true odds given both private states.
 
 `t` are the tables of steps (`StepTables`), `f` is the forest (`Forest`).
@@ -18,18 +18,18 @@ from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
 from tacit.tree.public_tree import NO_PARENT
 from tacit.tree.source import NO_CLASS
 
-# No kernel makes arrays, so references need not be counted: with some forty arrays that would take most of the time.
+# No kernel allocates arrays, so none needs reference counting: with some forty arrays it would take most of the time.
 _compiled = compiled(_nrt=False)
 _inlined = compiled(_nrt=False, inline="always")
 NOTHING = -1
-"""Target of a walk that ended where the game is over."""
+"""Target of a walk that reached the end of the game."""
 BEST_PRIOR = -1
-"""Action of a walk that met a leaf: where one action is opened at a time, that of the highest prior."""
+"""Action of a walk that reached a leaf: if actions are opened one at a time, it stands for the one of the highest prior."""
 
 
 @_inlined
 def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
-    """Returns both players' rows at the root, drawn from the beliefs there, or from chance where these exclude each other."""
+    """Returns both players' rows at the root, drawn from the beliefs there, or from chance if these exclude each other."""
     state = f.state[b, 0]
     first, end = t.pair_start[state], t.pair_start[state + 1]
     total = 0.0
@@ -50,7 +50,7 @@ def _draw_root(t, f, b):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _grows(t, f, b, node, player, entry):  # type: ignore[no-untyped-def]
-    """Returns whether an action leads to something that can be opened."""
+    """Returns whether anything below an action can still be opened."""
     if f.opened[b, entry] == CLOSED:
         return True
     k, local = f.step[b, node], entry - f.node_entry[b, node]
@@ -104,7 +104,7 @@ def _draw_action(f, b, first, end):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _follows(t, state, pair, rows, actor, entry):  # type: ignore[no-untyped-def]
-    """Returns whether a pair at a child comes from the given rows of the step's root by the given entry."""
+    """Returns whether a pair at a child descends from the given rows of the step's root by the given entry."""
     first = t.first_row[0][state] + t.pair_row[0][pair]
     second = t.first_row[1][state] + t.pair_row[1][pair]
     own = t.row_entry[0][first] if actor == 0 else t.row_entry[1][second]
@@ -136,9 +136,9 @@ def walk(t, f, exploration, puct_share, target, action):  # type: ignore[no-unty
       t: the steps.
       f: the trees; visits are counted.
       exploration: the constant of PUCT.
-      puct_share: how often PUCT chooses, and not the current strategy.
-      target: `[B]` becomes the node to open, or `NOTHING`.
-      action: `[B]` becomes the closed action that was chosen there, counted within the node's entries, or `BEST_PRIOR`.
+      puct_share: how often PUCT chooses instead of the current strategy.
+      target: `[B]` receives the node to open, or `NOTHING`.
+      action: `[B]` receives the closed action that was chosen there, counted within the node's entries, or `BEST_PRIOR`.
     """
     for b in range(len(f.num_nodes)):
         node, rows = 0, _draw_root(t, f, b)
@@ -221,10 +221,10 @@ def _best_closed(f, b, first, end):  # type: ignore[no-untyped-def]
 
 @_compiled
 def extend(t, f, target, action, whole):  # type: ignore[no-untyped-def]
-    """Adds children to the targets: all of them, or where nothing is hidden and not `whole`, those of the one action.
+    """Adds children to the targets: all of them or, if nothing is hidden and not `whole`, those of one action.
 
-    The strategy of a newly open node is uniform over its open actions; an action that joins others is not played before regrets
-    have been matched again.
+    The strategy of a newly opened node is uniform over its open actions. An action that joins others is not played before the
+    next regret matching.
     """
     for b in range(len(target)):
         node = target[b]
@@ -232,7 +232,7 @@ def extend(t, f, target, action, whole):  # type: ignore[no-untyped-def]
             continue
         k, offset = f.step[b, node], f.node_entry[b, node]
         actor, one, chosen = t.actor[k], t.known[k] and not whole, -1
-        gained = -1  # a leaf, or a closed action, is no longer one
+        gained = -1  # the opened leaf, or closed action, no longer counts
         for h in range(t.num_rows[actor][f.state[b, node]]):
             first = offset + t.first_entry[t.action_start[k] + h]
             end = offset + t.first_entry[t.action_start[k] + h + 1]

@@ -1,4 +1,4 @@
-"""Many growing trees side by side, with room to grow: appending to a tree never renumbers what it has."""
+"""Many growing trees side by side, with room to grow: appending to a tree never renumbers what it already has."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tacit.tree.public_tree import NO_PARENT, Floats, Ints
 NO_NODE = -1
 """Link to a child that is not in the tree yet."""
 CLOSED, NEW, VALUED = 0, 1, 2
-"""An action without children in the tree, one that no regret update has valued yet, and one that has a value."""
+"""An action without children in the tree, an opened one that no regret update has valued yet, and one that has a value."""
 
 
 class Forest(NamedTuple):
     """`B` trees with room for `N` nodes, `R` rows of each player, `E` entries and `K` links to children each.
 
-    A node is a leaf while its step is `NO_STEP`, unless the game is over there. Nodes and rows lie in the order they were
-    added, so parents come first. The rows of a node are adjacent, and so are the entries of a row.
+    A node is a leaf while its step is `NO_STEP`, unless the game is over there. Nodes and rows are stored in the order they
+    were added, so parents come first. The rows of a node are adjacent, and so are the entries of a row.
 
     Attributes:
       num_nodes: `[B]` nodes so far.
@@ -28,24 +28,24 @@ class Forest(NamedTuple):
       num_entries: `[B]` entries so far.
       num_links: `[B]` links so far.
       parent: `[B, N]` the node above, `NO_PARENT` at the root.
-      state: `[B, N]` what the step above says of the node, or for the root its own step: a state of `StepTables`.
+      state: `[B, N]` the node's state in `StepTables`: one of its parent's step, or for the root of its own.
       step: `[B, N]` the step of an open node, `NO_STEP` elsewhere.
       scale: `[B, N]` the factor on the chance weights of the node's state.
-      live: `[B, N]` what can still be opened below a node: leaves, and closed actions of open nodes.
+      live: `[B, N]` how much can still be opened in a node's subtree: leaves, and closed actions of open nodes.
       node_row: `[B, 2, N]` the first row of each player.
       node_entry: `[B, N]` the first entry of an open node.
       node_link: `[B, N]` the first link of an open node; it has one for each child of its step.
       link: `[B, K]` the child's node, or `NO_NODE`.
       row_parent: `[B, 2, R]` the row above, `NO_PARENT` at the root.
-      row_entry: `[B, 2, R]` the entry of the own action that led here, or `NO_OWN_ACTION`.
+      row_entry: `[B, 2, R]` the entry of the player's own action that led here, or `NO_OWN_ACTION`.
       reach: `[B, 2, R]` the player's reach under the current strategies.
       faced: `[B, 2, R]` the player's reach that the opponent answered last.
-      reach_sum: `[B, 2, R]` the sum over iterations of weight times `faced`, since the row is there.
+      reach_sum: `[B, 2, R]` the sum over iterations of weight times `faced`, since the row was added.
       cfv: `[B, 2, R]` the counterfactual values of the player's latest update.
-      cfv_sum: `[B, 2, R]` the sum over iterations of weight times `cfv`, since the row is there.
+      cfv_sum: `[B, 2, R]` the sum over iterations of weight times `cfv`, since the row was added.
       leaf_value: `[B, 2, R]` infostate values of the rows at leaves.
-      leaf_sum: `[B, 2, R]` where leaves are valued at averages, `leaf_value` times how likely chance and the opponent's
-        `reach_sum` make each row at a leaf, by the latest update.
+      leaf_sum: `[B, 2, R]` if leaves are valued at averages: at the latest update, `leaf_value` times the likelihood of each
+        row at a leaf, given chance and the opponent's `reach_sum`.
       leaf_asked: `[B, N]` 1 where a leaf without private information has its value, which never changes.
       regret: `[B, E]` cumulative regrets.
       average: `[B, E]` the sum over iterations of weight times own reach times strategy.
@@ -54,7 +54,7 @@ class Forest(NamedTuple):
       prior: `[B, E]` the prior of PUCT.
       visits: `[B, E]` how often a walk took the action.
       opened: `[B, E]` `CLOSED`, `NEW` or `VALUED`.
-      bound: `[B]` the largest return or leaf value met so far, by size: the unit of PUCT's values.
+      bound: `[B]` the largest absolute return or leaf value so far: the unit of PUCT's values.
       random: `[B]` uint64, the state of the tree's random numbers.
     """
 
@@ -103,13 +103,13 @@ _FLOATS = (
 
 
 def plant(steps: Steps, game_class: NDArray[Any], reaches: Floats, seeds: NDArray[Any]) -> Forest:
-    """Returns trees that consist of their roots.
+    """Returns trees that consist of their roots alone.
 
     Args:
-      steps: the game; the steps of the roots are added.
+      steps: the game; the steps of the roots are added to it.
       game_class: `[B]` the class of each root.
       reaches: `[B, 2, H]` the players' reaches there.
-      seeds: `[B]` of each tree's random numbers.
+      seeds: `[B]` the seeds of the trees' random numbers.
     """
     steps.require(game_class)
     tables, B = steps.tables, len(game_class)
@@ -139,12 +139,12 @@ def plant(steps: Steps, game_class: NDArray[Any], reaches: Floats, seeds: NDArra
 def with_room(forest: Forest, wanted: tuple[int, int, int, int]) -> Forest:
     """Returns the forest with room in every tree for some more nodes, entries, rows of either player, and links.
 
-    Where room runs out it doubles, so adding costs time in proportion to what is added.
+    Room doubles when it runs out, so the cost of adding is proportional to what is added.
     """
     nodes, entries, rows, links = wanted
     used = (forest.num_nodes, forest.num_entries, forest.num_rows, forest.num_links)
     room = (forest.parent.shape[1], forest.regret.shape[1], forest.reach.shape[2], forest.link.shape[1])
-    needed = [int(now.max()) + more for now, more in zip(used, (nodes, entries, rows, links), strict=True)]
+    needed = [int(count.max()) + more for count, more in zip(used, (nodes, entries, rows, links), strict=True)]
     changed: dict[str, Any] = {}
     for name in Forest._fields:
         if name in _PER_TREE:

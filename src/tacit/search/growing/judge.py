@@ -1,8 +1,8 @@
-"""Agents that search by growing trees, judged exactly: what they play in the whole game, and what that is worth.
+"""Exact judgement of agents that search by growing trees: their strategy in the whole game, and its value.
 
-An agent searches at each of its decisions, and where a tree ends at a leaf also there: it carries its own range along, and
-leaves its opponent what the search before promised it. Where both private states are known it needs neither. The random numbers
-of a search belong to its public state (`search_seed`), so the agent's policy is one strategy.
+An agent searches at each of its decisions, and also at the leaves of its trees. It carries its own range along, and grants its
+opponent what the previous search promised it; if both private states are known it needs neither. The random numbers of a search
+depend only on its public state (`search_seed`), so the agent's policy is one strategy.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tacit.tree.public_tree import Floats
 from tacit.tree.source import NO_CLASS, TreeSource
 
 MAX_TREES = 256
-"""Trees that grow in one batch."""
+"""The most trees that grow in one batch."""
 
 
 class _Search(NamedTuple):
     """A public state where the agent searches.
 
     Attributes:
-      node: In the whole tree.
-      path: The class that the game opened with, and the number of the child taken at each public state since.
-      reach: `[2, H]` the players' reaches; of the opponent's nothing is used where something was promised.
-      promised: `[H]` the opponent's infostate values there by the search before; None where it needs none.
+      node: Its node in the whole tree.
+      path: The class that the game started at, and the number of the child taken at each public state since.
+      reach: `[2, H]` the players' reaches; the opponent's is ignored if `promised` is given.
+      promised: `[H]` the opponent's infostate values there from the previous search; None where none are needed.
     """
 
     node: int
@@ -41,13 +41,13 @@ class _Search(NamedTuple):
 
 
 def growing_strategy(search: GrowingSearch, seed: int = 0, progress: Callable[[int], None] = lambda _: None) -> Floats:
-    """Returns `[E]` what agents that re-solve by growing trees play in a compiled game, one in each seat.
+    """Returns `[E]` the strategy of agents that re-solve by growing trees in a compiled game, one in each seat.
 
-    Where an agent's own strategy never comes it does not search, and the strategy is uniform.
+    Where an agent's own strategy never leads, it does not search, and the strategy is uniform.
 
     Args:
-      search: how they search; its source is a `TreeSource`.
-      seed: of all random numbers.
+      search: their search; its source must be a `TreeSource`.
+      seed: the seed of all random numbers.
       progress: called with the number of searches done.
     """
     source, done = search.steps.source, 0
@@ -59,12 +59,12 @@ def growing_strategy(search: GrowingSearch, seed: int = 0, progress: Callable[[i
         while wanted:
             below: list[_Search] = []
             for safe in (False, True):
-                alike = [one for one in wanted if (one.promised is not None) == safe]
+                alike = [root for root in wanted if (root.promised is not None) == safe]
                 for first in range(0, len(alike), MAX_TREES):
                     part = alike[first : first + MAX_TREES]
                     result = _run(search, source, player, part, seed)
-                    for b, one in enumerate(part):
-                        below += _play(source, result, b, one, player, strategy)
+                    for b, root in enumerate(part):
+                        below += _play(source, result, b, root, player, strategy)
                     done += len(part)
                     progress(done)
             wanted = below
@@ -86,14 +86,14 @@ def _uniform(source: TreeSource, node: int) -> Floats:
 
 
 def _run(search: GrowingSearch, source: TreeSource, player: int, wanted: list[_Search], seed: int) -> GrowingResult:
-    states = max(one.reach.shape[1] for one in wanted)
+    states = max(root.reach.shape[1] for root in wanted)
     reaches, promised = np.zeros((len(wanted), 2, states)), np.zeros((len(wanted), states))
-    for b, one in enumerate(wanted):
-        reaches[b, :, : one.reach.shape[1]] = one.reach
-        if one.promised is not None:
-            promised[b, : len(one.promised)] = one.promised
-    nodes = np.array([one.node for one in wanted])
-    seeds = np.array([search_seed(seed, player, one.path) for one in wanted], np.uint64)
+    for b, root in enumerate(wanted):
+        reaches[b, :, : root.reach.shape[1]] = root.reach
+        if root.promised is not None:
+            promised[b, : len(root.promised)] = root.promised
+    nodes = np.array([root.node for root in wanted])
+    seeds = np.array([search_seed(seed, player, root.path) for root in wanted], np.uint64)
     safe = None if wanted[0].promised is None else (1 - player, promised)
     return search.run(source.classes.of_node[nodes].astype(np.int64), reaches, seeds, safe)
 
@@ -107,26 +107,26 @@ def search_seed(seed: int, player: int, path: Iterable[int]) -> int:
 
 
 def _play(source: TreeSource, result: GrowingResult, b: int, root: _Search, player: int, strategy: Floats) -> Iterator[_Search]:
-    """Writes what the player does at the root into the strategy, and yields where it searches next."""
+    """Writes the player's actions at the root into `strategy`, and yields its next searches."""
     nodes, tree = source.tree.require_nodes(), source.tree
     if result.actor(b, 0) == player:
         row = nodes.row_start[player][root.node]
         played = np.concatenate(result.to_play(b, 0))
         first = tree.entry_start[tree.rows[player].infostate[row]]
         strategy[first : first + len(played)] = played
-    for one in result.next_searches(b, player):
+    for following in result.next_searches(b, player):
         whole = root.node
-        for k in one.path:
+        for k in following.path:
             whole = int(nodes.first_child[whole]) + k
         reach = _uniform(source, whole)
-        reach[player, : len(one.own)] = one.own
-        yield _Search(whole, (*root.path, *one.path), reach, one.promised)
+        reach[player, : len(following.own)] = following.own
+        yield _Search(whole, (*root.path, *following.path), reach, following.promised)
 
 
 def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
-    """Returns an agent's exact expected return against an opponent that answers it as well as possible.
+    """Returns an agent's exact expected return against a best response.
 
-    For games in which all states are known to both. No game is compiled: only what the agent's moves leave possible is walked.
+    For games of perfect information. The game is not compiled: only states that the agent's moves leave possible are visited.
     """
     move: dict[int, int] = {}
     met = search.steps.source.roots.classes.tolist()
@@ -139,7 +139,7 @@ def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
             t = search.steps.tables
             step = t.step_of_class[part]
             if not t.known[step].all():
-                raise TacitError(f"{search.steps.source.game} hides something: compile it, and judge the whole strategy")
+                raise TacitError(f"{search.steps.source.game} has hidden information: compile it, and judge the whole strategy")
             acting = part[t.actor[step] == player]
             move.update(dict.fromkeys(part[t.actor[step] != player].tolist(), -1))
             if len(acting):
@@ -147,7 +147,7 @@ def worst_return(search: GrowingSearch, player: int, seed: int = 0) -> float:
                 result = search.run(acting, np.ones((len(acting), 2, 1)), seeds)
                 for b, c in enumerate(acting.tolist()):
                     move[c] = int(result.to_play(b, 0)[0].argmax())
-        level = list(dict.fromkeys(c for one in mine for c in _below(search, one, move[one]) if c not in move))
+        level = list(dict.fromkeys(c for above in mine for c in _below(search, above, move[above]) if c not in move))
     value: dict[int, float] = {}
     for c in sorted(move, reverse=True):
         _value(search, c, move, player, value)

@@ -13,16 +13,16 @@ from tacit.search.growing.steps import NO_OWN_ACTION, NO_STEP
 from tacit.tree.public_tree import NO_PARENT
 from tacit.tree.source import NO_CLASS
 
-# No kernel makes arrays, so references need not be counted: with some forty arrays that would take most of the time.
+# No kernel allocates arrays, so none needs reference counting: with some forty arrays it would take most of the time.
 _compiled = compiled(_nrt=False)
 _inlined = compiled(_nrt=False, inline="always")
 NO_REACH = 1e-20
-"""A total reach that counts as none: anything may be held then."""
+"""A total reach that counts as zero: any private state may be held then."""
 
 
 @_compiled
 def reach_down(f, player):  # type: ignore[no-untyped-def]
-    """Fills a player's reach below the roots, which are set."""
+    """Fills in a player's reach below the roots, which are already set."""
     for b in range(len(f.num_nodes)):
         for row in range(f.num_rows[b, player]):
             above, entry = f.row_parent[b, player, row], f.row_entry[b, player, row]
@@ -40,7 +40,7 @@ def _is_leaf(t, f, b, node):  # type: ignore[no-untyped-def]
 def find_leaves(t, f, tree, leaf):  # type: ignore[no-untyped-def]
     """Writes the leaves that need a value into `tree` and `leaf` `[L]`, as far as there is room, and returns their number.
 
-    A leaf where both private states are known needs a value once.
+    A leaf where both private states are known needs a value only once.
     """
     count = 0
     for b in range(len(f.num_nodes)):
@@ -54,10 +54,10 @@ def find_leaves(t, f, tree, leaf):  # type: ignore[no-untyped-def]
 
 @_compiled
 def beliefs_at(t, f, tree, node, past, present, beliefs):  # type: ignore[no-untyped-def]
-    """Writes both players' beliefs at nodes `[L]` into `beliefs` `[2 * H, L]`, which is zero before.
+    """Writes both players' beliefs at nodes `[L]` into `beliefs` `[2 * H, L]`, which must be zero before.
 
-    A player's belief is its reach, normalised: the sum over updates times `past`, and the present one times `present` `[2]`.
-    Where that is nothing it is the present one alone, and where nothing reaches it is uniform.
+    A player's belief is its normalised reach: the sum over updates times `past`, plus the current one times `present` `[2]`.
+    If that is zero, it is the current reach alone; if that is zero as well, it is uniform.
     """
     H = beliefs.shape[0] // 2
     for i in range(len(tree)):
@@ -77,7 +77,7 @@ def beliefs_at(t, f, tree, node, past, present, beliefs):  # type: ignore[no-unt
 
 @_compiled
 def set_leaf_values(t, f, tree, leaf, values):  # type: ignore[no-untyped-def]
-    """Takes over infostate values `[2 * H, L]` of leaves."""
+    """Stores the infostate values `[2 * H, L]` of leaves."""
     H = values.shape[0] // 2
     for i in range(len(tree)):
         b, node = tree[i], leaf[i]
@@ -94,8 +94,8 @@ def set_leaf_values(t, f, tree, leaf, values):  # type: ignore[no-untyped-def]
 def _end(t, f, b, node, player, averages, update_weight):  # type: ignore[no-untyped-def]
     """Sets a player's counterfactual values at a terminal node or a leaf.
 
-    At averages, what a leaf is worth against the sum of the opponent's reaches, less the same before, is the part of the latest
-    reach, were the strategies below the leaf to stay the same (modified CFR-AVE; ReBeL, appendix E).
+    With `averages`, a leaf's value against the sum of the opponent's reaches, minus the same at the previous update, is the
+    latest reach's share, provided the strategies below the leaf stay the same (modified CFR-AVE; ReBeL, appendix E).
     """
     state, scale, other = f.state[b, node], f.scale[b, node], 1 - player
     own_row, other_row = f.node_row[b, player, node], f.node_row[b, other, node]
@@ -139,10 +139,10 @@ def _match(f, b, row, player, first, end, step):  # type: ignore[no-untyped-def]
 
 @_compiled
 def answer(t, f, player, step, averages):  # type: ignore[no-untyped-def]
-    """Lets a player's values flow up against the opponent's reach, and matches its regrets on the way.
+    """Passes a player's values up against the opponent's reach, and matches its regrets on the way.
 
-    Closed actions have no value and no regret: regrets are matched among the others. `step` is a `RegretStep` as a tuple,
-    `averages` whether leaves were valued at average strategies.
+    Closed actions have no value and no regret: regrets are matched among the others. `step` is a `RegretStep` as a tuple;
+    `averages` says whether leaves were valued at average strategies.
     """
     other, weight = 1 - player, step[4]
     for b in range(len(f.num_nodes)):

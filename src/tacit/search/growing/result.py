@@ -1,4 +1,4 @@
-"""What growing trees found: strategies, values and what they promise at any node."""
+"""The results of growing trees: strategies, values, and the values they promise at any node."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from tacit.tree.source import NO_CLASS
 
 
 def likelihood(t: StepTables, forest: Forest, player: int, reach: Floats, num_states: int) -> Floats:
-    """Returns `[B, H]` how likely chance and the opponent make each of a player's private states at the roots.
+    """Returns `[B, H]` the likelihood of each of a player's private states at the roots, given chance and the opponent.
 
     Args:
       t: the steps.
       forest: the trees.
-      player: whose private states.
+      player: the player whose private states they are.
       reach: `[B, 2, R]` the players' reaches.
       num_states: `H`.
     """
     likely = np.zeros((len(forest.num_nodes), num_states))
     for b in range(len(likely)):
-        found = node_likelihood(t, forest, b, 0, player, reach[b, 1 - player])
-        likely[b, : len(found)] = found
+        at_root = node_likelihood(t, forest, b, 0, player, reach[b, 1 - player])
+        likely[b, : len(at_root)] = at_root
     return likely
 
 
 def node_likelihood(t: StepTables, forest: Forest, b: int, node: int, player: int, reach: Floats) -> Floats:
-    """Returns `[H]` the same at a node of tree `b`, from the opponent's reach `[R]` of all its rows."""
+    """Returns `[H]` these likelihoods at a node of tree `b`, from the opponent's reach `[R]` of all its rows."""
     state, other = int(forest.state[b, node]), 1 - player
     pairs = slice(t.pair_start[state], t.pair_start[state + 1])
     faced = reach[forest.node_row[b, other, node] + t.pair_row[other][pairs]]
@@ -48,8 +48,8 @@ class NextSearch(NamedTuple):
       path: The number of the child taken at each node from the root on, in the order of its step.
       public_class: The class of the public state.
       own: `[H]` the player's own range there, summing to 1.
-      promised: `[H]` what the opponent's private states were promised there, as infostate values; None where both private
-        states are known, so that no promise is needed.
+      promised: `[H]` the infostate values that the opponent was promised there; None where both private states are known, so
+        that no promise is needed.
     """
 
     path: tuple[int, ...]
@@ -59,7 +59,7 @@ class NextSearch(NamedTuple):
 
 
 class GrowingResult:
-    """What a batch of growing trees found.
+    """The result of a batch of growing trees.
 
     Attributes:
       steps: The game.
@@ -78,7 +78,7 @@ class GrowingResult:
             self.values[:, player] = np.where(real, sums / np.where(likely > 1e-12, likely, np.nan), 0.0)
 
     def actor(self, b: int, node: int) -> int:
-        """Returns who acts at an open node."""
+        """Returns the player to act at an open node."""
         return int(self.steps.tables.actor[self.forest.step[b, node]])
 
     def is_open(self, b: int, node: int) -> bool:
@@ -98,27 +98,27 @@ class GrowingResult:
     def strategy(self, b: int, node: int) -> list[Floats]:
         """Returns for each private state of the actor `[A]` the average strategy at an open node.
 
-        Where the actor's own strategy never comes, it is uniform over the actions that the tree has.
+        Where the actor's own strategy never leads, it is uniform over the actions in the tree.
         """
         t, f, k = self.steps.tables, self.forest, int(self.forest.step[b, node])
         first = int(t.action_start[k])
         starts = f.node_entry[b, node] + t.first_entry[first : first + 1 + t.num_rows[t.actor[k]][f.state[b, node]]]
-        found = []
+        strategies = []
         for start, end in pairwise(starts.tolist()):
             weights = f.average[b, start:end]
             weights = weights if weights.sum() > 0 else (f.opened[b, start:end] != CLOSED).astype(np.float64)
-            found.append(weights / weights.sum())
-        return found
+            strategies.append(weights / weights.sum())
+        return strategies
 
     def to_play(self, b: int, node: int) -> list[Floats]:
         """Returns for each private state of the actor `[A]` what to play at an open node.
 
-        That is the average strategy; where nothing is hidden there is nothing to mix for, and its likeliest action is played.
+        That is the average strategy or, if nothing is hidden and there is no reason to mix, its likeliest action.
         """
-        found = self.strategy(b, node)
+        average = self.strategy(b, node)
         if self.steps.tables.known[self.forest.step[b, node]]:
-            return [np.eye(len(shares))[int(shares.argmax())] for shares in found]
-        return found
+            return [np.eye(len(shares))[int(shares.argmax())] for shares in average]
+        return average
 
     def entries(self, b: int, node: int) -> slice:
         """Returns the entries of an open node."""
@@ -128,7 +128,7 @@ class GrowingResult:
     def reach(self, b: int, player: int, root: Floats | None = None) -> Floats:
         """Returns `[R]` a player's reach of its rows in a tree when it plays the average strategies.
 
-        It starts from `[H]` its reach at the root; None takes that of the search's last update.
+        `root` `[H]` is its reach at the root; None takes that of the search's last update.
         """
         f, played = self.forest, np.zeros(int(self.forest.num_entries[b]))
         for node in range(int(f.num_nodes[b])):
@@ -148,17 +148,17 @@ class GrowingResult:
         return slice(first, first + int(self.steps.tables.num_rows[player][self.forest.state[b, node]]))
 
     def promised(self, b: int, node: int, opponent: int) -> Floats:
-        """Returns `[H]` the infostate values that the search promises the opponent at a node; 0 where it cannot be.
+        """Returns `[H]` the infostate values that the search promises the opponent at a node; 0 for impossible private states.
 
-        Counterfactual values and the player's reach are summed over the same iterations, those since the node is there.
+        Counterfactual values and the player's reach are summed over the same iterations, those since the node was added.
         """
         sums: Any = self.forest.cfv_sum[b, opponent, self.rows(b, node, opponent)]
         likely = node_likelihood(self.steps.tables, self.forest, b, node, opponent, self.forest.reach_sum[b, 1 - opponent])
-        found: Floats = np.where(likely > 1e-300, sums / np.where(likely > 1e-300, likely, 1.0), 0.0)
-        return found
+        values: Floats = np.where(likely > 1e-300, sums / np.where(likely > 1e-300, likely, 1.0), 0.0)
+        return values
 
     def next_searches(self, b: int, player: int) -> Iterator[NextSearch]:
-        """Yields where a player who plays by tree `b` searches next: at its decisions and at leaves that it can come to."""
+        """Yields the next searches of a player who plays from tree `b`: at its decisions and at the leaves it can reach."""
         t, f, reach = self.steps.tables, self.forest, self.reach(b, player)
         ahead: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         while ahead:

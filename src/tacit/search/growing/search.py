@@ -4,14 +4,14 @@ SoG(s, c) makes `s` expansions, `c` for each regret update, and so `ceil(s / c)`
 at the root. Where we differ from the paper as its readers describe it:
 
 - More updates may follow the last expansion (`settling`): averages and regrets remember what leaves were worth before they
-  were opened, and the strategies of newly open states are poor at first.
-- PUCT compares values in units of the largest return met so far in the tree.
-- To PUCT an action without a value is worth what its infostate is worth now.
-- PUCT passes over parts of the tree where nothing is left to open.
+  were opened, and the strategies of newly opened states are poor at first.
+- PUCT compares values in units of the largest return seen so far in the tree.
+- PUCT gives an action without a value the current value of its infostate.
+- PUCT skips parts of the tree where nothing is left to open.
 - Updates may alternate, and leaves may be valued at average strategies (`decomposition`), as in searches of fixed depth.
-- Public states that the evaluator does not know are opened as soon as they are there (`known`).
+- Public states that the evaluator does not know are opened as soon as they are added (`known`).
 
-Averages of a node count the iterations since it is there. Once the whole tree is open this is CFR; before that, the result is
+A node's averages count the iterations since it was added. Once the whole tree is open this is CFR; before that, the result is
 as good as the leaf values are.
 """
 
@@ -45,18 +45,18 @@ class GrowingConfig:
     """How trees grow: SoG(s, c).
 
     Attributes:
-      expansions: Expansions in all, `s`. One whose walk ends where the game is over opens nothing, but counts.
+      expansions: Expansions in all, `s`. One whose walk reaches the end of the game opens nothing, but counts.
       per_update: Expansions for each regret update, `c`; below 1 there are several updates for each expansion.
       solver: The schedule of regrets and averages, one of the CFR family.
       alternating: Whether player 1 answers player 0's new strategy within an update. The paper's updates are simultaneous.
-      decomposition: At which beliefs leaves are valued: of the present strategies (`cfr-d`), or of their averages since the
-        leaf is there (`modified-cfr-ave`).
-      warm_up: Updates at the start whose strategies and values are left out of averages: the tree was small then.
+      decomposition: The beliefs at which leaves are valued: those of the current strategies (`cfr-d`), or of their averages
+        since the leaf was added (`modified-cfr-ave`).
+      warm_up: Initial updates whose strategies and values are left out of averages, because the tree was still small.
       exploration: The constant of PUCT.
-      all_actions: Whether an expansion opens all actions even where nothing is hidden. It asks for more leaf values at a time,
-        and no infostate looks worse than it is because its good action is not in the tree yet.
-      puct_share: How often a walk takes the action of PUCT, and not one of the current strategy.
-      settling: Updates after those of the growth.
+      all_actions: Whether an expansion opens all actions even if nothing is hidden. It asks for more leaf values at a time,
+        but no infostate looks worse than it is because its good action is not in the tree yet.
+      puct_share: How often a walk takes the action of PUCT rather than one of the current strategy.
+      settling: Further updates after those of the growth.
     """
 
     expansions: int = 10
@@ -74,19 +74,19 @@ class GrowingConfig:
         if self.expansions < 1:
             raise TacitError(f"a tree grows by at least 1 expansion, not {self.expansions}")
         if self.settling < 0:
-            raise TacitError(f"updates after the growth cannot be fewer than 0, not {self.settling}")
+            raise TacitError(f"settling must be at least 0, not {self.settling}")
         if not self.per_update > 0:
             raise TacitError(f"expansions for each update must be more than 0, not {self.per_update}")
         if not 0 < self.exploration < math.inf:
             raise TacitError(f"exploration must be positive, not {self.exploration}")
         if not 0 <= self.puct_share <= 1:
-            raise TacitError(f"the share of PUCT is between 0 and 1, not {self.puct_share}")
+            raise TacitError(f"the share of PUCT must be between 0 and 1, not {self.puct_share}")
         if self.decomposition not in (CFR_D, MODIFIED_CFR_AVE):
             raise TacitError(f"growing trees value leaves by {CFR_D} or {MODIFIED_CFR_AVE}, not {self.decomposition!r}")
         if self.warm_up and self.decomposition != CFR_D:
             raise TacitError(f"{self.decomposition} values leaves at averages, which a warm-up leaves empty: set warm_up to 0")
         if not 0 <= self.warm_up < self.updates:
-            raise TacitError(f"a warm-up takes fewer than all {self.updates} updates, not {self.warm_up}")
+            raise TacitError(f"a warm-up must be shorter than the search's {self.updates} updates, not {self.warm_up}")
 
     @property
     def updates(self) -> int:
@@ -103,15 +103,15 @@ class GrowingSearch:
 
     Args:
       source: the game, as subgames of depth 1: from the rules, or cut out of a compiled tree.
-      evaluator: what leaves are worth, as infostate values; it knows the classes of the source.
+      evaluator: returns the infostate values of leaves; it must know the classes of the source.
       config: how to search.
       policy: gives the priors of PUCT; None for uniform ones.
-      num_states: `H`, the private states in the evaluator's input; None for as many as were met so far.
-      num_actions: `A`, the actions in the policy's output, where there is one.
+      num_states: `H`, the private states in the evaluator's input; None for the most seen so far.
+      num_actions: `A`, the actions in the policy's output, if there is one.
       known: `[C]` the classes that the evaluator can value; None for all. Others are opened until only known ones are leaves.
 
     Attributes:
-      num_queries: leaves valued so far, all searches together: what a network was asked.
+      num_queries: leaves valued so far in all searches: the queries to a network.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class GrowingSearch:
         schedule = plain_schedule(config.solver)
         if not isinstance(schedule, RegretSchedule):
             raise TacitError(
-                f"growing trees match regrets: choose a solver of the CFR family, such as cfr+, not {config.solver}"
+                f"growing trees need regret matching: choose a solver of the CFR family, such as cfr+, not {config.solver}"
             )
         if config.warm_up:
             schedule = without_warm_up(schedule, config.warm_up)
@@ -150,9 +150,9 @@ class GrowingSearch:
         Args:
           game_class: `[B]` the class of each game's public state.
           reaches: `[B, 2, H]` the players' reaches there.
-          seeds: `[B]` of each tree's random numbers; equal questions with equal seeds get equal answers.
-          promised: For safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may opt
-            out of the subgame for them (`solvers/gadget.py`), and its own reaches are not used.
+          seeds: `[B]` the seeds of the trees' random numbers; equal inputs with equal seeds get equal results.
+          promised: for safe re-solving, the opponent and `[B, H]` the infostate values that it was promised here: it may opt
+            out of the subgame for them (`solvers/gadget.py`), and its own reaches are ignored.
         """
         forest, gadget = plant(self.steps, game_class, np.asarray(reaches, np.float64), seeds), None
         if promised is not None:
@@ -169,7 +169,7 @@ class GrowingSearch:
         return GrowingResult(self.steps, forest, reaches.shape[2])
 
     def _expand(self, forest: Forest, first: bool) -> Forest:
-        """Opens a node of each tree where its walk ends, the root at first, and returns the larger forest."""
+        """Returns the forest with one more node of each tree opened: the root at first, then where its walk ends."""
         target, action = (np.full(len(forest.num_nodes), number, np.int64) for number in (0, expansion.BEST_PRIOR))
         if not first:
             expansion.walk(self.steps.tables, forest, self.config.exploration, self.config.puct_share, target, action)
@@ -179,14 +179,14 @@ class GrowingSearch:
         return forest
 
     def _unknown(self, forest: Forest, known: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Returns `[B]` a leaf of each tree that the evaluator knows nothing of, `NOTHING` where there is none."""
+        """Returns `[B]` a leaf of each tree that the evaluator does not know, `NOTHING` where there is none."""
         classes = self.steps.tables.state_class[forest.state]
         there = np.arange(forest.state.shape[1]) < forest.num_nodes[:, None]
         leaf = there & (forest.step == NO_STEP) & (classes != NO_CLASS) & ~known[classes]
         return np.where(leaf.any(axis=1), leaf.argmax(axis=1), expansion.NOTHING)
 
     def _open(self, forest: Forest, target: NDArray[Any], action: NDArray[Any], whole: bool) -> Forest:
-        """Opens nodes `[B]` of the trees, all of their actions or one, and returns the larger forest."""
+        """Returns the forest with nodes `[B]` of the trees opened, all of their actions or one."""
         tree = np.flatnonzero(target != expansion.NOTHING)
         node = target[tree]
         new = forest.step[tree, node] == NO_STEP
@@ -204,7 +204,7 @@ class GrowingSearch:
         tables, weights = self.steps.tables, tuple(float(weight) for weight in step)
         for players in ((0,), (1,)) if self.config.alternating else ((0, 1),):
             present = (1.0, 1.0)
-            if self._averages:  # reaches that are answered now are not in the sums yet
+            if self._averages:  # the reaches answered in this update are not in the sums yet
                 present = (step.average_weight * (1 in players), step.average_weight * (0 in players))
             self._value_leaves(forest, present)
             for player in players:
@@ -218,7 +218,7 @@ class GrowingSearch:
                 kernels.reach_down(forest, player)
 
     def _value_leaves(self, forest: Forest, present: tuple[float, float]) -> None:
-        """Asks for the values of all leaves; `present` is the weight of both players' present reaches in averages."""
+        """Asks for the values of all leaves; `present` is the weight of both players' current reaches in averages."""
         tables, none = self.steps.tables, np.zeros(0, np.int64)
         count = kernels.find_leaves(tables, forest, none, none)
         if count:
@@ -238,7 +238,7 @@ class GrowingSearch:
         return beliefs
 
     def _set_priors(self, forest: Forest, tree: NDArray[Any], node: NDArray[Any]) -> None:
-        """Asks the policy for the priors of newly open nodes `[L]` of trees `[L]`."""
+        """Asks the policy for the priors of newly opened nodes `[L]` of trees `[L]`."""
         assert self.policy is not None
         if not len(tree):
             return
@@ -252,6 +252,6 @@ class GrowingSearch:
             legal[i, :count] = slots < np.diff(starts)[:, None]
             entries[i, :count] = forest.node_entry[tree[i], node[i]] + starts[:-1, None] + slots
         public_class = torch.from_numpy(tables.state_class[forest.state[tree, node]].astype(np.int64))
-        found = self.policy.propose(public_class, torch.from_numpy(beliefs.T.copy()), torch.from_numpy(legal)).detach().numpy()
+        prior = self.policy.propose(public_class, torch.from_numpy(beliefs.T.copy()), torch.from_numpy(legal)).detach().numpy()
         which = np.broadcast_to(tree[:, None, None], legal.shape)
-        forest.prior[which[legal], entries[legal]] = found[legal]
+        forest.prior[which[legal], entries[legal]] = prior[legal]

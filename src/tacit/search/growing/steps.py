@@ -1,7 +1,7 @@
-"""What follows one action after each class of public states, as flat tables that compiled kernels read.
+"""Steps: what one action leads to from each class of public states, as flat tables that compiled kernels read.
 
-A tree grows by copying steps. The step of a class is asked for when the first tree opens such a state, so no game is compiled
-as a whole, and is then kept for all trees.
+A tree grows by copying steps. The step of a class is made when the first tree opens such a state, so no game is compiled as a
+whole, and is then kept for all trees.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.tree.public_tree import Floats, Ints, PublicTree
 from tacit.tree.source import NO_CLASS, SubgameSource
 
 NO_STEP = -1
-"""Step of a class whose step was not asked for yet, and of a node that is not open."""
+"""Step of a class whose step was not needed yet, and of a node that is not open."""
 NO_OWN_ACTION = -1
 """Entry of a row whose player did not move to get there."""
 
@@ -29,8 +29,8 @@ class StepTables(NamedTuple):
     action leads to. Rows of a root are counted from 0, and so are the rows of each child and the entries of a step.
 
     Attributes:
-      step_of_class: `[C]` the step of each class, `NO_STEP` where it was not asked for.
-      actor: `[K]` who acts at the root of each step.
+      step_of_class: `[C]` the step of each class, `NO_STEP` where it was not needed yet.
+      actor: `[K]` the player to act at the root of each step.
       known: `[K]` 1 where nobody has more than one private state, at the root or one action later.
       state_start: `[K + 1]` the states of step k are `state_start[k]:state_start[k + 1]`.
       action_start: `[K]` where the step's part of `first_entry` begins.
@@ -41,7 +41,7 @@ class StepTables(NamedTuple):
       num_rows: For each player `[S]`, how many private states it has.
       first_row: For each player `[S]`, where the state's part of `row_parent` and `row_entry` begins; roots have no such part.
       row_parent: For each player `[R]`, the root's row above each row of a child.
-      row_entry: For each player `[R]`, the entry of the own action that led to the row, or `NO_OWN_ACTION`.
+      row_entry: For each player `[R]`, the entry of its own action that led to the row, or `NO_OWN_ACTION`.
       pair_start: `[S + 1]` the pairs of state s are `pair_start[s]:pair_start[s + 1]`.
       pair_row: For each player `[J]`, its row in each pair of private states that can meet at the state.
       pair_chance: `[J]` the chance weight of each pair.
@@ -86,8 +86,8 @@ class Steps:
     """The steps of a game's classes, added when they are needed.
 
     Attributes:
-      source: Where they come from. Its subgames look one action ahead.
-      tables: All of them so far, flat.
+      source: Where the steps come from. Its subgames look one action ahead.
+      tables: All steps so far, flat.
       num_states: The most private states of a player at any state so far.
       most: `[4]` the most children, entries, and rows of either player that opening a node adds, over the steps so far.
     """
@@ -109,7 +109,7 @@ class Steps:
         self.tables = self._flat()
 
     def require(self, classes: NDArray[Any]) -> None:
-        """Adds the steps of the given classes, where they are not yet known."""
+        """Adds the steps of the given classes, unless they are there already."""
         if len(classes) and classes.max() >= len(self._step_of_class):
             more = np.full(max(len(self._step_of_class), int(classes.max()) + 1), NO_STEP, np.int32)
             self._step_of_class = np.concatenate([self._step_of_class, more])

@@ -18,20 +18,20 @@ class BoardConfig(Settings):
     Attributes:
       expansions: Positions that a search opens, SoG's s.
       per_update: Positions opened before each update of regrets, SoG's c.
-      puct: How much searches explore what the policy head likes.
-      games: Games of self-play that advance in step.
+      puct: How strongly searches explore the actions that the policy head favours.
+      games: Games of self-play that advance together.
       uniform_mix: How often a move is drawn uniformly instead of from the search's policy.
-      queries: Positions per game and step that the solver searches: the network's own questions in earlier searches.
-      outcome_share: The weight of a game's outcome in the value that is learnt, TD(1); the rest is what its search found.
+      queries: Positions per game and step that the solver searches: those that earlier searches asked the network about.
+      outcome_share: The weight of a game's outcome in the value that is learnt, TD(1); the rest is the value its search found.
       channels: The channels of the network's tower.
       blocks: The residual blocks of the tower.
-      learning_rate: The learning rate of AdamW at the start; a cosine lets it fall over the run.
+      learning_rate: The initial learning rate of AdamW, which decays by a cosine over the run.
       weight_decay: The weight decay of AdamW.
       batch_size: Examples in a training step.
       ratio: Examples trained on for each new one.
       replay_size: Examples kept for training.
-      replay_memory: Gigabytes of memory for the examples of each network; where they take more, older ones lie in files of the
-        run. On a GPU all stay there.
+      replay_memory: Gigabytes of memory for the examples of each network; if they take more, older ones go to files of the run.
+        On a GPU all stay in its memory.
       epoch_steps: Moves of every game in an epoch.
       epochs: The length of the run.
       evaluate_every: Epochs between evaluations; 0 evaluates at the end only.
@@ -63,7 +63,7 @@ class BoardConfig(Settings):
     seed: Seed = 0
 
     def growth(self) -> BoardSearchConfig:
-        """Returns the part that concerns search."""
+        """Returns the settings of search."""
         return BoardSearchConfig(self.expansions, self.per_update, self.puct)
 
 

@@ -21,8 +21,8 @@ class BoardLearner:
     """Learns policies by cross entropy and values by squared error.
 
     Attributes:
-      net: What learns.
-      replay: What it learns from.
+      net: The network.
+      replay: The examples that it learns from.
     """
 
     def __init__(self, net: BoardNet, boards: Boards, config: BoardConfig, device: str) -> None:
@@ -34,7 +34,7 @@ class BoardLearner:
         self._owed = 0.0
 
     def learn(self, examples: BoardExamples, learning_rate: float, generator: torch.Generator) -> Tensor | None:
-        """Returns `[2]` the mean losses of policy and value over the steps that new examples are worth; None for no step."""
+        """Returns `[2]` the mean losses of policy and value over the steps due for new examples; None if none is due."""
         self.replay.add(examples)
         self._owed += self._config.ratio * len(examples.value) / self._config.batch_size
         steps, total = int(self._owed), torch.zeros(2, device=self._device)
@@ -46,11 +46,11 @@ class BoardLearner:
         return total / steps if steps else None
 
     def state(self) -> dict[str, Tensor]:
-        """Returns everything there is to restore."""
+        """Returns everything that `restore` needs."""
         parts = {
             "net": self.net.state_dict(), "optimizer": optimizer_state(self._optimizer), "replay": self.replay.state()
         }  # fmt: skip
-        tensors = {name: tensor for part, found in parts.items() for name, tensor in prefixed(part, found).items()}
+        tensors = {name: tensor for part, state in parts.items() for name, tensor in prefixed(part, state).items()}
         return {**tensors, "owed": torch.tensor(self._owed, dtype=torch.float64)}
 
     def restore(self, state: dict[str, Tensor]) -> None:

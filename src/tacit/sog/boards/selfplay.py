@@ -1,9 +1,9 @@
-"""Sound self-play on boards: games played by search, and the network's own questions searched again.
+"""Sound self-play on boards: games played by search, and positions that the network was asked about, searched again.
 
-Every step searches the positions of all games, and beside them some *queries*: positions that the network was asked about
-inside earlier searches. A game gives examples when it ends: each of its positions with the policy that was found there, and a
-value made of the outcome, TD(1), and of what the search found. A query gives one at once, with the value and the policy that
-its search found; so the network learns about positions off the line of play as well.
+Every step searches the positions of all games, and with them some *queries*: positions that the network was asked about inside
+earlier searches. A game gives examples when it ends: each of its positions with the policy that was found there, and a value
+mixed from the outcome, TD(1), and the value that the search found. A query gives one at once, with the value and the policy
+that its search found, so the network also learns about positions off the line of play.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tacit.search.boards.search import BoardResult, BoardSearch
 Floats = NDArray[np.float32]
 
 FIRST_ROOM = 64
-"""Moves of a game that there is room for at first."""
+"""The moves of a game that there is room for initially."""
 
 
 @dataclass
@@ -31,9 +31,9 @@ class BoardExamples:
     """Positions and what there is to learn about them.
 
     Attributes:
-      position: `[n, W]` int64.
-      policy: `[n, A]` what search would play.
-      value: `[n]` for the player to act.
+      position: `[n, W]` int64 the positions.
+      policy: `[n, A]` the policies that search found.
+      value: `[n]` the values for the player to act.
     """
 
     position: Tensor
@@ -43,14 +43,14 @@ class BoardExamples:
 
 @dataclass
 class Story:
-    """The games in play, with all that their examples will need.
+    """The games in play, with everything that their examples will need.
 
     Attributes:
-      position: `[G, W]` where each game stands.
+      position: `[G, W]` the current position of each game.
       length: `[G]` moves so far.
-      past: `[G, T, W]` the positions on the way.
-      policy: `[G, T, A]` the policies that searches found at these positions.
-      value: `[G, T]` what searches thought player 0 would get from there.
+      past: `[G, T, W]` the positions that were searched.
+      policy: `[G, T, A]` the policies that searches found at `past` positions.
+      value: `[G, T]` the values for player 0 that searches found at `past` positions.
     """
 
     position: Positions
@@ -68,12 +68,12 @@ class Story:
 
 
 class BoardSelfPlay:
-    """Plays games in step.
+    """Plays many games together, one move at a time.
 
     Attributes:
-      search: What plays.
+      search: The search that plays.
       story: The games in play.
-      queries: `[Q, W]` positions that wait for the solver.
+      queries: `[Q, W]` positions waiting for the solver.
       games_played: Games that ended so far.
     """
 
@@ -81,11 +81,11 @@ class BoardSelfPlay:
         """Starts games.
 
         Args:
-          search: what plays.
+          search: the search that plays.
           num_games: `G`.
           uniform_mix: how often a move is drawn uniformly.
-          queries: solved per game and step.
-          outcome_share: weight of the outcome in the value of a game's positions.
+          queries: the queries solved per game and step.
+          outcome_share: the weight of the outcome in the value of a game's positions.
         """
         boards = search.boards
         self.search, self._mix, self._share = search, uniform_mix, outcome_share
@@ -126,7 +126,7 @@ class BoardSelfPlay:
         chances = ((1.0 - self._mix) * result.policy[:count] + self._mix * uniform) * legal
         chances /= chances.sum(1, keepdims=True)
         drawn = (chances.cumsum(1) <= generator.random(count)[:, None]).sum(1)
-        last = legal.shape[1] - 1 - legal[:, ::-1].argmax(1)  # of the legal ones, where rounding left less than the draw
+        last = legal.shape[1] - 1 - legal[:, ::-1].argmax(1)  # legal move, for draws beyond the total after rounding
         moves: NDArray[np.int64] = np.minimum(drawn, last)
         return moves
 
@@ -138,7 +138,7 @@ class BoardSelfPlay:
         return forest.position[tree[asked], node[asked]]
 
     def _end(self, over: NDArray[np.int64], payoff: Floats) -> BoardExamples:
-        """Returns the examples of games that are over, and starts them again."""
+        """Returns the examples of games that are over, and starts new ones in their places."""
         story = self.story
         length = story.length[over]
         game, move = np.repeat(over, length), np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)

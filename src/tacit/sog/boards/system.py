@@ -1,4 +1,4 @@
-"""Student of Games on boards as a system that trains."""
+"""Student of Games on boards as a system that can be trained."""
 
 from __future__ import annotations
 

@@ -28,17 +28,17 @@ from tacit.training.system import Metrics, Spilling, Trainer, generator_state
 
 @dataclass(frozen=True)
 class BoardProgress(Metrics):
-    """A line of `metrics.jsonl`: where a run stands after an epoch.
+    """A line of `metrics.jsonl`: the progress of a run after an epoch.
 
     Attributes:
       epoch: finished epochs.
       seconds: time spent on self-play and training, over all sessions.
-      games: games that ended.
+      games: finished games.
       examples: examples made.
       policy_loss: mean cross entropy of the epoch; NaN before the first training step.
       value_loss: mean squared error of the epoch.
-      moves_per_second: in this epoch.
-      score: mean payoff against the same search without a network, where it was evaluated.
+      moves_per_second: moves per second in this epoch.
+      score: mean payoff against the same search without a network, if it was evaluated.
       exploitability: always None, boards are not judged exactly.
     """
 
@@ -90,7 +90,7 @@ class BoardTrainer(Trainer[BoardConfig, BoardProgress]):
         return replace(self.at_rest(), policy_loss=means[0], value_loss=means[1], moves_per_second=steps * config.games / took)
 
     def judged(self, metrics: BoardProgress, on_search: Callable[[int], None]) -> BoardProgress:
-        """Returns an epoch's progress with what the search wins from the same search without a network."""
+        """Returns an epoch's progress with the mean payoff against the same search without a network."""
         plain = BoardSearch(self.search.boards, UniformBoards(self.search.boards), self.search.config)
         payoffs = play_match(
             self.search, plain, self.config.match_games, np.random.default_rng(self.config.seed + 1), on_search

@@ -1,4 +1,4 @@
-"""What a run on a board trained, as it is used."""
+"""The network that a run on a board trained, ready for use."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tacit.training.headers import run_facts
 
 @dataclass(frozen=True)
 class TrainedBoard:
-    """What a run trained.
+    """The network that a run trained.
 
     Attributes:
       name: the run folder, the file, or `pretrained:NAME`.
-      game: the game it is of.
-      config: of its training.
+      game: the game it was trained on.
+      config: the settings of its training.
       epoch: finished epochs.
       tensors: the network's weights.
-      source: where the game is found, if it is in a file of one's own (`game_source`).
+      source: the file of the game, if it is the user's own (`game_source`).
     """
 
     name: str
@@ -38,10 +38,10 @@ class TrainedBoard:
     source: str | None = None
 
     def search(self, game: AnyGame, growth: BoardSearchConfig | None = None, device: str = "cpu") -> BoardSearch:
-        """Returns the search of the trained network, by default as it was trained.
+        """Returns the search of the trained network, by default with the settings of its training.
 
         Raises:
-          TacitError: the network does not fit.
+          TacitError: the network was made by another version.
         """
         boards, config = make_boards(game), self.config
         net = BoardNet(boards.plane_shape, boards.num_actions, config.channels, config.blocks)
@@ -53,10 +53,10 @@ class TrainedBoard:
 
 
 def load_board(name: str) -> TrainedBoard:
-    """Returns what a run trained.
+    """Returns the network that a run trained.
 
     Raises:
-      TacitError: there is no network, or it is damaged.
+      TacitError: the network is missing or damaged.
     """
     tensors, header = load_tensors(network_file(name))
     facts = run_facts(header, BoardConfig, name)

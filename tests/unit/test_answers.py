@@ -22,7 +22,7 @@ class Unprintable:
     ("actions", "problem"),
     [
         ([0, 1], None),
-        (range(10**12), f"may be {MAX_MOVES:,}"),
+        (range(10**12), f"at most {MAX_MOVES:,}"),
         ([1, 1], "all different"),
         ([], "at least one"),
         ([0.5], "must be integers"),
@@ -47,7 +47,7 @@ def test_actions_are_some_different_whole_numbers(actions: Any, problem: str | N
         ([([], 1.0)], "pairs"),
         ([(0, 10**400)], "pairs"),
         (((number, 0.1) for number in range(10)), "pairs"),
-        (range(10**12), f"may be {MAX_MOVES:,}"),
+        (range(10**12), f"at most {MAX_MOVES:,}"),
         (None, "pairs"),
     ],
 )

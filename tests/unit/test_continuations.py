@@ -527,7 +527,7 @@ def test_leaf_values_can_be_used_again() -> None:
         ("continuations(count=0)", "at least 1 continuation"),
         ("continuations(factor=0)", "positive number"),
         ("continuations(factor=nan)", "positive number"),
-        ("continuations(iterations=-1)", "cannot be solved by -1 iterations"),
+        ("continuations(iterations=-1)", "cannot be solved in -1 iterations"),
         ("continuations(chooser=2)", "unknown chooser '2'"),
         ("continuations(contains=3)", "has no parameter 'contains'"),
         ("continuations(count=2", "cannot read"),

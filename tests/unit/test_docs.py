@@ -128,7 +128,7 @@ def commands() -> list[str]:
     found: dict[str, None] = {}
     for page in PAGES:
         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
-            lines = re.sub(r"\\\n", " ", block).splitlines()
+            lines = re.sub(r" &$", "", re.sub(r"\\\n", " ", block), flags=re.MULTILINE).splitlines()
             found |= dict.fromkeys(line for line in lines if line.startswith("tacit "))
     return list(found)
 

@@ -69,7 +69,7 @@ def test_names_are_read_and_written() -> None:
         ("liars_dice(dice=many)", "dice must be a whole number, not 'many'"),
         ("liars_dice(dice=0)", "dice >= 1"),
         ("coin_guess(p=2)", "between 0 and 1"),
-        ("goofspiel(cards=1)", "between 2 and 13"),
+        ("goofspiel(cards=1)", "from 2 to 13"),
         ("kuhn_poker((", "cannot read"),
         ("nowhere.py:Mine", "no Python file at nowhere.py"),
     ],

@@ -424,7 +424,7 @@ def test_expansions_and_updates() -> None:
     for wrong in ({"expansions": 0}, {"per_update": 0.0}, {"puct_share": 1.5}, {"warm_up": 100}):
         with pytest.raises(TacitError):
             GrowingConfig(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(TacitError, match="match regrets"):
+    with pytest.raises(TacitError, match="need regret matching"):
         GrowingSearch(RuleSource(GAMES["kuhn_poker"], 1), ZeroLeaves(), GrowingConfig(solver="fp"))
     with pytest.raises(TacitError, match="depth 1"):
         GrowingSearch(RuleSource(GAMES["kuhn_poker"], 2), ZeroLeaves(), GrowingConfig())

@@ -184,7 +184,7 @@ def test_it_takes_what_a_search_says_of_all_hands() -> None:
 def test_one_player_has_to_be_known_and_to_play_as_it_says() -> None:
     game, tree = endgame(SMALL)
     strangers = [Stranger(load_agent("random", game, rng(0))) for _ in range(2)]
-    with pytest.raises(TacitError, match="what it or it plays"):
+    with pytest.raises(TacitError, match="strategy is known: that of it or it"):
         make_estimator(game, strangers)
     end = PublicHand.start(game).dealt(game.known_board).after(3_000).after(0)
     held = hand_index(*parse_cards("QhQd")), hand_index(*parse_cards("JhJd"))

@@ -76,7 +76,7 @@ def test_the_last_of_overlapping_items_counts() -> None:
         ("AA:nan", "not between 0 and 1"), ("AA:half", "cannot read the weight 'half'"), ("AA:", "cannot read the weight ''"),
         ("AKx", "'x' in 'AKx' is neither s for suited nor o for offsuit"), ("AA KK", "cannot read 'AAKK': .* with commas"),
         ("A9s-A6o", "differ in suits"), ("A9s-K6s", "both ends must"), ("AA-AK", "both ends must"),
-        ("AA-KK-QQ", "a hand on each"),
+        ("AA-KK-QQ", "one hand on each"),
         ("TT-", "cannot read '' in 'TT-'"), ("AsKd+", "'AsKd' in 'AsKd\\+' is one hand"), ("ATs+-A2s", "cannot read 'ATs\\+'"),
     ],
 )  # fmt: skip

@@ -121,5 +121,5 @@ def test_a_warm_up_counts_in_no_average() -> None:
         assert without_warm_up(schedule, 3).step(t)[:4] == schedule.step(t)[:4]
     with pytest.raises(TacitError, match="fictitious play has no warm-up"):
         without_warm_up(SCHEDULES["fp"], 3)
-    with pytest.raises(TacitError, match="fewer than all 10 iterations"):
+    with pytest.raises(TacitError, match="shorter than the search's 10 iterations"):
         SearchConfig("cfr+", 10, 2, warm_up=10)

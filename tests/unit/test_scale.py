@@ -188,7 +188,7 @@ def test_a_silent_crew_ends_the_job() -> None:
         def wait(self, seconds: float) -> None:
             return None
 
-    with Orders(Silent(3, []), [{}], patience=0.01) as orders, pytest.raises(TacitError, match="none of 3 workers"):
+    with Orders(Silent(3, []), [{}], patience=0.01) as orders, pytest.raises(TacitError, match="none of the 3 workers"):
         orders.next()
 
 

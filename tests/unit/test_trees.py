@@ -197,7 +197,7 @@ def test_a_subgame_from_impossible_beliefs_is_refused() -> None:
     with pytest.raises(TacitError, match="exclude each other"):
         _ = PublicBeliefState(tree, 0, (jack, jack)).beliefs
     terminal = int(np.flatnonzero(tree.require_nodes().actor == -2)[0])
-    with pytest.raises(TacitError, match="the game is over"):
+    with pytest.raises(TacitError, match="is a leaf or an end of the game"):
         extract_subgame(PublicBeliefState(tree, terminal, (np.ones(3), np.ones(3))))
     with pytest.raises(TacitError, match="at least 1"):
         extract_subgame(initial_belief_state(tree), depth=0)

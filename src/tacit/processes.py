@@ -91,7 +91,7 @@ class OwnHands:
             yield place, self._work.answer(({}, order))
 
 
-class _Here:
+class _ThisProcess:
     size = 1
 
     @contextmanager
@@ -100,7 +100,7 @@ class _Here:
         yield OwnHands(job.open(0, 0))
 
 
-HERE: Workers = _Here()
+HERE: Workers = _ThisProcess()
 
 
 def in_turn(answers: Iterable[tuple[int, Message]]) -> Iterator[Message]:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from tacit.deep_cfr.averages import ExactAverage
-from tacit.deep_cfr.learn import ADVANTAGE, POLICY, learn, make_batch, match_advantages
+from tacit.deep_cfr.learn import ADVANTAGE, POLICY, learn, make_batch_sums, match_advantages
 from tacit.deep_cfr.memory import make_samples, offer
 from tacit.deep_cfr.system import DEEP_CFR, SD_CFR
 from tacit.deep_cfr.train import DeepCfrTrainer
@@ -129,7 +129,7 @@ def test_steps_of_learning_equal_those_of_torch(kind: int) -> None:
         active = slice(encoded.encodings.start[infostate], encoded.encodings.start[infostate + 1])
         matrix[i, encoded.encodings.feature[active]] = torch.from_numpy(encoded.encodings.value[active])
 
-    batch, scratch = make_batch(tree.num_infostates, tree.num_entries), make_scratch(sizes[0], hidden, sizes[-1])
+    batch, scratch = make_batch_sums(tree.num_infostates, tree.num_entries), make_scratch(sizes[0], hidden, sizes[-1])
     gradient, streams = np.zeros(networks.params.shape[2], np.float32), make_streams(2, 1)
     copies, optimizer = make_streams(2, 1), torch.optim.Adam(net.parameters(), 0.01)
     shared = networks, gradient, scratch, samples, batch, encoded.encodings, encoded.table, streams, 0

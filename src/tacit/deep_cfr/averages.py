@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from tacit.deep_cfr.config import DeepCfrConfig
-from tacit.deep_cfr.learn import POLICY, Batch, learn, make_batch
+from tacit.deep_cfr.learn import POLICY, BatchSums, learn, make_batch_sums
 from tacit.deep_cfr.memory import Samples, make_samples
 from tacit.kernels import make_passes
 from tacit.nets.encoded_game import EncodedGame
@@ -90,7 +90,7 @@ class LearntAverage(Average):
         self._encoded, self._networks, self._config, self._streams = encoded, networks, config, streams
         tree = encoded.tree
         self.samples = make_samples(config.policy_memory, encoded.num_outputs)
-        self._batch: Batch = make_batch(tree.num_infostates, tree.num_entries)
+        self._batch: BatchSums = make_batch_sums(tree.num_infostates, tree.num_entries)
         self._gradient = np.zeros(networks.params.shape[2], np.float32)
         self._scratch = make_scratch(encoded.num_features, config.hidden_layers(), encoded.num_outputs)
 

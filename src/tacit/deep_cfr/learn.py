@@ -21,7 +21,7 @@ ADVANTAGE, POLICY = range(2)
 """The index of each of a player's networks."""
 
 
-class Batch(NamedTuple):
+class BatchSums(NamedTuple):
     """Buffers for a batch; all weights and sums are zero between steps.
 
     Attributes:
@@ -35,10 +35,10 @@ class Batch(NamedTuple):
     infostates: NDArray[np.int32]
 
 
-def make_batch(num_infostates: int, num_entries: int) -> Batch:
+def make_batch_sums(num_infostates: int, num_entries: int) -> BatchSums:
     """Returns buffers for the batches of a game."""
     weight, wanted = (np.zeros(count, np.float32) for count in (num_infostates, num_entries))
-    return Batch(weight, wanted, np.zeros(num_infostates, np.int32))
+    return BatchSums(weight, wanted, np.zeros(num_infostates, np.int32))
 
 
 @compiled(nogil=True)
@@ -62,7 +62,7 @@ def learn(  # type: ignore[no-untyped-def]
       gradient: `[P]`, zero; a buffer for the gradient.
       scratch: Scratch space for one example.
       samples: `Samples`.
-      batch: `Batch`.
+      batch: `BatchSums`.
       encodings: The encodings of all infostates.
       table: `WalkTable`.
       streams: The random streams.

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from tacit.deep_cfr.averages import Average, ExactAverage, LearntAverage
 from tacit.deep_cfr.config import DeepCfrConfig, SdCfrConfig
-from tacit.deep_cfr.learn import ADVANTAGE, POLICY, learn, make_batch, match_advantages
+from tacit.deep_cfr.learn import ADVANTAGE, POLICY, learn, make_batch_sums, match_advantages
 from tacit.deep_cfr.memory import Samples, make_samples
 from tacit.deep_cfr.progress import DeepCfrProgress
 from tacit.deep_cfr.traversals import traverse
@@ -66,7 +66,7 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
         self.networks.params[:, ADVANTAGE] = 0.0  # no advantages are known yet, so the first strategy is uniform
         self._streams = make_streams(config.seed, STREAMS)
         self._advantages = make_samples(config.advantage_memory, encoded.num_outputs)
-        self._batch = make_batch(tree.num_infostates, tree.num_entries)
+        self._batch = make_batch_sums(tree.num_infostates, tree.num_entries)
         self._scratch = make_scratch(encoded.num_features, hidden, encoded.num_outputs)
         self._frames = make_frames(len(tree.require_nodes().level_start), encoded.num_outputs)
         self._strategy: Floats = np.asarray(tree.uniform_strategy(), np.float64)

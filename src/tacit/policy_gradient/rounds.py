@@ -32,7 +32,7 @@ RPG, QPG, RMPG = range(3)
 """Positions in `UPDATES` of `config.py`."""
 
 
-class RoundSettings(NamedTuple):
+class GradientSettings(NamedTuple):
     """The settings that kernels need (see `PolicyGradientConfig`)."""
 
     update: int
@@ -46,7 +46,7 @@ class RoundSettings(NamedTuple):
     reward_unit: float
 
 
-class Played(NamedTuple):
+class RoundBuffers(NamedTuple):
     """The outcomes of a round's games, and the policies at the infostates visited.
 
     Attributes:
@@ -70,13 +70,13 @@ class Played(NamedTuple):
     path: NDArray[np.int64]
 
 
-def make_played(num_infostates: int, num_entries: int, depth: int) -> Played:
+def make_round_buffers(num_infostates: int, num_entries: int, depth: int) -> RoundBuffers:
     """Returns empty buffers for the games of a round."""
     taken, won = (np.zeros(num_entries, np.float32) for _ in range(2))
     infostates, visited = np.zeros((2, num_infostates), np.int32), np.zeros(num_infostates, np.bool_)
     asked = np.full(num_infostates, -1, np.int64)
     distinct, path = np.zeros(2, np.int64), np.zeros(depth, np.int64)
-    return Played(taken, won, infostates, distinct, visited, np.zeros(num_entries), asked, path)
+    return RoundBuffers(taken, won, infostates, distinct, visited, np.zeros(num_entries), asked, path)
 
 
 @compiled()
@@ -87,9 +87,9 @@ def play_rounds(count, done, rates, settings, networks, played, encodings, table
       count: The number of rounds.
       done: The number of rounds before.
       rates: `[count, 2]`, the policies' learning rate and the weight of their entropy in each round.
-      settings: `RoundSettings`.
+      settings: `GradientSettings`.
       networks: `Networks`.
-      played: `Played`.
+      played: `RoundBuffers`.
       encodings: The encodings of all infostates.
       table: `WalkTable`.
       streams: `[1]`, the random stream.

@@ -27,7 +27,7 @@ from tacit.nets.encoded_game import EncodedGame
 from tacit.nets.player_networks import make_networks, strategy_table
 from tacit.policy_gradient.config import UPDATES, PolicyGradientConfig
 from tacit.policy_gradient.progress import PolicyGradientProgress
-from tacit.policy_gradient.rounds import POLICY, Q, RoundSettings, make_played, play_rounds
+from tacit.policy_gradient.rounds import POLICY, GradientSettings, Q, make_round_buffers, play_rounds
 from tacit.random_numbers import make_streams
 from tacit.training.system import Trainer
 from tacit.tree.public_tree import Floats
@@ -53,9 +53,9 @@ class PolicyGradientTrainer(Trainer[PolicyGradientConfig, PolicyGradientProgress
         generator = np.random.default_rng(config.seed)
         hidden = config.hidden_layers()
         self.networks = make_networks(encoded.num_features, hidden, encoded.num_outputs, (Q, POLICY), generator)
-        self._played = make_played(tree.num_infostates, tree.num_entries, len(tree.require_nodes().level_start))
+        self._played = make_round_buffers(tree.num_infostates, tree.num_entries, len(tree.require_nodes().level_start))
         self._streams = make_streams(config.seed, 1)
-        self._settings = RoundSettings(
+        self._settings = GradientSettings(
             UPDATES.index(config.update), config.games, config.critic_steps, config.critic_rounds,
             OPTIMIZERS.index(config.critic_optimizer), OPTIMIZERS.index(config.optimizer), config.critic_learning_rate,
             config.clip, config.reward_unit,

@@ -85,7 +85,7 @@ class Spilling(Protocol):
     spilled: list[str]
 
 
-class _Here:
+class _OwnExamples:
     """Self-play in this process, alternating with learning."""
 
     def __init__(self, trainer: Trainer[Any, Any]) -> None:
@@ -120,7 +120,7 @@ class Trainer(ABC, Generic[C, M]):
         self.epoch, self.seconds = 0, 0.0
         self.finish_by: float | None = None
         self.on_share: Callable[[float], None] = lambda _: None
-        self.example_source: ExampleSource = _Here(self)
+        self.example_source: ExampleSource = _OwnExamples(self)
 
     def generate(self) -> dict[str, Tensor]:
         """Returns the examples of one step of self-play with the current weights, by name; rows are examples.

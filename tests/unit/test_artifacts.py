@@ -84,7 +84,7 @@ def move_of(artifact: Artifact) -> int:
 @pytest.mark.parametrize(
     ("name", "given", "game", "metrics"),
     [
-        ("random", "leduc_poker", "leduc_poker", ()),
+        ("random", "leduc_poker", "leduc_poker", ("exploitability",)),
         ("always-call", RIVER, RIVER, ("exploitability", "lbr", "aivat")),
         ("holdem-search", RIVER, RIVER, ("exploitability", "lbr", "aivat")),
         ("holdem-search", "limit_holdem", "limit_holdem", ("lbr", "aivat", "exploitability")),
@@ -229,7 +229,7 @@ WRONG: list[tuple[Callable[[dict[str, str]], object], str]] = [
     (lambda named: tacit.open(named["kuhn"], "leduc_poker").agent(rng()), "is a solve of kuhn_poker, not of leduc_poker"),
     (lambda _: tacit.open("pot-odds", "kuhn_poker").agent(rng()), "pot-odds is for hold'em, not for kuhn_poker"),
     (lambda _: tacit.open("pot-odds").evaluate("lbr"), "pot-odds plays more than one game: name one"),
-    (lambda _: tacit.open("random", "kuhn_poker").evaluate(), "random cannot be measured on kuhn_poker: see how it plays"),
+    (lambda _: tacit.open("always-call", "kuhn_poker").evaluate(), "always-call cannot be measured on kuhn_poker"),
     (lambda named: tacit.open(named["kuhn"]).evaluate("lbr"), "unknown metric 'lbr' for .*: choose one of exploitability$"),
     (lambda named: tacit.open(named["limit"]).evaluate("exploitability"), "choose one of win-rates, lbr, aivat$"),
     (lambda named: tacit.open(named["kuhn"]).evaluate(solver="dcfr"), "--solver has no effect on the exploitability of"),

@@ -78,6 +78,8 @@ def test_evaluate_takes_names_and_objects() -> None:
         assert found.figure == pytest.approx(result.exploitability, abs=1e-12)
     assert repr(found) == f"<Evaluation of dcfr, 50 iterations on kuhn_poker: exploitability {found.figure:.6g}, exact>"
     assert tacit.evaluate(tacit.open("random", "kuhn_poker").strategy()).figure == pytest.approx(0.458333, abs=1e-6)
+    uniform = tacit.evaluate("random", game="kuhn_poker")
+    assert (uniform.agent, uniform.kind, uniform.figure) == ("random", "exact", pytest.approx(0.458333, abs=1e-6))
 
 
 def test_show_is_what_a_result_shows() -> None:
@@ -122,7 +124,7 @@ def test_a_run_is_trained_opened_and_continued(tmp_path: Path) -> None:
         (lambda: tacit.match("random", tacit.open("random"), "kuhn_poker", workers=2), "give their names, or workers=1"),
         (lambda: tacit.match(tacit.solve("kuhn_poker", iterations=1), "random", "leduc_poker"), "is a strategy of kuhn_poker"),
         (lambda: tacit.match("random", "random", "kuhn_poker", iterations=3), "--iterations cannot be used with random"),
-        (lambda: tacit.evaluate("random", game="kuhn_poker"), "cannot be measured on kuhn_poker"),
+        (lambda: tacit.evaluate("always-call", game="kuhn_poker"), "cannot be measured on kuhn_poker"),
         (lambda: tacit.evaluate(tacit.solve("kuhn_poker", iterations=1), "beauty"), "unknown metric 'beauty'"),
         (lambda: tacit.solve_by_search("kuhn_poker", depth=1, leaf="sage"), "no leaf 'sage'"),
         (lambda: tacit.open("random", "kuhn_poker").leaf(None), "has no value network"),  # type: ignore[arg-type]

@@ -200,7 +200,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(solved.stdout)["metric"] == "lbr"
     for arguments, message in (
         (("random",), "random plays more than one game: name one"),
-        (("random", "--game", "leduc_poker"), "random cannot be measured on leduc_poker"),
+        (("always-call", "--game", "leduc_poker"), "always-call cannot be measured on leduc_poker"),
         (("nobody", "--game", "no_limit_holdem"), "no agent 'nobody'"),
         (("random", "--game", "no_limit_holdem", "--lbr", "x"), "cannot read the setting"),
     ):

@@ -38,7 +38,7 @@ def tab(server: Server) -> Tab:
         ("[" * 5_000, "a message must be JSON"),
         ('{"do": "act", "desk": "kitchen"}', "no desk 'kitchen'"),
         ('{"do": "dance", "desk": "play"}', "the table does not know 'dance'"),
-        ('{"do": "hello", "player": "x"}', "player must be 8 to 64 letters and digits"),
+        ('{"do": "hello", "player": "x"}', "player must be 8 to 64 letters, digits, - or _"),
         ('{"do": "open", "desk": "play", "game": 7}', "game must be a text"),
         ('{"do": "open", "desk": "play", "game": "checkers"}', "unknown game 'checkers'"),
         ('{"do": "open", "desk": "play", "game": "kuhn_poker", "opponent": "nobody"}', "no agent 'nobody'"),

@@ -12,6 +12,7 @@ from tacit.agents.hand_policy import HAND_POLICIES, HandAgent, HandPolicy
 from tacit.agents.options import ALL_OPTIONS, SearchOptions
 from tacit.artifacts.base import Artifact, Evaluation, Monitor
 from tacit.artifacts.holdem import endgame_measures
+from tacit.artifacts.objects import StrategyArtifact
 from tacit.games import AnyGame
 from tacit.games.holdem import require_holdem
 from tacit.tree.base import Strategy
@@ -22,7 +23,10 @@ BOTS = ("random", "always-call", "always-fold", POT_ODDS, SEARCHING, MINIMAX)
 
 
 class BotArtifact(Artifact):
-    """A bot. In hold'em its strategy for every hand is known, and in an endgame its exploitability."""
+    """A bot. In hold'em its strategy for every hand is known, and in an endgame its exploitability.
+
+    In games that compile, the exploitability of `random` is known, too.
+    """
 
     def __init__(self, name: str, game: AnyGame | None = None, monitor: Monitor | None = None) -> None:
         super().__init__(name, game, monitor)
@@ -66,8 +70,15 @@ class BotArtifact(Artifact):
         return tree.strategy(tree.uniform_strategy())
 
     def measures(self) -> dict[str, Callable[..., Evaluation]]:
-        by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {"rows": {}, "hands": endgame_measures(self)}
+        by_layout: dict[str, dict[str, Callable[..., Evaluation]]] = {
+            "rows": {"exploitability": self._exploitability} if self.name == "random" else {},
+            "hands": endgame_measures(self),
+        }
         return by_layout["hands" if self.given is None else self.given.tree_layout]
+
+    def _exploitability(self) -> Evaluation:
+        """Returns the exact exploitability of its table."""
+        return StrategyArtifact(self.name, lambda _: self.strategy(), self.given, self.monitor).exploitability()
 
 
 def find(name: str, game: AnyGame | None, monitor: Monitor | None) -> BotArtifact | None:

@@ -32,8 +32,8 @@ def evaluate(
     metric: Annotated[
         str | None,
         typer.Option(
-            help="What to measure: exploitability, network-error; in hold'em lbr, aivat; for NFSP in limit hold'em win-rates. "
-            "[default: exploitability; for NFSP in limit hold'em win-rates]"
+            help="What to measure: exploitability, network-error, best-response; in hold'em lbr, aivat; "
+            "for NFSP in limit hold'em win-rates. [default: exploitability; for NFSP in limit hold'em win-rates]"
         ),
     ] = None,
     playthroughs: Annotated[

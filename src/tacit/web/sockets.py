@@ -112,7 +112,7 @@ class Tabs:
     def _greet(self, tab: _Tab, message: dict[str, Any]) -> None:
         player = message.get("player")
         if not isinstance(player, str) or not _PLAYER.fullmatch(player):
-            raise TacitError("player must be 8 to 64 letters and digits")
+            raise TacitError("player must be 8 to 64 letters, digits, - or _")
         tab.player = player
         tab.send({"type": "welcome"})
 

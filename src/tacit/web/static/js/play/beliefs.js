@@ -87,5 +87,5 @@ function mark(mind) {
 function drawJudgement(judged) {
   return h("div.judgement", {}, h("h3", {}, judged.title),
     bars(judged.actions.map((/** @type {any} */ one) => ({ name: one.name, share: one.share, mark: one.taken, colour: one.taken ? "var(--warm)" : undefined, note: `${percent(one.share)}  ${signed(one.value)}` })), "how often each move is played, and its value"),
-    judged.cost === null ? null : h("p.cost", { class: judged.cost > judged.small ? "bad" : "good" }, judged.cost > judged.small ? ["Your move cost ", h("b.num", {}, signed(judged.cost).slice(1)), judged.unit ? ` ${judged.unit}` : ""] : "Your move cost nothing"));
+    judged.cost === null ? null : h("p.cost", { class: judged.cost > judged.small ? "bad" : "good" }, judged.cost > judged.small ? ["Your move cost ", h("b.num", {}, signed(judged.cost).slice(1))] : "Your move cost nothing"));
 }

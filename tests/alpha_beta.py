@@ -1,13 +1,13 @@
-"""Exact values of connect four positions by alpha-beta, written apart from the package: the referee of endgames."""
+"""Exact values of connect four positions by alpha-beta, independent of the package: the referee for endgames."""
 
 from __future__ import annotations
 
 Board = tuple[int, int]
-"""The discs of the player to move, and of the other."""
+"""The discs of the player to move, then the other player's."""
 
 
 class Solver:
-    """Solves positions of a board of `rows` x `columns`; positions that were solved are remembered."""
+    """Solves positions on a board of `rows` x `columns` and remembers the solved ones."""
 
     def __init__(self, rows: int = 6, columns: int = 7) -> None:
         self.height, self.columns, self.rows = rows + 1, columns, rows
@@ -16,7 +16,7 @@ class Solver:
         self._known: dict[Board, tuple[int, int]] = {}
 
     def moves(self, mine: int, other: int) -> list[tuple[int, int]]:
-        """The columns that are not full, central ones first, and the disc that falls there."""
+        """Returns the columns that are not full, central ones first, each with the disc that would land there."""
         taken = mine | other
         found = []
         for column in self.order:
@@ -34,7 +34,7 @@ class Solver:
         return False
 
     def value(self, mine: int, other: int, low: int = -1, high: int = 1) -> int:
-        """What the player to move gets with perfect play: 1, 0 or -1. The game is not over."""
+        """Returns what the player to move gets with perfect play: 1, 0 or -1. The game must not be over."""
         if (mine | other).bit_count() == self.full:
             return 0
         known_low, known_high = self._known.get((mine, other), (-1, 1))
@@ -61,12 +61,12 @@ class Solver:
         return best
 
     def values(self, mine: int, other: int) -> dict[int, int]:
-        """What each legal column gets."""
+        """Returns what each legal column gets."""
         return {
             column: 1 if self.wins(mine | disc) else -self.value(other, mine | disc) for column, disc in self.moves(mine, other)
         }
 
     def best(self, mine: int, other: int) -> set[int]:
-        """The columns that keep the value of the position."""
+        """Returns the columns that keep the value of the position."""
         values = self.values(mine, other)
         return {column for column, value in values.items() if value == max(values.values())}

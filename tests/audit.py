@@ -1,8 +1,8 @@
-"""What this project stands on: known weaknesses of the installed packages, and their licences.
+"""Checks the installed packages: known vulnerabilities, and licences.
 
-    make audit      asks pip-audit, and writes docs/licences.md
+    make audit      runs pip-audit and writes docs/licences.md
 
-Without a network there is nothing to ask; that is said, and is no failure.
+Without a network nothing can be checked; the output says so, and the exit code stays 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LIST = ROOT / "docs" / "licences.md"
 TOOL = ROOT / ".venv" / "audit"
 PIP_AUDIT = "pip-audit==2.10.1"
 SECONDS = 120
-"""After which the network counts as absent."""
+"""Seconds after which the network counts as absent."""
 
 ALLOWED = {
     "0BSD",
@@ -37,7 +37,7 @@ ALLOWED = {
     "PSF-2.0",
     "Zlib",
 }
-"""Licences that let everyone use and ship this project. MPL-2.0 asks for changes to its own files alone."""
+"""Licences that let everyone use and ship this project. MPL-2.0 only covers changes to its own files."""
 NAMES = {
     "Apache Software License": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
@@ -51,13 +51,13 @@ NAMES = {
     "3-Clause BSD License": "BSD-3-Clause",
     "BSD 3-Clause License": "BSD-3-Clause",
 }
-"""How packages that use no SPDX words call their licences."""
+"""SPDX names for the licence names that other packages use."""
 SAID_ELSEWHERE = {"axe-playwright-python": "MIT"}
-"""Packages that do not tell in their metadata."""
+"""Licences of packages whose metadata names none."""
 
 
 def licence_of(package: Distribution) -> str:
-    """Returns the licence of an installed package, as an SPDX expression where it can be told."""
+    """Returns the licence of an installed package, as an SPDX expression where possible."""
     about = package.metadata
     if about["Name"] in SAID_ELSEWHERE:
         return SAID_ELSEWHERE[about["Name"]]
@@ -68,20 +68,20 @@ def licence_of(package: Distribution) -> str:
 
 
 def refused(licence: str) -> list[str]:
-    """Returns the parts of an expression that are not allowed, where all of them hold; of alternatives one is enough."""
+    """Returns the parts of an expression that are not allowed. One allowed alternative of an OR is enough."""
     if " OR " in licence:
         return [] if any(not refused(part) for part in licence.split(" OR ")) else [licence]
     return [part for part in re.split(r" AND ", licence.strip("()")) if part.strip() not in ALLOWED]
 
 
 def licences() -> dict[str, tuple[str, str]]:
-    """Returns version and licence of every installed package but ours, by name."""
+    """Returns version and licence of every installed package except ours, by name."""
     found = {package.metadata["Name"]: (package.version, licence_of(package)) for package in distributions()}
     return {name: found[name] for name in sorted(found, key=str.lower) if name != "tacit"}
 
 
 def write_list() -> None:
-    """Writes the licences as a page."""
+    """Writes the page of licences."""
     rows = [f"| {name} | {version} | {licence} |" for name, (version, licence) in licences().items()]
     head = [
         "# Licences of the installed packages", "",
@@ -93,7 +93,7 @@ def write_list() -> None:
 
 
 def weaknesses() -> tuple[int, list[str]]:
-    """Returns of how many packages the weaknesses could be asked for, and those that are known, a line each."""
+    """Returns how many packages could be checked, and one line for each known vulnerability."""
     try:
         if not (TOOL / "bin" / "pip-audit").exists():
             subprocess.run([sys.executable, "-m", "venv", TOOL], check=True, timeout=SECONDS)
@@ -113,7 +113,7 @@ def weaknesses() -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    """Returns 1 where something is known against what is installed."""
+    """Returns 1 if an installed package has a known vulnerability or a licence that is not allowed."""
     write_list()
     print(f"{len(licences())} packages, their licences are in {LIST.relative_to(ROOT)}")
     unfit = [f"{name}: {licence} is not allowed" for name, (_, licence) in licences().items() if refused(licence)]

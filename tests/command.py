@@ -1,4 +1,4 @@
-"""The command line in the process of the tests: starting Python and importing torch would take seconds each time."""
+"""The command line inside the test process: starting Python and importing torch would take seconds each time."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ from tacit.cli.main import main
 def tacit(
     *arguments: str, cwd: Path | None = None, typed: str = "", errors: io.StringIO | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Returns what a command printed and its exit code, after typing some lines; standard error can be another file."""
+    """Runs a command with `typed` as its input; returns what it printed and its exit code. `errors` can receive stderr."""
     out, err = io.StringIO(), errors or io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setattr(sys, "stdin", io.StringIO(typed))

@@ -1,4 +1,4 @@
-"""What holds around every test."""
+"""Fixtures and settings that apply to every test."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Iterator
 
 import pytest
 
-# Ray keeps the first way of a process to prove who one is, and cannot join a cluster that wants another one.
+# Ray fixes a process's authentication mode on first use, and then cannot join a cluster that wants another one.
 os.environ["RAY_AUTH_MODE"] = "disabled"
 
-# A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C, which some of them press.
+# A shell that starts the tests in the background makes them and their children ignore Ctrl-C, which some tests send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def _threads_stay_as_they_are() -> Iterator[None]:
-    """Two workers whose tensors are shared by two threads each are many times slower, and no test would fail."""
+    """Restores thread counts: two workers with two threads each on shared tensors are many times slower, and no test fails."""
     before = _torch_threads()
     yield
     after = _torch_threads()
@@ -28,7 +28,7 @@ def _threads_stay_as_they_are() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_life_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that come by the clock would be in the way of tests that read standard error."""
+    """Turns off timed progress lines, which would disturb tests that read standard error."""
     monkeypatch.setattr("tacit.cli.pace.FIRST_PAUSE", 1e9)
 
 

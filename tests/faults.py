@@ -1,4 +1,4 @@
-"""Disks that fail: small ones in a mount namespace of their own, which nobody else sees and which vanishes with its process."""
+"""Disks that fail: small ones in a private mount namespace, which vanishes with its process."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ class Disk:
     """A disk in memory.
 
     Attributes:
-      path: Where it is, seen from here.
+      path: Where this process can reach it.
     """
 
     def __init__(self, holder: "subprocess.Popen[str]", inside: Path) -> None:
@@ -22,7 +22,7 @@ class Disk:
         self._filler = self.path / "filler"
 
     def fill(self) -> None:
-        """Leaves no byte free."""
+        """Fills the disk to the last byte."""
         with open(self._filler, "ab", buffering=0) as file:
             try:
                 while file.write(bytes(4096)):
@@ -31,11 +31,11 @@ class Disk:
                 return
 
     def free(self) -> None:
-        """Gives back what `fill` took."""
+        """Frees what `fill` took."""
         self._filler.unlink()
 
     def remount(self, options: str) -> bool:
-        """Returns whether the disk could be mounted anew, for example read-only (`ro`)."""
+        """Remounts the disk, for example read-only (`ro`); returns whether that worked."""
         mount = ["mount", "-o", f"remount,{options}", str(self._inside)]
         enter = ["nsenter", "-m", "-t", str(self._holder.pid)]
         return subprocess.run([*enter, *mount], check=False, capture_output=True).returncode == 0
@@ -43,7 +43,7 @@ class Disk:
 
 @contextmanager
 def small_disk(inside: Path, size: int) -> Iterator[Disk]:
-    """Yields a disk of so many bytes; skips the test where we may not mount one."""
+    """Yields a disk of `size` bytes; skips the test where we may not mount one."""
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
         pytest.skip("no unshare")
     inside.mkdir()

@@ -1,4 +1,4 @@
-"""What tests of growing trees and of sources of subgames share."""
+"""Helpers shared by the tests of growing trees and of subgame sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Names = dict[tuple[Any, ...], int]
 
 @dataclass(frozen=True)
 class LateTicTacToe(TicTacToe):
-    """Tic-tac-toe with four squares taken: small, and full of transpositions."""
+    """Tic-tac-toe with four squares already taken: small, and full of transpositions."""
 
     name = "late_tic_tac_toe"
 
@@ -26,7 +26,7 @@ class LateTicTacToe(TicTacToe):
 
 
 def grow_at_random(growing: GrowingTree, seed: int, openings: int | None = None) -> GrowingTree:
-    """Opens leaves in random order, one at a time, to the end or a number of times."""
+    """Opens leaves in random order, one at a time: `openings` of them, or all."""
     generator = random.Random(seed)
     while growing.leaves and openings != 0:
         growing.open(generator.choice(sorted(growing.leaves)))
@@ -35,7 +35,7 @@ def grow_at_random(growing: GrowingTree, seed: int, openings: int | None = None)
 
 
 def entry_names(tree: PublicTree) -> Names:
-    """The entries of a tree by all that their players know there, independent of any numbering."""
+    """Returns the entries of a tree, keyed by everything their player knows there and so independent of numbering."""
     nodes, names = tree.require_nodes(), {}
     for infostate in range(tree.num_infostates):
         player, row = int(tree.infostate_player[infostate]), int(tree.infostate_row[infostate])
@@ -50,7 +50,7 @@ def entry_names(tree: PublicTree) -> Names:
 
 
 def assert_same_arrays(first: Any, second: Any, skip: tuple[str, ...] = (), where: str = "tree") -> None:
-    """All fields are equal, integers exactly and floats to rounding."""
+    """Asserts that all fields are equal: floats up to rounding, everything else exactly."""
     if is_dataclass(first):
         for field in fields(first):
             if field.name not in ("game", *skip):

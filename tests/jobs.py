@@ -1,4 +1,4 @@
-"""Jobs for crews, for tests that need no game."""
+"""Crew jobs for tests that need no game."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacit.errors import TacitError
 
 
 class Sums:
-    """Adds what was shared last to the number that is ordered, and says where that was done."""
+    """Adds the last shared number to the ordered one, and reports the process and GPU that did it."""
 
     def open(self, number: int, life: int) -> Sums:
         self.shared = 0

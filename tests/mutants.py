@@ -1,9 +1,9 @@
-"""Breaks the core steps of every algorithm, one at a time in a copy of the sources, and says which test notices.
+"""Breaks the core steps of every algorithm, one at a time in a copy of the sources, and reports which test notices.
 
     make mutants                                  all of them
-    python -m tests.mutants "never explores"      those whose name contains a text
+    python -m tests.mutants "never explores"      those whose name contains the text
 
-A mutant that survives means that a step can be got wrong unseen. One whose text is not found has to be written anew.
+A surviving mutant means that a step can be wrong without any test failing. A mutant whose text is not found needs updating.
 """
 
 import os
@@ -20,13 +20,13 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Mutant:
-    """A step done wrong.
+    """One step, done wrong.
 
     Attributes:
-      name: What is wrong.
-      file: The file in `src/tacit`, and
-      right: what stands there, once, and
-      wrong: what takes its place.
+      name: What goes wrong.
+      file: The file in `src/tacit` that is changed.
+      right: The correct text, which occurs there once.
+      wrong: The text that replaces it.
       tests: The tests that should notice, as pytest selects them in `tests/unit`.
     """
 
@@ -39,21 +39,21 @@ class Mutant:
 
 MUTANTS = (
     Mutant(
-        "compare: judging takes as long as it likes",
+        "compare: evaluation takes an unlimited share of the time",
         "comparison/work.py",
         "max(trainer.seconds * MARK_GROWTH, trainer.seconds + clock() - began)",
         "trainer.seconds * MARK_GROWTH",
         "test_comparison.py::test_judging_takes_no_time_and_no_more_of_it_than_work",
     ),
     Mutant(
-        "compare: a run with other settings is taken for this one",
+        "compare: a saved run with other settings is reused",
         "comparison/kept.py",
         "plan.preset, plan.settings.get(system, {}), system, seed]",
         "plan.preset, system, seed]",
         "test_comparison.py::test_a_file_belongs_to_one_plan_system_and_seed",
     ),
     Mutant(
-        "compare: figures of seeds that come later count before they are there",
+        "compare: seeds that report later count too early",
         "comparison/marks.py",
         "bisect.bisect_right(self.marks, seconds, key=lambda mark: mark.seconds)",
         "min(len(self.marks), 1 + bisect.bisect_right(self.marks, seconds, key=lambda mark: mark.seconds))",
@@ -102,21 +102,21 @@ MUTANTS = (
         "test_scale_systems.py::test_a_run_learns_from_nothing_but_its_example_source_and_publishes_what_it_learnt",
     ),
     Mutant(
-        "workers: a system of one's own draws the same in every life",
+        "workers: a user's own system draws the same in every life",
         "training/search_trainer.py",
         "np.random.default_rng(numbers)",
         "np.random.default_rng(numbers[:-1])",
         "test_scale_systems.py::test_every_worker_and_every_life_has_random_numbers_of_its_own",
     ),
     Mutant(
-        "matches by crews: deals are handed on as they come",
+        "matches by crews: deals are passed on in the order they arrive",
         "processes.py",
         "        early[at] = answer\n",
         "        early[place] = answer\n",
         "test_scale_matches.py::test_answers_are_handed_on_in_turn",
     ),
     Mutant(
-        "matches by crews: orders leave nothing for others",
+        "matches by crews: one order takes all the deals",
         "arena/workers.py",
         "(PIECES * self._num_workers)",
         "1",
@@ -137,28 +137,28 @@ MUTANTS = (
         "test_scale_matches.py::test_playthroughs_are_the_same_in_whatever_order_pieces_come",
     ),
     Mutant(
-        "engine: an answer to an order that is done counts",
+        "engine: an answer to a finished order counts",
         "scale/orders.py",
         "wanted = self._open.pop(order, None) is not None",
         "wanted = self._open.pop(order, None) is not None or True",
         "test_scale.py::test_workers_have_two_orders_each_and_an_answer_to_one_that_is_done_is_dropped",
     ),
     Mutant(
-        "run: weights that are no numbers are written",
+        "run: non-finite weights are written",
         "training/run.py",
         "if tensor.is_floating_point() and not bool(tensor.isfinite().all()):",
         "if False:",
         "test_faults.py::test_weights_that_are_no_numbers_are_never_written",
     ),
     Mutant(
-        "run: a folder that was removed is made again",
+        "run: a removed folder is created again",
         "training/run.py",
         "                folder.require_ours()\n                folder.add_epoch(progress)\n",
         "                folder.path.mkdir(exist_ok=True)\n                folder.add_epoch(progress)\n",
         "test_faults.py::test_a_folder_in_which_another_run_begins_is_left_to_it",
     ),
     Mutant(
-        "run: a write into a folder that was removed brings it back",
+        "run: a write into a removed folder recreates it",
         "files.py",
         "path.parent.mkdir(exist_ok=True)  #",
         "path.parent.mkdir(parents=True, exist_ok=True)  #",
@@ -172,7 +172,7 @@ MUTANTS = (
         "test_faults.py::test_a_folder_removed_just_before_any_write_is_told_in_the_same_line",
     ),
     Mutant(
-        "run: a clock that goes back is believed",
+        "run: a clock that runs backwards is trusted",
         "training/steady.py",
         "max(self._seconds + passed, math.nextafter(self._seconds, math.inf))",
         "self._seconds + passed",
@@ -186,7 +186,7 @@ MUTANTS = (
         "test_runs_command.py",
     ),
     Mutant(
-        "runs: what would go goes without --yes",
+        "runs: networks are deleted without --yes",
         "cli/runs.py",
         "        if yes:\n            remove(files)",
         "        if True:\n            remove(files)",
@@ -231,21 +231,21 @@ MUTANTS = (
         "test_spilled_replay.py",
     ),
     Mutant(
-        "checkpoint: what was changed is read",
+        "checkpoint: a changed file is read",
         "nets/checkpoint.py",
         "(digest is not None or known == FORMAT) and not _is_signed(content, digest)",
         "False",
         "test_checkpoint.py::test_no_bit_of_a_checkpoint_can_be_flipped_unnoticed",
     ),
     Mutant(
-        "checkpoint: a digest that was flipped away is not missed",
+        "checkpoint: a missing digest goes unnoticed",
         "nets/checkpoint.py",
         "(digest is not None or known == FORMAT)",
         "digest is not None",
         "test_checkpoint.py::test_no_bit_of_a_checkpoint_can_be_flipped_unnoticed",
     ),
     Mutant(
-        "checkpoint: parts go that another file of the family names",
+        "checkpoint: parts are deleted that a related file still names",
         "nets/checkpoint.py",
         "and _family(file.stem) == family and file not in without:",
         "and file == path:",
@@ -259,7 +259,7 @@ MUTANTS = (
         "test_checkpoint.py",
     ),
     Mutant(
-        "checkpoint: the file of before goes before the new one is written",
+        "checkpoint: the old file is deleted before the new one is written",
         "nets/checkpoint.py",
         "    parts = [write_part(path, part) for part in others]\n",
         "    remove_tensors(path)\n    parts = [write_part(path, part) for part in others]\n",
@@ -273,7 +273,7 @@ MUTANTS = (
         "test_kept_checkpoints.py",
     ),
     Mutant(
-        "run: older checkpoints go before the new one is there",
+        "run: older checkpoints are deleted before the new one exists",
         "training/folder.py",
         "        save_tensors(self.checkpoint_file(trainer.epoch), *",
         "        for file in list(self.checkpoints().values())[:-1]:\n            remove_tensors(file)\n"
@@ -281,7 +281,7 @@ MUTANTS = (
         "test_kept_checkpoints.py",
     ),
     Mutant(
-        "run: checkpoints after the one gone back to stay",
+        "run: checkpoints later than the restored one stay",
         "training/folder.py",
         "in [*self.kept_networks().items(), *self.checkpoints().items()]:",
         "in [*self.kept_networks().items()]:",
@@ -302,21 +302,21 @@ MUTANTS = (
         "test_answers.py",
     ),
     Mutant(
-        "outside: payoffs that are no numbers are compiled",
+        "outside: payoffs that are not numbers are compiled",
         "tree/opening.py",
         "answers.payoff(game, arrival.state)",
         "float(game.returns(arrival.state)[0])",
         "test_answers.py",
     ),
     Mutant(
-        "outside: a plan in a folder is believed whatever it says",
+        "outside: a plan file is trusted unchecked",
         "training/plan.py",
         "    if plan is None or not _is_plan(plan):\n",
         "    if plan is None:\n",
         "test_fuzz.py::test_every_input_is_taken_or_refused_in_a_line[plans]",
     ),
     Mutant(
-        "outside: strangers open any folder of the server as an opponent",
+        "outside: remote users can open any folder on the server as an opponent",
         "web/play/opponents.py",
         '    if context.get("files", True) or opponent in',
         "    if True or opponent in",
@@ -358,14 +358,14 @@ MUTANTS = (
         "test_scale.py::test_workers_have_two_orders_each_and_an_answer_to_one_that_is_done_is_dropped",
     ),
     Mutant(
-        "engine: lots are learnt from however old their weights",
+        "engine: lots are learnt from at any age of their weights",
         "scale/engine.py",
         "if answer.age > MOST_AGE * AHEAD * self._size:",
         "if False:",
         "test_scale.py::test_lots_made_with_weights_that_are_too_old_are_thrown_away",
     ),
     Mutant(
-        "engine: workers stay with the weights that they heard first",
+        "engine: workers keep the first weights they receive",
         "scale/local.py",
         "if version != known:",
         "if known < 0:",
@@ -393,14 +393,14 @@ MUTANTS = (
         "test_scale.py::test_how_many_workers_a_cluster_holds",
     ),
     Mutant(
-        "ray: actors hear only what is shared first",
+        "ray: actors receive only the first weights",
         "scale/ray_crew.py",
         "new = self._known[number] != version",
         "new = self._known[number] < 0",
         "test_scale_ray.py::test_what_is_shared_is_one_object_and_workers_hear_of_the_next",
     ),
     Mutant(
-        "ray: an actor that died is not told of",
+        "ray: an actor's death is not reported",
         "scale/ray_crew.py",
         "            self._forget(number)\n            return number, None\n",
         "            return None\n",
@@ -807,7 +807,7 @@ MUTANTS = (
         "test_sog.py",
     ),
     Mutant(
-        "promises are those of another spot",
+        "promised values come from another spot",
         "sog/selfplay.py",
         "self.promises[games, seat, spot[games]]",
         "self.promises[games, seat, 0 * spot[games]]",
@@ -864,7 +864,7 @@ MUTANTS = (
         "test_growing_search.py",
     ),
     Mutant(
-        "growing: chance moves whatever the private states are",
+        "growing: chance ignores the private states",
         "search/growing/expansion.py",
         "and t.row_parent[1][second] == rows[1]",
         "",
@@ -906,7 +906,7 @@ MUTANTS = (
         "test_growing_agent.py",
     ),
     Mutant(
-        "growing: networks are asked what they have not learnt",
+        "growing: networks are queried on states they never learnt",
         "search/growing/search.py",
         "(classes != NO_CLASS) & ~known[classes]",
         "(classes == -9)",
@@ -1070,7 +1070,7 @@ MUTANTS = (
     ),
     # ReBeL at hold'em
     Mutant(
-        "hold'em: nobody holds the cards that come",
+        "hold'em: next cards ignore both hands",
         "rebel/holdem/selfplay.py",
         "return comb(left - 2, count) / comb(left - 4, count)",
         "return 1.0",
@@ -1147,7 +1147,7 @@ MUTANTS = (
         "test_round_policies.py::test_examples_of_decisions_are_what_averages_play_there",
     ),
     Mutant(
-        "hold'em: kept beliefs meet themselves",
+        "hold'em: stored beliefs meet themselves",
         "rebel/holdem/stored.py",
         "beliefs.flip(1).transpose(0, 1)",
         "beliefs.transpose(0, 1)",
@@ -1168,7 +1168,7 @@ MUTANTS = (
         "test_street_passes.py",
     ),
     Mutant(
-        "hold'em: leaves do not ask who comes",
+        "hold'em: leaves ignore reach",
         "kernels/street_passes.py",
         "return opponent_reach[rows].sum(2, keepdim=True)",
         "return opponent_reach[rows].sum(2, keepdim=True) * 0.0 + 1.0",
@@ -1184,14 +1184,14 @@ MUTANTS = (
     ),
     # Searches of hold'em by planes, by the clock and by several processes
     Mutant(
-        "planes: what follows from a half of the beliefs is never found anew",
+        "planes: results for half of the beliefs are never refreshed",
         "solvers/valuation.py",
         "        self._changed.add(player)\n",
         "",
         "test_board_passes.py::test_a_search_that_asks_for_what_changed_is_one_that_asks_for_all",
     ),
     Mutant(
-        "modified CFR-AVE: what was worth before is not taken away",
+        "modified CFR-AVE: the previous values are not subtracted",
         "solvers/valuation.py",
         "before.lerp(current.to(before), 1.0 / share)",
         "current / share",
@@ -1219,21 +1219,21 @@ MUTANTS = (
         "test_street_passes.py::test_hands_meet_and_lead_as_counted_one_board_at_a_time",
     ),
     Mutant(
-        "the clock is not looked at",
+        "the clock is ignored",
         "agents/budget.py",
         "(self._clock() + each <= deadline and not watcher.is_cut())",
         "(each <= deadline and not watcher.is_cut())",
         "test_board_passes.py::test_a_search_stops_in_time",
     ),
     Mutant(
-        "searches on the way take all the time",
+        "intermediate searches take all the time",
         "agents/budget.py",
         "self._deadline if is_last else",
         "self._deadline if True else",
         "test_board_passes.py::test_a_search_stops_in_time",
     ),
     Mutant(
-        "deals go on with the numbers of those before",
+        "every deal draws the same random numbers",
         "arena/match.py",
         "[seed, stream, number]",
         "[seed, stream]",
@@ -1248,7 +1248,7 @@ MUTANTS = (
         "test_round_starts.py",
     ),
     Mutant(
-        "starts: values do not know how likely the other comes",
+        "starts: values ignore the opponent's reach",
         "rebel/holdem/starts.py",
         "found * total.flip(0) / unit",
         "found / unit",
@@ -1291,14 +1291,14 @@ MUTANTS = (
         "test_node_views.py::test_equities_are_those_of_pokerkit",
     ),
     Mutant(
-        "lines: twins have one name",
+        "lines: twins share a name",
         "tree/public_lines.py",
         "if counts[key] > 1:",
         "if counts[key] > 9:",
         "test_node_views.py::test_lines_name_every_public_state",
     ),
     Mutant(
-        "locks: payoffs do not know of them",
+        "locks: payoffs ignore them",
         "tree/held.py",
         "payoff=tree.payoff * likely",
         "payoff=tree.payoff",
@@ -1340,7 +1340,7 @@ MUTANTS = (
         "test_spots.py::test_menus test_spots.py::test_menus_with_names_are_written_out",
     ),
     Mutant(
-        "menus: multiples of all that was put in",
+        "menus: multiples of everything put in",
         "games/sizes.py",
         "(size.times - 1.0) * (facing - begun)",
         "(size.times - 1.0) * facing",
@@ -1354,7 +1354,7 @@ MUTANTS = (
         "test_equity.py::test_the_top_is_as_much_as_it_says",
     ),
     Mutant(
-        "reports: boards of a kind count once",
+        "reports: boards equal up to suits count once",
         "cards/boards.py",
         "DrawnBoard(cards, count, count * weight)",
         "DrawnBoard(cards, count, weight)",
@@ -1523,7 +1523,7 @@ MUTANTS = (
         "test_continuations.py::test_operators_are_expected_values_by_the_rules",
     ),
     Mutant(
-        "continuations: tiles take the numbers of the first leaf",
+        "continuations: tiles use the numbers of the first leaf",
         "leaves/continuations.py",
         "        column[place] = np.arange(len(kinds))\n",
         "",
@@ -1565,7 +1565,7 @@ MUTANTS = (
         "test_continuations.py::test_each_response_to_search_beats_what_search_played",
     ),
     Mutant(
-        "continuations: searches below do not keep what was promised",
+        "continuations: searches below ignore the promised values",
         "search/solve.py",
         "RE_SOLVING if isinstance(evaluator, DecidingEvaluator) else SAMPLED",
         "SAMPLED",
@@ -1575,7 +1575,7 @@ MUTANTS = (
 
 
 def caught_by(mutant: Mutant, copy: Path) -> str:
-    """Returns the test that notices a mutant of a copy of the sources, `survived`, or why it could not be tried."""
+    """Returns the test that catches a mutant in a copy of the sources, `survived`, or why the mutant could not be tried."""
     file = copy / "tacit" / mutant.file
     source = file.read_text()
     if source.count(mutant.right) != 1:
@@ -1598,7 +1598,7 @@ def compiles(mutant: Mutant) -> bool:
 
 
 def main() -> int:
-    """Tries the mutants and returns 1 if one was not caught."""
+    """Tries the mutants; returns 1 if any was not caught."""
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Slow and obvious: what the arrays are tested against, written on the rules alone."""
+"""Slow, obvious implementations from the rules alone, which the array code is tested against."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tacit.tree.public_tree import NO_ACTION, PublicTree
 
 
 def histories(tree: PublicTree) -> Iterator[tuple[Arrival, Place, list[tuple[int, int, int]], float]]:
-    """Yields every decision and terminal history: place, (player, infostate, action number) moves, chance."""
+    """Yields every decision and terminal history: arrival, place, (player, infostate, action number) moves, chance."""
     game, navigator = tree.game, Navigator(tree)
 
     def walk(arrival: Arrival, place: Place, moves: list[tuple[int, int, int]], chance: float) -> Iterator[Any]:
@@ -69,7 +69,7 @@ def best_response_value(tree: PublicTree, strategy: np.ndarray, player: int) -> 
 
 
 def count_pure_strategies(tree: PublicTree, player: int) -> int:
-    """Returns how many plans `best_response_value` would try."""
+    """Returns how many pure strategies `best_response_value` would try."""
     return int(np.prod(np.diff(tree.entry_start)[tree.infostate_player == player], dtype=np.float64))
 
 
@@ -86,12 +86,12 @@ def public_posterior(tree: PublicTree, strategy: np.ndarray, node: int) -> tuple
 
 
 def random_strategy(tree: PublicTree, seed: int) -> np.ndarray:
-    """Returns a strategy with every action possible."""
+    """Returns a random strategy that plays every action with positive probability."""
     return tree.normalise(np.random.default_rng(seed).random(tree.num_entries) + 1e-3)
 
 
 def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:
-    """Returns a tree's decisions and payoffs by what the players know, independent of any numbering."""
+    """Returns a tree's decisions and payoffs, keyed by what the players know and so independent of numbering."""
     decisions = {}
     for s in range(tree.num_infostates):
         decisions[tree.infostate_label(s)] = tuple(tree.entry_action[tree.entry_start[s] : tree.entry_start[s + 1]])
@@ -104,10 +104,10 @@ def canonical(tree: PublicTree) -> tuple[dict[Any, Any], dict[Any, float]]:
 
 
 def guaranteed_value(tree: PublicTree, player: int, fixed: dict[int, float]) -> float:
-    """Returns what `player` can be sure of when some entries, none below another, are played with given plan weights.
+    """Returns what `player` can guarantee when some entries, none below another, have fixed plan weights.
 
-    A linear program over the player's realisation plan against the opponent's best response. With nothing fixed it is the
-    value of the game; a trunk strategy is optimal where fixing it costs nothing.
+    A linear program over the player's realisation plan against the opponent's best response. With nothing fixed it gives the
+    value of the game; a trunk strategy is optimal if fixing it costs nothing.
     """
     mine, theirs = _Sequences(tree, player), _Sequences(tree, 1 - player)
     sign = 1.0 - 2.0 * player

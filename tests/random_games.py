@@ -11,22 +11,22 @@ from tacit.games import CHANCE, TERMINAL, Game
 Event = tuple[object, ...]
 State = tuple[Event, ...]
 
-_remembered = lru_cache(maxsize=100_000)  # every question about a state asks the same of all states before it
+_remembered = lru_cache(maxsize=100_000)  # every question about a state asks the same question about all its prefixes
 
 
 @dataclass(frozen=True)
 class RandomGame(Game[State]):
-    """Everything is a pseudo-random function of what the players who must know it know.
+    """A random game: everything in it is a pseudo-random function of what the players involved know.
 
-    A state is a tuple of events: ("deal", type 0, type 1, what all see), ("move", player, action), ("draw", player, signal).
+    A state is a tuple of events: ("deal", type 0, type 1, public part), ("move", player, action), ("draw", player, signal).
 
     Attributes:
-      seed: of all that is random.
-      length: moves at most.
-      hidden: whether some actions are not seen.
-      draws: whether private draws happen between moves.
-      numbering: of actions: from 0 on ("plain"), in an order all know ("shuffled") or by what the mover knows ("typed").
-      roots: public states that the deal leads to.
+      seed: Seed of everything random.
+      length: Most moves in a game.
+      hidden: Whether some actions are hidden from the opponent.
+      draws: Whether private draws happen between moves.
+      numbering: How actions are numbered: "plain" from 0, "shuffled" in a public order, "typed" by what the mover knows.
+      roots: How many public states the deal can lead to.
     """
 
     seed: int = 0
@@ -96,7 +96,7 @@ class RandomGame(Game[State]):
         return self.draws and state[-1][0] == "move" and self._dice("draw", self._public(state)).random() < 0.3
 
     def _seen_by_all(self, state: State) -> str:
-        """The last event as the public sees it; hiding depends on public things only."""
+        """Returns the last event as the public sees it; whether it is hidden depends on public information only."""
         last = state[-1]
         if last[0] == "deal" and self.roots > 1:
             return f"deal {last[3]}"

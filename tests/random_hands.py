@@ -11,7 +11,7 @@ from tacit.games.holdem import Holdem
 
 
 def random_hand(game: Holdem, generator: np.random.Generator, gentle: float = 0.5) -> tuple[HandRecord, tuple[float, float]]:
-    """A hand with any legal actions, on and off the menu; folds are rare, so that boards are complete now and then."""
+    """Returns a hand with random legal actions, on and off the menu; folds are rare, so that some boards are complete."""
     cards, actions = generator.permutation(52).tolist(), []
     state = game.initial_state()
     while (actor := game.actor(state)) != TERMINAL:

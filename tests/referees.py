@@ -1,12 +1,12 @@
-"""Hands of hold'em in two implementations that nobody here wrote, in our terms, to compare ours with.
+"""Hold'em hands in two independent implementations, translated into our terms, to compare ours with.
 
-Known differences, all outside what is compared:
-- pokerkit names a raise by the chips put in on the street, OpenSpiel and we by those put in over the whole hand; OpenSpiel's
-  limit game has one action for it.
+Known differences, all outside the comparison:
+- pokerkit names a raise by the chips put in on the street; OpenSpiel and we use those put in over the whole hand. OpenSpiel's
+  limit game has a single raise action.
 - pokerkit's cash games let a player fold where a check is free (with a warning); its tournaments, OpenSpiel and we do not.
-- pokerkit's limit game allows four raises on every street; the competition's (OpenSpiel, we) three before the flop.
+- pokerkit's limit game allows four raises on every street; the competition's rules (OpenSpiel, we) three before the flop.
 - with equal blinds pokerkit lets player 0 act first before the flop; OpenSpiel and we keep to the button.
-- pokerkit and OpenSpiel are brought to the start of an endgame by a raise, a call and checks.
+- to reach the start of an endgame, pokerkit and OpenSpiel play a raise, a call and checks.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tacit.games.holdem import Holdem, LimitHoldem
 
 Limits = tuple[int, int] | None
 View = tuple[int, bool, Limits]
-"""Who acts, whether a fold is allowed, the smallest and the largest raise as totals over the hand."""
+"""Who acts, whether a fold is allowed, and the smallest and largest raise as totals over the hand."""
 
 
 class Pokerkit:
-    """A hand in pokerkit, in our terms. Players are numbered alike: 0 posts the big blind."""
+    """A hand in pokerkit, in our terms. Players have our numbers: 0 posts the big blind."""
 
     def __init__(self, game: Holdem) -> None:
         kit = pytest.importorskip("pokerkit")
@@ -99,7 +99,7 @@ def universal_poker(limit: bool, stack: int, small_blind: int, big_blind: int) -
 
 
 class OpenSpiel:
-    """A hand in OpenSpiel's universal_poker, which is the competition's server inside."""
+    """A hand in OpenSpiel's universal_poker, which wraps the competition's server."""
 
     def __init__(self, game: Holdem) -> None:
         rules = game.rules
@@ -121,9 +121,9 @@ class OpenSpiel:
         raises = [action for action in actions if action > CALL]
         limits = (raises[0], raises[-1]) if raises else None
         if limits is not None and self.limit:
-            limits = (betting.facing + betting.raise_size,) * 2  # sizes are checked by the payoffs
+            limits = (betting.facing + betting.raise_size,) * 2  # the comparison of payoffs checks the sizes
         elif limits is not None:
-            assert len(raises) == limits[1] - limits[0] + 1  # every number between them
+            assert len(raises) == limits[1] - limits[0] + 1  # all sizes in between are legal
         assert CALL in actions
         return self.state.current_player(), FOLD in actions, limits
 

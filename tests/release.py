@@ -1,4 +1,4 @@
-"""Installs what was built into an empty environment and uses it as a stranger would: `make release`.
+"""Installs the built package into an empty environment and uses it as a new user would: `make release`.
 
 The wheel is built from the sdist, so both are tried. The environment sees neither the source tree nor a compiler.
 """
@@ -21,11 +21,11 @@ MOST_MEGABYTES = 20
 
 
 class Installed:
-    """An environment of its own with the wheel in it.
+    """A separate environment with the wheel installed.
 
     Args:
-      folder: where it is made.
-      wheel: what is installed.
+      folder: Where to create it.
+      wheel: The wheel to install.
     """
 
     def __init__(self, folder: Path, wheel: Path) -> None:
@@ -39,27 +39,27 @@ class Installed:
         subprocess.run(command, check=True, env=pip, stderr=subprocess.DEVNULL)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Returns a `tacit` command that runs."""
+        """Starts a `tacit` command and returns its process."""
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         place = {"cwd": self._folder, "env": self._environment}
         return subprocess.Popen([self._bin / "tacit", *arguments], text=True, **pipes, **place)  # type: ignore[call-overload]
 
     def run(self, *arguments: str, typed: str = "") -> str:
-        """Returns what a `tacit` command prints."""
+        """Runs a `tacit` command and returns what it prints."""
         process = self.start(*arguments)
         printed, told = process.communicate(typed, timeout=300)
         assert process.returncode == 0, f"tacit {' '.join(arguments)}: {process.returncode}\n{told}"
         return printed
 
     def has(self, program: str) -> bool:
-        """Returns whether a program can be found there."""
+        """Returns whether a program can be found in the environment."""
         found = subprocess.run([sys.executable, "-c", f"import shutil; print(shutil.which({program!r}))"],
                                env=self._environment, capture_output=True, text=True, check=True)  # fmt: skip
         return found.stdout.strip() != "None"
 
 
 def try_out(installed: Installed) -> None:
-    """Uses every door once."""
+    """Uses every entry point once."""
     assert not any(installed.has(compiler) for compiler in COMPILERS)
     assert installed.run("--version").startswith("tacit ")
     assert "leduc_poker" in installed.run("games")
@@ -74,7 +74,7 @@ def try_out(installed: Installed) -> None:
 
 
 def serve(installed: Installed) -> None:
-    """Opens the browser app and fetches its page."""
+    """Starts the browser app and fetches its page."""
     process = installed.start("serve", "--port", "0", "--no-warm")
     stopper = threading.Timer(60, process.kill)
     stopper.start()
@@ -92,7 +92,7 @@ def serve(installed: Installed) -> None:
 
 
 def main(wheel: Path, sdist: Path) -> None:
-    """Prints what was tried, and how large and how quick it is."""
+    """Tries the wheel out; prints each step, the sizes and the times."""
     sizes = {file.name: file.stat().st_size / 1e6 for file in (wheel, sdist)}
     for name, size in sizes.items():
         print(f"{name}: {size:.1f} MB", flush=True)

@@ -1,4 +1,4 @@
-"""A stand-in for Slumbot: a server made from the description of its interface, with trouble on demand."""
+"""A stand-in for Slumbot: a server written from the description of its interface, with failures on demand."""
 
 import json
 import re
@@ -18,14 +18,14 @@ STACK = 20_000
 
 
 class StreetHand:
-    """A hand in Slumbot's terms: chips on this street and before it. Shares no code with our betting rules."""
+    """A hand in Slumbot's terms: chips on this street and chips before it. Shares no code with our betting rules."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.cards = generator.permutation(52).tolist()[:9]
         self.action = ""
         self.street, self.before, self.bets = 0, 0, [100, 50]
         self.to_act, self.last_raise, self.acted = 1, 100, False
-        self.winner: float | None = None  # of position 0: 1 wins, 0.5 splits
+        self.winner: float | None = None  # as position 0 sees it: 1 is a win, 0.5 a split
 
     @property
     def over(self) -> bool:
@@ -36,14 +36,14 @@ class StreetHand:
         return [card_name(card) for card in self.cards[4 : 4 + (0, 3, 4, 5)[self.street]]]
 
     def limits(self) -> tuple[int, int] | None:
-        """The smallest and the largest bet, on this street."""
+        """Returns the smallest and the largest bet on this street."""
         most, behind = max(self.bets), STACK - self.before
         if most >= behind:
             return None
         return min(most + self.last_raise, behind), behind
 
     def apply(self, incr: str) -> str | None:
-        """Takes an action; returns what is wrong with it."""
+        """Applies an action; returns what is wrong with it, if anything."""
         mine, other = self.bets[self.to_act], self.bets[1 - self.to_act]
         if re.fullmatch(r"b[1-9]\d*", incr):
             size, limits = int(incr[1:]), self.limits()
@@ -99,7 +99,7 @@ class StreetHand:
 
 
 class Stand:
-    """The server: one session, a new token with every answer, and trouble."""
+    """The server: one session, a new token in every answer, and failures."""
 
     def __init__(self, seed: int, trouble: float, login: bool) -> None:
         self.generator = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ class Stand:
         self.times: list[float] = []
         self.lost = 0
         self.broken = False
-        """An answer to an action of this hand was lost: the client must not act in it again."""
+        """The answer to an action in this hand was lost: the client must not act in the hand again."""
         self.resent = 0
         self.logins = 0
         self.out_of_service = False
@@ -120,7 +120,7 @@ class Stand:
         self.bonus = 0
 
     def respond(self, path: str, body: dict[str, Any]) -> dict[str, Any] | str:
-        """Returns the answer, or the kind of trouble: what happens instead."""
+        """Returns the answer, or the kind of failure that happens instead."""
         self.times.append(time.monotonic())
         kind = str(self.generator.choice(["early", "late", "500", "garbage"])) if self.generator.random() < self.trouble else ""
         if self.out_of_service:
@@ -207,7 +207,7 @@ def stand_in(seed: int = 0, trouble: float = 0.0, login: bool = False) -> Iterat
             pass
 
         def handle(self) -> None:
-            with suppress(OSError, ValueError):  # the connection was closed on purpose
+            with suppress(OSError, ValueError):  # we closed the connection on purpose
                 super().handle()
 
         def finish(self) -> None:

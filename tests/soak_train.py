@@ -1,4 +1,4 @@
-"""`tacit` for soak tests: it writes checkpoints all the time, and notes each lot that is learnt from.
+"""`tacit` for soak tests: it checkpoints constantly and logs every lot it learns from.
 
 python -m tests.soak_train LOTS train rebel kuhn_poker ...
 """
@@ -17,7 +17,7 @@ count = Engine._count
 
 
 def count_and_note(engine: Engine, answer: Answer) -> None:
-    """Counts a lot that is learnt from, and notes what is in it, who made it, in which session and after which epoch."""
+    """Counts a lot and logs its digest, which worker made it, and the session and epoch that learn from it."""
     count(engine, answer)
     digest = hashlib.sha256(b"".join(part.contiguous().numpy().tobytes() for part in answer.tensors.values())).hexdigest()
     made_by = {name: answer.facts[name] for name in ("worker", "life", "lot")}

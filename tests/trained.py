@@ -1,4 +1,4 @@
-"""Trained networks, ready to search with."""
+"""Trained networks, ready for search."""
 
 from pathlib import Path
 

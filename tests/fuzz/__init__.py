@@ -1,8 +1,8 @@
-"""Fuzzing: every input from outside, mutated from valid ones, may be refused in a line and nothing else.
+"""Fuzzing: mutations of valid inputs from outside may be refused in one line, and must do nothing worse.
 
     python -m tests.fuzz --inputs 1000000 --seconds 600      all targets
     python -m tests.fuzz --target ranges --seconds 60        one of them
     python -m tests.fuzz --replay out/fuzz/ranges-1a2b3c4d   an input that failed
 
-`tests/unit/test_fuzz.py` gives every target a few inputs; hypothesis chooses the mutations there, and makes what fails small.
+`tests/unit/test_fuzz.py` gives every target a few inputs; there hypothesis chooses the mutations and shrinks failing inputs.
 """

@@ -1,4 +1,4 @@
-"""Runs the targets, each in a process of its own, and reports inputs per second and what failed."""
+"""Runs the targets, each in its own process, and reports inputs per second and failures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.fuzz.targets import TARGETS
 
 OUT = Path("out/fuzz")
 SHARED = ("tacit.training.run", "tacit.artifacts", "tacit.web.explore.desk", "tacit.web.play.desk", "tacit.nfsp.tabular.learn")
-"""What takes long to import; processes are forked from one that has it, and has no threads yet."""
+"""Modules that import slowly. Processes are forked from one that has imported them and has no threads yet."""
 _FORK = multiprocessing.get_context("fork")
 START_SECONDS = 120
-"""Seconds that a target may take to get ready: a run is trained, kernels are compiled."""
+"""Most seconds a target may take to prepare: some train a run, some compile kernels."""
 
 
 def main() -> int:
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def run(name: str, seed: int, inputs: int, seconds: float, out: Path) -> list[dict[str, Any]]:
-    """Returns what one target's process says; a process that crashes or hangs is a failure as well."""
+    """Returns the lines that one target's process reports; a crash or a hang is a failure as well."""
     lines: list[dict[str, Any]] = []
     began = time.monotonic()
     with tempfile.NamedTemporaryFile() as said:
@@ -91,7 +91,7 @@ def run(name: str, seed: int, inputs: int, seconds: float, out: Path) -> list[di
 
 
 def replay(file: Path) -> int:
-    """Shows what a target does with an input that failed."""
+    """Reruns a failing input on its target and shows what happens."""
     name = file.name.rpartition("-")[0]
     data = file.read_bytes()
     with tempfile.TemporaryDirectory(prefix="tacit-fuzz-") as folder:
@@ -101,7 +101,7 @@ def replay(file: Path) -> int:
 
 
 def show(totals: dict[str, dict[str, float]], failures: dict[str, dict[str, Any]]) -> None:
-    """Prints the table."""
+    """Prints the table of results."""
     print(f"{'target':<18}{'inputs':>10}{'per second':>12}{'refused':>9}{'slowest':>10}{'failures':>10}")
     for name, total in totals.items():
         count, failed = int(total["inputs"]), sum(key.startswith(f"{name} ") for key in failures)

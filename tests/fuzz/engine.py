@@ -1,6 +1,6 @@
-"""The runner's worker: gives one target mutated inputs for some time, in a process that may crash.
+"""The runner's worker: feeds one target mutated inputs for a while, in a process that may crash.
 
-What the target is working on stands in a file that is mapped into memory, so that it is known even after a crash.
+The current input is kept in a memory-mapped file, so that it is known even after a crash.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tests.fuzz.target import SlowError, Target, attempt, limit_memory
 from tests.fuzz.targets import TARGETS
 
 MOST_BYTES = 2**25
-"""Of the longest input."""
+"""Longest input, in bytes."""
 MEMORY_DISK = Path("/dev/shm")
-"""Where targets write files, where it is there: a disk would be most of their time."""
+"""Where targets write files if it exists: on a disk, writing would take most of their time."""
 KEPT = 400
-"""Refused or accepted inputs that are mutated further, beside the seeds."""
+"""Most refused or accepted inputs that are mutated further, besides the seeds."""
 
 
 class Current:
-    """The input that is being worked on, in a mapped file: its length, then its bytes."""
+    """The current input in a memory-mapped file: its length, then its bytes."""
 
     def __init__(self, path: Path) -> None:
         with open(path, "wb") as file:
@@ -45,13 +45,13 @@ class Current:
 
     @staticmethod
     def read(path: Path) -> bytes:
-        """Returns what a process was working on when it ended."""
+        """Returns the input that a process was working on when it ended."""
         content = path.read_bytes()
         return content[8 : 8 + int.from_bytes(content[:8], "little")]
 
 
 def where(error: BaseException) -> str:
-    """Returns the kind of a failure: the exception and the last line of the package that it passed."""
+    """Returns the kind of a failure: the exception, and the last line of the package in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/tacit/" in frame.filename] or list(frames)[-1:]
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
@@ -59,7 +59,7 @@ def where(error: BaseException) -> str:
 
 
 def fuzz(target: Target, seed: int, inputs: int, seconds: float, out: Path) -> Iterator[dict[str, Any]]:
-    """Yields a line for each kind of failure, and at the end one with the counts."""
+    """Yields a report for each kind of failure, and finally one with the counts."""
     random, current = Random(seed), Current(out / f"{target.name}.current")
     with tempfile.TemporaryDirectory(prefix="tacit-fuzz-", dir=MEMORY_DISK if MEMORY_DISK.is_dir() else None) as folder:
         prepared = target.prepare(Path(folder))
@@ -101,7 +101,7 @@ def fuzz(target: Target, seed: int, inputs: int, seconds: float, out: Path) -> I
 
 
 class _RefusedError(Exception):
-    """The target refused an input in a line."""
+    """The target refused an input in one line."""
 
 
 def _noting(run: Any) -> Any:
@@ -118,14 +118,14 @@ def _noting(run: Any) -> Any:
 
 
 def save(out: Path, target: str, data: bytes) -> Path:
-    """Returns the file in which a failing input is kept."""
+    """Writes a failing input to a file and returns the file."""
     file = out / f"{target}-{hashlib.sha256(data).hexdigest()[:8]}"
     file.write_bytes(data)
     return file
 
 
 def work(name: str, seed: int, inputs: int, seconds: float, out: Path, said: str) -> None:
-    """Fuzzes a target and writes what is found to a file, line by line: it is there whatever becomes of this process."""
+    """Fuzzes a target and writes its findings to a file line by line, so that they survive a crash of this process."""
     with open(said, "w") as file:
         for line in fuzz(TARGETS[name], seed, inputs, seconds, out.resolve()):
             file.write(json.dumps(line) + "\n")

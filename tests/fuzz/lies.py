@@ -1,4 +1,4 @@
-"""Rules of somebody else's game that lie: `check_game` and the compiler must say so in a line, and soon."""
+"""Rules of a user's own game that lie: `check_game` and the compiler must say so in one line, and soon."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ LIES: tuple[Any, ...] = (
     "raise",
     "recursion",
 )
-"""What a method may answer instead of the truth."""
+"""Answers that a method may give instead of the truth."""
 
 
 @dataclass(frozen=True)
 class Guess(Game[Any]):
-    """Chance tosses a coin that player 0 sees; both say a side, one after the other."""
+    """Chance tosses a coin that only player 0 sees; then both players name a side, one after the other."""
 
     name: ClassVar[str] = "guess"
     sides: int = 2
@@ -157,7 +157,7 @@ class Guess(Game[Any]):
 
 
 def liar(data: bytes) -> Any:
-    """Returns a game some of whose methods lie, now or always; the input decides which."""
+    """Returns a game with some methods that lie, some from the start; the input decides which."""
     draw = Random(data)
     lies: dict[str, Any] = {}
     for method in draw.sample(METHODS, draw.choice((1, 1, 1, 2, 3))):
@@ -168,7 +168,7 @@ def liar(data: bytes) -> Any:
 
 
 def _lying(honest: Any, lie: Any, after: int, always: bool) -> Any:
-    """Returns a method that tells the truth a few times and then lies, once or from then on."""
+    """Returns a method that tells the truth a few times and then lies, once or forever."""
     calls = 0
 
     def method(self: Any, *arguments: Any) -> Any:

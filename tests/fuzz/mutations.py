@@ -1,4 +1,4 @@
-"""Inputs made from valid ones: bytes changed, words exchanged, JSON bent out of shape, headers of tensors that lie."""
+"""Inputs made from valid ones: changed bytes, swapped words, distorted JSON, and tensor headers that lie."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ODD_WORDS = (
     b"'",
     b"[" * 3000,
 )
-"""What parsers stumble over."""
+"""Words that parsers stumble over."""
 ODD_VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -83,20 +83,20 @@ ODD_VALUES: tuple[Any, ...] = (
     {"": {}},
     [0] * 300,
 )
-"""What stands where another kind of value is due."""
+"""Values to put where another kind of value is expected."""
 _TOKEN = re.compile(rb"\w+|\W")
 _NUMBER = re.compile(rb"\d+")
 _LENGTH = 8
-"""Bytes that hold the length of a header of tensors."""
+"""Bytes that store the length of a tensor header."""
 
 
 def mutate(data: bytes, seeds: Sequence[bytes], random: Random) -> bytes:
     """Returns an input made from a valid one by a few changes.
 
     Args:
-      data: It.
-      seeds: Others, to take parts from.
-      random: Decides.
+      data: The valid input.
+      seeds: Other valid inputs, to take parts from.
+      random: Decides what changes.
     """
     for _ in range(random.choice((1, 1, 1, 1, 1, 1, 2, 2, 3, 6))):
         if _is_tensors(data) and random.random() < 0.6:
@@ -136,7 +136,7 @@ def _insert_odd(data: bytes, seeds: Sequence[bytes], random: Random) -> bytes:
 
 
 def _replace_word(data: bytes, seeds: Sequence[bytes], random: Random) -> bytes:
-    """Puts an odd word, or one of another valid input, in the place of one."""
+    """Returns the input with one word replaced by an odd one, or by a word of another valid input."""
     if len(data) > 100_000:
         return _flip(data, seeds, random)
     words = _TOKEN.findall(data)
@@ -187,7 +187,7 @@ def _mutate_json(data: bytes, random: Random) -> bytes:
 
 
 def _bent(value: Any, random: Random) -> Any:
-    """Returns a value of JSON with one part changed, wherever that is."""
+    """Returns a JSON value with one part changed, at any depth."""
     if isinstance(value, dict) and value and random.random() < 0.85:
         key = random.choice(list(value))
         rest = {name: part for name, part in value.items() if name != key}
@@ -204,7 +204,7 @@ def _bent(value: Any, random: Random) -> Any:
         if draw < 0.25:
             return [*value, value[place]]
         return [*value[:place], _bent(value[place], random), *value[place + 1 :]]
-    if isinstance(value, str) and value[:1] == "{" and random.random() < 0.8:  # JSON inside of JSON, as in headers
+    if isinstance(value, str) and value[:1] == "{" and random.random() < 0.8:  # JSON inside JSON, as in headers
         try:
             return json.dumps(_bent(json.loads(value), random))
         except (ValueError, RecursionError):
@@ -225,7 +225,7 @@ def _is_tensors(data: bytes) -> bool:
 
 
 def _mutate_header(data: bytes, random: Random) -> bytes:
-    """Returns a file of tensors whose header says something else; mostly it still says its own length."""
+    """Returns a tensor file with a changed header, whose stated length is mostly still right."""
     end = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
     header = _mutate_json(data[_LENGTH:end], random)
     length = len(header) if random.random() < 0.95 else random.getrandbits(random.randrange(1, 64))

@@ -1,4 +1,4 @@
-"""Targets of the browser app: messages of a tab, requests, names that could lead out of a folder."""
+"""Targets in the browser app: messages from a tab, requests, and names that could lead out of a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tests.fuzz.target import Prepared, Target
 
 GAMES = ("kuhn_poker", "leduc_poker", "tic_tac_toe", "goofspiel(cards=3)", "no_limit_holdem")
-"""What opens in little time. Other names that are games may take long, which is no failure; what is no game may come."""
+"""Games that open quickly. Other games may take long, which is no failure, so they are skipped; names of no game are tried."""
 
 
 def _message(**fields: Any) -> bytes:
@@ -49,7 +49,7 @@ def _sequences(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 
 def _tabs(folder: Path) -> Prepared:
-    """Messages from the socket up to where they are handed to a worker, and the frames that come back from there."""
+    """Messages on their way from the socket to a worker, and the frames that come back."""
     from tacit.web.catalog import choose_lane
     from tacit.web.desk import QUICK, SLOW
     from tacit.web.settings import ServeSettings
@@ -61,7 +61,7 @@ def _tabs(folder: Path) -> Prepared:
     settings = ServeSettings(messages_per_second=1e9, burst=10**9)
 
     class Socket:
-        """A browser that says what the input says, and reads as strict JSON."""
+        """A browser that sends the input and parses the answers as strict JSON."""
 
         def __init__(self, texts: list[str]) -> None:
             self.texts, self.sent = texts, 0
@@ -86,13 +86,13 @@ def _tabs(folder: Path) -> Prepared:
             pass
 
     class Pool:
-        """Takes messages as the real pool does, and answers each with a frame that has its number."""
+        """Takes messages as the real pool does, and answers each with a frame that carries its number."""
 
         def submit(self, place: str, lane: str, message: Any) -> None:
             import pickle
 
             assert lane in (QUICK, SLOW)
-            pickle.dumps({**message, "busy": False})  # as it goes to a process of ours
+            pickle.dumps({**message, "busy": False})  # as for a real worker process
             tabs.deliver(place, {"type": "error", "desk": message.get("desk"), "id": message.get("id"), "message": "x"})
             tabs.keep(place, dict(record))
 
@@ -132,7 +132,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _desk(name: str, messages: tuple[bytes, ...], **context: Any) -> Any:
-    """Returns what prepares the target of a desk, the object that answers messages in a worker process."""
+    """Returns the `prepare` of a desk's target; a desk is the object that answers messages in a worker process."""
 
     def prepare(folder: Path) -> Prepared:
         from tacit.errors import TacitError
@@ -166,12 +166,12 @@ def _desk(name: str, messages: tuple[bytes, ...], **context: Any) -> Any:
 
 
 def _quick(message: dict[str, Any]) -> bool:
-    """Returns whether a message can be answered soon: it opens no game that is large, and no opponent that has to be solved."""
+    """Returns whether a message can be answered quickly: it opens no large game and no opponent that must be solved first."""
     from tacit.errors import TacitError
     from tacit.games import load_game
 
     if message["do"] == "solve":
-        return False  # half a second each
+        return False  # takes half a second each
     game, opponent = message.get("game"), message.get("opponent")
     if message["do"] in ("open", "load", "size") and isinstance(game, str) and game not in GAMES and ".py" not in game:
         try:
@@ -188,7 +188,7 @@ def _quick(message: dict[str, Any]) -> bool:
 
 
 def _runs(folder: Path) -> Prepared:
-    """What the Runs page may ask for, and what a damaged run must not do to it."""
+    """What the Runs page may ask for, which must never leave the folder of runs."""
     from tacit.web.runs import RunList
 
     run = folder / "runs" / "one"
@@ -211,7 +211,7 @@ def _runs(folder: Path) -> Prepared:
 
 
 def _requests(folder: Path) -> Prepared:
-    """Headers and query strings, by the guard that stands before everything."""
+    """Headers and query strings, as seen by the guard in front of the app."""
     from tacit.web.guard import Guard
     from tacit.web.settings import ServeSettings
 

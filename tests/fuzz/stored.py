@@ -1,4 +1,4 @@
-"""Targets that are files: runs, networks, solves, locks, results, reports."""
+"""Targets that are files: runs, networks, solves, locks, results and reports."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ RIVER = "no_limit_holdem(stack=900,board=2c7dTh3sQh,pot=300,bets=1|allin,raises=
 def _file_target(
     name: str, file: str, prepare: Callable[[Path], tuple[list[bytes], Callable[[], object]]], **bounds: Any
 ) -> Target:
-    """Returns the target of what reads a file.
+    """Returns a target that reads a file.
 
     Args:
-      name: Of the target.
-      file: Where inputs are written, below the target's folder.
-      prepare: Returns valid contents and what reads the file.
-      **bounds: Of the target.
+      name: The target's name.
+      file: Where inputs are written, relative to the target's folder.
+      prepare: Returns valid contents, and the function that reads the file.
+      **bounds: The target's bounds.
     """
 
     def ready(folder: Path) -> Prepared:
@@ -127,7 +127,7 @@ def _plans(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
 
 
 def _networks(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
-    """Network files by the readers that look at their headers, and what opens them by name."""
+    """Network files, for the functions that read their headers and tensors."""
     import torch
 
     from tacit.nets import checkpoint
@@ -137,7 +137,7 @@ def _networks(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
     header = {"system": "rebel", "game": "kuhn_poker", "epoch": 3, "config": {"hidden": 8}}
     whole = checkpoint.PART_BYTES
     for most in (whole, 64):
-        checkpoint.PART_BYTES = most  # so that a small file has parts
+        checkpoint.PART_BYTES = most  # small enough that a small file has parts
         save_tensors(path, {"a": torch.arange(24.0).view(2, 12), "b": torch.zeros(3, dtype=torch.int64)}, header)
         seeds += [path.read_bytes(), unsigned(path.read_bytes())]
     checkpoint.PART_BYTES = whole
@@ -156,7 +156,7 @@ def _networks(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
 
 
 def unsigned(content: bytes) -> bytes:
-    """Returns a checkpoint as the first format has it, without a digest of its own: one bit more would not be the only lie."""
+    """Returns a checkpoint in the first format, without a digest: otherwise the digest alone would catch every changed bit."""
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:end])
     header["__metadata__"].pop("digest", None)
@@ -166,7 +166,7 @@ def unsigned(content: bytes) -> bytes:
 
 
 def _opened_networks(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
-    """Network files as they are opened to play: what their headers say of game and settings must fit their tensors."""
+    """Network files as they are opened for play: the game and settings in their headers must fit their tensors."""
     import numpy as np
 
     from tacit import artifacts
@@ -194,7 +194,7 @@ KNOWN = ("kuhn_poker", "liars_dice(dice=1,faces=4)", "pot_limit_leduc")
 
 
 def _checkpoints(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
-    """The checkpoint from which a run goes on."""
+    """The checkpoint that a run resumes from."""
     from tacit.artifacts.systems import find_system
     from tacit.games import load_game
     from tacit.training.folder import RunFolder
@@ -233,7 +233,7 @@ def _solves(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
         name = saved_game(path)
         if (
             name is None or name.partition("(")[0] in ("kuhn_poker", "coin_guess") or name == RIVER
-        ):  # others take long to compile
+        ):  # other games take long to compile
             result = load_result(path)
             json.dumps(node_data(result.views, ""), allow_nan=False)
             json.dumps(result.summary(), allow_nan=False)
@@ -262,7 +262,7 @@ def _lock_files(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
 
 
 def _results(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
-    """Journals of matches with other programs."""
+    """Journals of matches against other programs."""
     from tacit.arena.journal import Journal
     from tacit.arena.results import public_end, read_results
 
@@ -292,7 +292,7 @@ def _results(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
 
 
 def _reports(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
-    """CSV files of reports over boards, which go on where they stopped."""
+    """CSV files of reports over boards, which resume where they stopped."""
     from types import SimpleNamespace
 
     from tacit.cards.boards import DrawnBoard
@@ -320,7 +320,7 @@ def _reports(folder: Path) -> tuple[list[bytes], Callable[[], object]]:
 
 
 def _frames(folder: Path) -> Prepared:
-    """What goes between a learner and its workers."""
+    """Frames between a learner and its workers."""
     import torch
 
     from tacit.scale.frames import pack, unpack

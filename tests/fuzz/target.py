@@ -1,4 +1,4 @@
-"""What is fuzzed: a function of bytes, valid inputs to start from, and the bounds that hold for every input."""
+"""A fuzz target: a function of bytes, valid inputs to start from, and the bounds that every input must respect."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typing import NamedTuple
 from tacit.errors import TacitError
 
 MEMORY = 3 * 2**30
-"""Bytes of address space that inputs may take on top of what the process had before them."""
+"""Bytes of address space that inputs may take beyond what the process already had."""
 MOST_LETTERS = 4_000
-"""Letters of a message that are ours, at most, beside what it quotes of the input."""
+"""Most characters of a message that are ours, besides what it quotes from the input."""
 
 LETTERS_A_BYTE = 30
 """Letters of a message for each byte of the input: some quote it twice, and odd bytes as `\\udcff`."""
 
 
 class Prepared(NamedTuple):
-    """A target that is ready.
+    """A target that is ready to run.
 
     Attributes:
       seeds: Valid inputs.
-      run: Takes an input. It returns, or raises a `TacitError`; all else is a failure.
+      run: Takes an input; either returns or raises a `TacitError`. Anything else is a failure.
     """
 
     seeds: tuple[bytes, ...]
@@ -36,13 +36,13 @@ class Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """An input from outside.
+    """One kind of input from outside.
 
     Attributes:
-      name: What the command line calls it.
-      prepare: Makes it ready, given an empty folder to write to.
-      seconds: Processor time that one input may take.
-      examples: Inputs that the fast tests give it.
+      name: Its name on the command line.
+      prepare: Gets the target ready, given an empty folder to write to.
+      seconds: Most processor time that one input may take.
+      examples: How many inputs the fast tests give it.
     """
 
     name: str
@@ -52,14 +52,14 @@ class Target:
 
 
 class SlowError(BaseException):
-    """An input took more than its time. No `except Exception` of what runs may hide that."""
+    """An input took too long. A `BaseException`, so that no `except Exception` in the tested code can hide it."""
 
 
 def attempt(run: Callable[[bytes], object], data: bytes, seconds: float) -> None:
-    """Gives a target an input.
+    """Gives a target one input.
 
     Raises:
-      Exception: it failed, took too long, or was refused by a message that is none.
+      Exception: The target failed, took too long, or refused the input with an empty or overlong message.
     """
     try:
         with _at_most(seconds):
@@ -71,13 +71,13 @@ def attempt(run: Callable[[bytes], object], data: bytes, seconds: float) -> None
 
 
 def is_message(message: str, data: bytes) -> bool:
-    """Returns whether a refusal of an input says something, and does not say too much."""
+    """Returns whether a refusal says something, and not too much."""
     return bool(message.strip()) and len(message) <= MOST_LETTERS + LETTERS_A_BYTE * len(data)
 
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raises a `SlowError` where the code inside takes more processor time; other programs on the machine count for nothing."""
+    """Raises a `SlowError` if the code inside takes more processor time; other programs on the machine do not count."""
 
     def stop(*_: object) -> None:
         raise SlowError(f"more than {seconds:g} s of processor time")
@@ -92,7 +92,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 
 def first_refusal(calls: Iterable[Callable[[], object]]) -> None:
-    """Raises what the first call is refused with, if all of them are: an input need not suit every game."""
+    """Raises the first refusal if every call is refused: an input need not suit every game."""
     refusals: list[TacitError] = []
     accepted = False
     for call in calls:
@@ -106,7 +106,7 @@ def first_refusal(calls: Iterable[Callable[[], object]]) -> None:
 
 
 def limit_memory() -> None:
-    """Has allocations fail that would take this process `MEMORY` beyond what it has now."""
+    """Makes allocations fail that would take this process more than `MEMORY` above its current size."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * os.sysconf("SC_PAGE_SIZE") + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))

@@ -1,4 +1,4 @@
-"""Targets that come over sockets from other programs: dealers, players, Slumbot. And what we write for others to read."""
+"""Targets that reach us over sockets from other programs (dealers, players, Slumbot), and what we write for others to read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = (
 
 
 def _dealer_lines(folder: Path) -> Prepared:
-    """Lines of a dealer, as our client reads them."""
+    """A dealer's lines, as our client reads them."""
     import numpy as np
 
     from tacit.arena.acpc import Client, read_state, write_state
@@ -45,7 +45,7 @@ def _dealer_lines(folder: Path) -> Prepared:
 
 
 def _player_lines(folder: Path) -> Prepared:
-    """Answers of players, as our dealer reads them: over real sockets, two players who answer with the input's lines."""
+    """Players' answers, as our dealer reads them: two players on real sockets who answer with the input's lines."""
     from tacit.arena.dealer import Dealer, Player
     from tacit.arena.lines import Lines
     from tacit.games import load_game
@@ -75,7 +75,7 @@ def _player_lines(folder: Path) -> Prepared:
 
 
 class _Near:
-    """A socket of a pair, which knows no option of TCP."""
+    """One end of a socket pair, which ignores TCP options."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
@@ -88,7 +88,7 @@ class _Near:
 
 
 def _actions(folder: Path) -> Prepared:
-    """Words for actions, which the dealer replaces where they are not allowed."""
+    """Words for actions; the dealer replaces illegal ones."""
     from tacit.arena.acpc import accept_action
     from tacit.arena.notation import SlumbotWords, read_line, write_line
     from tacit.games import load_game
@@ -112,7 +112,7 @@ def _actions(folder: Path) -> Prepared:
 
 
 def _slumbot(folder: Path) -> Prepared:
-    """Answers of Slumbot: everything after the bytes have come from its server."""
+    """Slumbot's answers: everything that happens once the bytes have arrived from its server."""
     import numpy as np
 
     from tacit.arena import slumbot
@@ -122,7 +122,7 @@ def _slumbot(folder: Path) -> Prepared:
     game = load_game("no_limit_holdem")
 
     class Replies(slumbot.Connection):
-        """A connection whose server answers with the lines of an input, one after the other."""
+        """A connection whose server answers with the lines of an input, one after another."""
 
         def __init__(self, lines: list[bytes]) -> None:
             super().__init__("http://127.0.0.1:9", 0.0, 1.0, clock=lambda: 0.0, sleep=lambda _: None)
@@ -149,7 +149,7 @@ def _slumbot(folder: Path) -> Prepared:
 
 
 def _histories(folder: Path) -> Prepared:
-    """Names in hand histories: whatever players are called, the file stays TOML that says so."""
+    """Player names in hand histories: whatever they are, the file must stay TOML and give them back."""
     from tacit.arena.hand_history import write_hand
     from tacit.arena.hands import HandRecord
     from tacit.games import load_game

@@ -1,4 +1,4 @@
-"""Targets that are texts: what stands on a command line, in a form of the browser app or in the name of a game."""
+"""Targets that are texts: command-line arguments, form fields of the browser app, and names of games."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Mine(Guess):
 
 
 def _text(data: bytes) -> str:
-    """Returns an input as arguments of a program arrive: bytes that are no UTF-8 become lone surrogates."""
+    """Returns an input as a program's arguments arrive: bytes that are not UTF-8 become lone surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def _target(name: str, seeds: tuple[str, ...], reader: Callable[[Path], Callable[[str], object]], **bounds: float) -> Target:
-    """Returns the target of a function of a text."""
+    """Returns a target whose input is a text."""
 
     def prepare(folder: Path) -> Prepared:
         read = reader(folder)
@@ -77,7 +77,7 @@ def _opened(folder: Path) -> Callable[[str], object]:
     (folder / "text").write_text("no network")
     (folder / "empty").mkdir()
     os.chdir(folder)
-    # What trains or solves when it is opened takes its time: names alone are meant here.
+    # Names that train or solve when opened are skipped: they take too long.
     return lambda text: artifacts.open(text, "kuhn_poker") if text.strip() != "default" and ".py" not in text else None
 
 
@@ -196,7 +196,7 @@ def _lines(folder: Path) -> Callable[[str], object]:
 
 
 def _moves(folder: Path) -> Callable[[str], object]:
-    """Words of a person at the table."""
+    """Words typed by a person at the table."""
     from tacit.games import load_game
 
     states = []
@@ -218,7 +218,7 @@ def _moves(folder: Path) -> Callable[[str], object]:
 
 
 def _small_words(folder: Path) -> Callable[[str], object]:
-    """Options that few commands have."""
+    """Options that only a few commands have."""
     from tacit.arena.lbr import parse_setting
     from tacit.blueprint.menus import parse_streets
     from tacit.cli.solve_checks import parse_seconds

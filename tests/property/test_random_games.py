@@ -1,4 +1,4 @@
-"""Properties that hold in every game, on random ones."""
+"""Properties that hold in every game, tested on random ones."""
 
 import numpy as np
 import pytest
@@ -114,7 +114,7 @@ def test_siblings_follow_the_legal_actions_and_rows_the_rows_above(game: Game, s
             assert list(zip(rows.parent[here], moves, strict=True)) == sorted(zip(rows.parent[here], moves, strict=True))
             assert set(rows.parent[here]) <= set(range(*nodes.row_start[player][nodes.parent[node] : nodes.parent[node] + 2]))
             if nodes.actor[node] == TERMINAL:
-                assert len(set(moves)) == 1  # one last action
+                assert len(set(moves)) == 1  # all rows end with the same action
     for node in np.flatnonzero(nodes.num_children):
         slots, mover = [], int(nodes.actor[node])
         for child in nodes.children(np.array([node])):
@@ -195,7 +195,7 @@ def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
                 None,
                 some_values(passes, seed) if passes.leaf_states is not None else None,
                 None,
-            ):  # what was written before must not stay
+            ):  # values of an earlier call must not remain
                 passes.values(player, layout, reach, leaves)
                 values.append(passes.row_values(player))
             passes.best_response(player, reach)
@@ -212,7 +212,7 @@ def test_leaves_are_worth_zero_in_every_backend(game: Game, seed: int) -> None:
 @given(PUBLIC_GAMES)
 def test_public_games_get_lanes(game: Game) -> None:
     tree = compile_game(game)
-    # The random number of legal actions may depend on the private type: then the rows of a node differ, and lanes do not fit.
+    # The random number of legal actions may depend on the private type: then rows of a node differ, and lanes do not apply.
     nodes, starts = tree.require_nodes(), np.diff(tree.entry_start)
     same = all(
         len({starts[s] for s in tree.rows[p].infostate[nodes.row_start[p][n] : nodes.row_start[p][n + 1]]}) == 1

@@ -1,4 +1,4 @@
-"""The competition's protocol as text: betting and states by hand, random hands there and back, what the dealer takes."""
+"""The competition's protocol as text: betting and states by hand, random hands both ways, and what the dealer accepts."""
 
 import re
 
@@ -18,7 +18,7 @@ NO_LIMIT, LIMIT = NoLimitHoldem(), LimitHoldem()
 
 
 def test_betting_by_hand() -> None:
-    # The second example of the protocol's description: 200 called, checks, a bet of 300, a raise, and so on.
+    # The second example in the protocol's description: 200 called, checks, a bet of 300, a raise, and so on.
     rules, words = NO_LIMIT.rules, AcpcWords(NO_LIMIT.rules)
     line = read_line(rules, words, "r200c/cr500r1100c/")
     assert line.actions == (200, CALL, CALL, 500, 1100, CALL)

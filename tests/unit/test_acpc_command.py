@@ -1,4 +1,4 @@
-"""`tacit acpc`: real matches between processes, and what is left when one of them dies."""
+"""`tacit acpc`: real matches between processes, and what is left if one of them dies."""
 
 import json
 import os
@@ -102,7 +102,7 @@ def test_a_client_that_dies_leaves_saved_results(tmp_path: Path) -> None:
     assert re.fullmatch(
         rf"tacit: player\d \S.* in hand {len(hands)}; {len(hands)} of 1000000 hands are in match.jsonl", last
     ), last
-    assert len(notes.splitlines()) == 3  # two connected, one left
+    assert len(notes.splitlines()) == 3  # two players connected, one left
     assert len(hands) >= 19
     assert end["finished"] is False
     assert end["totals"] == np.sum([hand["payoffs"] for hand in hands], axis=0).tolist()
@@ -110,7 +110,7 @@ def test_a_client_that_dies_leaves_saved_results(tmp_path: Path) -> None:
     _, complaint = clients[1].communicate(timeout=30)
     clients[0].communicate(timeout=30)
     assert head["hands"] == 1_000_000
-    if clients[1].returncode:  # the dealer may hang up between two hands, which looks like an end
+    if clients[1].returncode:  # the dealer may hang up between two hands, which looks like the end of the match
         assert clients[1].returncode == 2
         assert len(complaint.splitlines()) == 1
         assert "in the middle of hand" in complaint

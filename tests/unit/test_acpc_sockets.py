@@ -1,4 +1,4 @@
-"""The competition's dealer and client over sockets: bad players and dealers, silence, the lines that pokerkit would send."""
+"""The competition's dealer and client over sockets: bad players and dealers, silence, and the lines pokerkit would send."""
 
 import re
 import socket
@@ -70,17 +70,17 @@ def test_a_hand_line_by_line_with_a_bad_player(server: socket.socket) -> None:
     assert re.fullmatch(r"MATCHSTATE:1:0::\|\w{4}", others)
     second.say("; a comment")
     second.say("what?")
-    second.say("MATCHSTATE:1:5::|AsKs:c")  # another hand
-    second.say(f"{others}:r150")  # too small
+    second.say("MATCHSTATE:1:5::|AsKs:c")  # answers another hand
+    second.say(f"{others}:r150")  # raise too small
     assert first.read() == mine.replace("0:0::", "0:0:r200:")
     others = second.read()
-    first.say(f"{mine}:r9999")  # the state before
+    first.say(f"{mine}:r9999")  # answers the previous state
     first.say(f"{mine.replace('0:0::', '0:0:r200:')}:dance")
     assert first.read().split(":")[3] == "r200c/"
     mine, others = "", second.read()
     assert re.fullmatch(r"MATCHSTATE:1:0:r200c/:\|\w{4}/\w{6}", others)
-    first.say(others)  # not its line
-    first.say(f"{others.replace('MATCHSTATE:1', 'MATCHSTATE:0')}:f")  # nor its cards
+    first.say(others)  # the other player's line
+    first.say(f"{others.replace('MATCHSTATE:1', 'MATCHSTATE:0')}:f")  # with the other player's cards
     time.sleep(0.2)
     assert thread.is_alive()
     first.socket.close()
@@ -150,8 +150,8 @@ def test_a_client_bears_with_a_bad_dealer(server: socket.socket) -> None:
     answers = [file.readline(), file.readline()]
     assert answers[0] == answers[1]
     assert answers[0].startswith(state + b":")
-    file.write(b"MATCHSTATE:0:4:r777f:AsKd|\r\nMATCHSTATE:0:4:r777f:AsKd|\r\n")  # what it said is not what counts
-    file.write(b"MATCHSTATE:1:5:r300c/cc/cc/cc:AsAd|KsKd/2c3c4d/7h/8h\r\n")  # from the middle
+    file.write(b"MATCHSTATE:0:4:r777f:AsKd|\r\nMATCHSTATE:0:4:r777f:AsKd|\r\n")  # the dealer's record is what counts
+    file.write(b"MATCHSTATE:1:5:r300c/cc/cc/cc:AsAd|KsKd/2c3c4d/7h/8h\r\n")  # a hand whose beginning the client never saw
     file.flush()
     file.close()
     connection.close()
@@ -163,7 +163,7 @@ def test_a_client_bears_with_a_bad_dealer(server: socket.socket) -> None:
 
 
 class Wire:
-    """A connection to a client of ours without a network: it answers at once."""
+    """A connection to our own client without a network: it answers at once."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.sent, self.answers = client, list[str](), list[str]()
@@ -181,7 +181,7 @@ class Wire:
 
 
 class Wild(RandomBot):
-    """Raises to any number of chips, not only to those on the menu."""
+    """Raises to any legal number of chips, on or off the menu."""
 
     def act(self) -> int:
         raises = [action for action in self._legal_actions if action > CALL]

@@ -1,4 +1,4 @@
-"""Agents: they know what their seat sees, play what they were given, and search safely."""
+"""Agents know what their seat sees, play what they were given, and search safely."""
 
 from pathlib import Path
 
@@ -55,20 +55,20 @@ def test_safe_search_plays_the_equilibrium_and_unsafe_search_is_beaten() -> None
     search = search_of("modified_rps", 1, "pcfr+", 400)
     tree, playthroughs = search.space.tree, 4_000
     safe = playthrough_strategy(search, playthroughs, rng())
-    # A sampled iteration's answer is nearly pure, so a mean of 4,000 has a standard error of at most 0.0078; four of them.
+    # A sampled iteration answers almost purely, so a mean of 4,000 has a standard error of at most 0.0078; allow four of them.
     interval = 4 * np.sqrt(0.24 / playthroughs)
     np.testing.assert_allclose(safe[:3], [0.4, 0.4, 0.2], atol=interval)
     np.testing.assert_allclose(safe[3:], [0.4, 0.4, 0.2], atol=interval)
     unsafe = playthrough_strategy(search, 1, rng(), safe=False)
     np.testing.assert_allclose(unsafe[:3], [0.4, 0.4, 0.2], atol=0.02)  # the first player's average is fine ...
     beaten = evaluate(make_passes(tree), unsafe).best_response_values
-    assert beaten[0] > 0.5  # ... the second player answers it with one move, and loses at least 1
+    assert beaten[0] > 0.5  # ... but the second player answers it with one move, and loses at least 1
     assert beaten[1] < 0.05
     assert max(evaluate(make_passes(tree), safe).best_response_values) < 4 * interval
 
 
 def test_re_solving_plays_the_equilibrium_in_one_search() -> None:
-    """Rock-paper-scissors with depth 1: unsafe search answers with one move, the gadget holds it to the right mixture."""
+    """Rock-paper-scissors, depth 1: unsafe search answers with one move, the gadget makes it play the right mixture."""
     search = search_of("modified_rps", 1, "cfr+", 150)
     played = {}
     for safety in (RE_SOLVING, UNSAFE):
@@ -92,7 +92,7 @@ def test_re_solving_needs_regret_matching() -> None:
 
 @pytest.mark.parametrize("safety", SAFETY)
 def test_a_game_that_was_never_compiled_is_played(safety: str) -> None:
-    """From the rules alone; views and moves are those of the compiled game where nothing is drawn at random."""
+    """Works from the rules alone; without random draws, views and moves equal those of the compiled game."""
     game = load_game("liars_dice(dice=1,faces=3)")
     spaces = [SearchSpace(explored(game, 2)), search_space(compile_game(game), 2)]
     views = []
@@ -120,11 +120,11 @@ def explored(game: LiarsDice, depth: int) -> RuleSource:
 def test_safe_search_in_kuhn_poker_is_hardly_exploitable(solver: str) -> None:
     search = search_of("kuhn_poker", 2, solver, 64)
     quality = evaluate(make_passes(search.space.tree), playthrough_strategy(search, 300, rng()))
-    assert quality.exploitability < 0.04  # uniform play: 0.458
+    assert quality.exploitability < 0.04  # uniform play has 0.458
 
 
 class Passenger(SearchAgent):
-    """Searches along, but moves at random, so that games go everywhere."""
+    """Searches, but plays random moves, so that games reach every part of the tree."""
 
     def observe(self, sight: Sight) -> None:
         super().observe(sight)
@@ -141,10 +141,10 @@ class Passenger(SearchAgent):
 def test_the_agent_plays_what_is_evaluated(
     name: str, depth: int, solver: str, safety: str, at_decisions: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the same iterations picked, the agent's strategies are those that are added up, or all that re-solving plays."""
+    """With the same iterations sampled, the agent's strategies equal what playthroughs add up, or what re-solving plays."""
     if safety == RE_SOLVING and solver == "flop":
         solver = "dcfr"  # fictitious play cannot re-solve
-    search = search_of(name, depth, solver, 12, RandomLeaves)  # where actions tie exactly, rounding would decide
+    search = search_of(name, depth, solver, 12, RandomLeaves)  # random leaves: at exact ties, rounding would decide
     monkeypatch.setattr(BatchSearch, "iterations_at", lambda _self, quantiles: np.full(len(quantiles), 7))
     tree = search.space.tree
     resolves, safe = safety == RE_SOLVING, safety == SAMPLED
@@ -160,14 +160,14 @@ def test_the_agent_plays_what_is_evaluated(
             view, spot = agent.view(), agent.planner.walk.place
             if view is None or (spot.node, agent.planner.walk._player) in compared:
                 continue
-            if resolves and view.actor != agent.planner.walk._player:  # plans for its own decisions alone
+            if resolves and view.actor != agent.planner.walk._player:  # it only plans its own decisions
                 continue
             nodes = tree.require_nodes()
             for state in range(len(view.strategy)):
                 row = nodes.row_start[view.actor][spot.node] + state
                 infostate = tree.rows[view.actor].infostate[row]
                 path = tree.rows[view.actor].entry[tree.row_path(view.actor, row)]
-                if np.append(judged, 1.0)[path].all():  # elsewhere the policy of a playthrough is arbitrary
+                if np.append(judged, 1.0)[path].all():  # elsewhere a playthrough's policy is arbitrary
                     expected = judged[tree.entry_start[infostate] : tree.entry_start[infostate + 1]]
                     found = view.strategy[state][view.strategy[state] > 0]
                     np.testing.assert_allclose(found, expected[expected > 0], atol=1e-5)
@@ -193,7 +193,7 @@ def test_a_searching_agent_beats_a_random_one() -> None:
     agents, chance = [SearchAgent(ClassPlanner(search, rng(1)), rng(1)), RandomBot(rng(2))], rng(3)
     won = [play_game(search.space.tree.game, agents, chance)[0] for _ in range(200)]
     won += [play_game(search.space.tree.game, agents[::-1], chance)[1] for _ in range(200)]
-    assert np.mean(won) > 0.1  # an equilibrium wins 0.22 a game from uniform play, standard error 0.07
+    assert np.mean(won) > 0.1  # against uniform play an equilibrium wins 0.22 a game; the standard error is 0.07
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "modified_rps", "goofspiel(cards=3)", "openspiel:kuhn_poker"])
@@ -210,20 +210,20 @@ def test_the_view_of_a_tabular_agent_is_the_public_belief_state(name: str) -> No
         nonlocal checked
         views = [agent.view() for agent in agents]
         if table.sights[0] is not None and views[0] is None:
-            return  # nobody has looked yet
+            return  # nobody has observed anything yet
         for agent, view in zip(agents, views, strict=True):
             assert view is not None
             node = agent._spot.node
             if name.startswith("openspiel:"):
                 expected = belief_state(tree, result.strategy.probabilities, node).beliefs
-            else:  # by enumerating histories
+            else:  # by enumeration of histories
                 expected = public_posterior(tree, result.strategy.probabilities, node) if checked < 12 else view.beliefs
             for player in (0, 1):
                 np.testing.assert_allclose(view.beliefs[player], expected[player], atol=1e-9)
                 assert len(view.private_states[player]) == len(expected[player])
             np.testing.assert_allclose(view.strategy.sum(1), 1.0)
             means = [np.nansum(view.beliefs[player] * view.values[player]) for player in (0, 1)]
-            assert sum(means) == pytest.approx(0.0, abs=1e-9)  # what one expects to win, the other expects to lose
+            assert sum(means) == pytest.approx(0.0, abs=1e-9)  # the two players' expected winnings cancel
             checked += 1
 
     for _ in range(10):
@@ -232,7 +232,7 @@ def test_the_view_of_a_tabular_agent_is_the_public_belief_state(name: str) -> No
 
 
 def test_beliefs_after_a_move_that_is_never_made() -> None:
-    """The equilibrium of Kuhn poker with alpha = 0 never bets first; whoever does may hold anything."""
+    """With alpha = 0, Kuhn poker's equilibrium never bets first; a player who does may hold anything."""
     result = solve("kuhn_poker", solver="lp")
     agent = TabularAgent(result.strategy, rng())
     agent.start(1)
@@ -247,9 +247,9 @@ def test_beliefs_after_a_move_that_is_never_made() -> None:
 
 @pytest.mark.parametrize("depth", [None, 2, 1])
 def test_values_inside_a_searched_subgame(depth: int | None) -> None:
-    """With exact leaves and an equilibrium, the values in a subgame are those of the whole game.
+    """With exact leaves and an equilibrium, values in a subgame equal those of the whole game.
 
-    One by one without a depth limit; beyond it only their mean, because equilibria of the rest of the game differ.
+    Without a depth limit they agree one by one; with one, only in the mean, because equilibria of the rest of the game differ.
     """
     strategy = solve("kuhn_poker", solver="cfr+", iterations=3_000).strategy.probabilities
     search = search_of("kuhn_poker", depth, "cfr+", 2)
@@ -292,7 +292,7 @@ def test_chance_is_drawn_as_often_as_it_should() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_agents_find_their_way_in_any_game(seed: int) -> None:
-    """Random games: hidden actions, private draws, several roots; agents are never lost and always legal."""
+    """Random games with hidden actions, private draws and several roots: agents are never lost and always play legal moves."""
     tree = compile_game(RandomGame(seed=seed, length=4, roots=1 + seed % 3))
     search = BatchSearch(search_space(tree, 1), ZeroLeaves(), SearchConfig("cfr+", 3, 1))
     agents, chance = [SearchAgent(ClassPlanner(search, rng(1)), rng(1)), RandomBot(rng(2))], rng(seed)
@@ -361,8 +361,8 @@ def test_a_pretrained_agent_thinks_aloud() -> None:
     assert view.private_states == (["1", "2", "3", "4"], ["1", "2", "3", "4"])
     assert view.actions == ["2x2", "2x3", "2x4", "liar"]
     assert view.strategy.shape == (4, 4)
-    np.testing.assert_allclose(view.beliefs[1], 0.25)  # it has not moved yet
-    assert (np.abs(view.values[1]) > 1e-6).all()  # also where the sampled iteration never makes this bid
+    np.testing.assert_allclose(view.beliefs[1], 0.25)  # this player has not moved yet
+    assert (np.abs(view.values[1]) > 1e-6).all()  # even where the sampled iteration never makes this bid
     assert agent.act() in range(5, 9)
     assert torch.get_num_threads() == threads
     agent.observe(Sight(TERMINAL, None, (), (), (), ()))

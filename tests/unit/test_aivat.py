@@ -1,4 +1,4 @@
-"""AIVAT: unbiased to the last digit by enumeration, right on average in sampled games, and far less noisy."""
+"""AIVAT: exactly unbiased by enumeration, right on average in sampled games, and far less noisy."""
 
 import json
 import math
@@ -36,14 +36,14 @@ TURN = "no_limit_holdem(board=3s7hTdKs,pot=2000,stack=3000,bets=1,raises=allin,r
 
 
 class Look:
-    """A sight as the navigator takes it."""
+    """A sight in the form the navigator takes."""
 
     def __init__(self, action: int | None, public: tuple[str, ...], private: tuple[str, ...]) -> None:
         self.action, self.public, self.private = action, public, private
 
 
 def all_ends(tree: PublicTree, profile: Floats) -> list[tuple[Place, float, float]]:
-    """Returns where every history ends, how likely it is and what it pays, by walking the game itself."""
+    """Returns where each history ends, its probability and its payoff, by walking the game itself."""
     game: Game = tree.game
     navigator, ends = Navigator(tree), []
 
@@ -64,7 +64,7 @@ def all_ends(tree: PublicTree, profile: Floats) -> list[tuple[Place, float, floa
 
 
 def aivat_of(tree: PublicTree, known: Sequence[Floats | None], value_strategy: Floats) -> Callable[[Place], float]:
-    """Returns what estimates a game by where it ended: all it may depend on is the public state and what an unknown held."""
+    """Returns the estimator of a game from its end, which uses only the public state and what unknown players held."""
     values, kept = pair_values(tree, value_strategy), dict[tuple[int, ...], float]()
 
     def at(end: Place) -> float:
@@ -103,7 +103,7 @@ def some_strategy(tree: PublicTree, seed: int) -> Floats:
     ],
 )
 def test_exactly_unbiased_over_all_histories(name: str) -> None:
-    """Whoever is known, and whatever the value function; games with hidden actions, chance in between and private draws."""
+    """Holds for any known players and any value function; games with hidden actions, chance mid-game and private draws."""
     game = RandomGame(seed=int(name[6:]), length=4, roots=1 + int(name[6:])) if name.startswith("random") else load_game(name)
     tree = compile_game(game)
     first, second, values = (some_strategy(tree, seed) for seed in range(3))
@@ -114,12 +114,12 @@ def test_exactly_unbiased_over_all_histories(name: str) -> None:
         for value_strategy in (values, tree.uniform_strategy(), profile):
             aivat = aivat_of(tree, known, value_strategy)
             assert moments(ends, aivat)[0] == pytest.approx(exact, abs=1e-9)
-    # With both known and their own value function nothing is left to luck.
+    # If both are known and the value function is their own, nothing is left to luck.
     assert moments(ends, aivat_of(tree, (first, second), profile)) == pytest.approx((exact, 0.0), abs=1e-7)
 
 
 def test_it_is_the_formula_of_the_paper_on_kuhn_poker() -> None:
-    """Player 0 holds the queen, checks, and calls a bet: base and corrections by hand, player 1 unknown with the jack."""
+    """Player 0 holds the queen, checks and calls a bet: base and corrections by hand; player 1, unknown, holds the jack."""
     tree = compile_game(load_game("kuhn_poker"))
     uniform = tree.uniform_strategy()
     aivat = aivat_of(tree, (uniform, None), uniform)
@@ -131,18 +131,18 @@ def test_it_is_the_formula_of_the_paper_on_kuhn_poker() -> None:
         )
     place, payoff = ends["check bet call", "Q", "J"]
     assert payoff == 2.0
-    # Uniform play, player 0 with the better card, then with the worse one.
-    check = 0.5 * 1 + 0.5 * (0.5 * -1 + 0.5 * 2)  # checked down, or a bet that is folded to or called
+    # Under uniform play: player 0 with the better card, then with the worse one.
+    check = 0.5 * 1 + 0.5 * (0.5 * -1 + 0.5 * 2)  # checked down, or a bet that gets a fold or a call
     bet = 0.5 * 1 + 0.5 * 2
     deals = {"J": 0.5 * check + 0.5 * bet, "Q": None, "K": None}
     lose_check, lose_bet = 0.5 * -1 + 0.5 * (0.5 * -1 + 0.5 * -2), 0.5 * 1 + 0.5 * -2
     worse = 0.5 * lose_check + 0.5 * lose_bet
-    deals["Q"], deals["K"] = 0.5 * (deals["J"] + worse), worse  # against a queen player 0 has the king or the jack
-    dealt = np.mean([deals["J"], deals["Q"], deals["K"]]) - deals["J"]  # the luck of player 1's card
+    deals["Q"], deals["K"] = 0.5 * (deals["J"] + worse), worse  # against a queen, player 0 holds the king or the jack
+    dealt = np.mean([deals["J"], deals["Q"], deals["K"]]) - deals["J"]  # the luck in player 1's card
     own_check = deals["J"] - check  # player 0's first choice
-    own_call = 0.5 * (-1 + 2) - 2  # and its second one; player 1's bet is not corrected
+    own_call = 0.5 * (-1 + 2) - 2  # player 0's second choice; player 1's bet gets no correction
     assert aivat(place) == pytest.approx(2.0 + dealt + own_check + own_call)
-    # A king in its place would have done the same: imaginary observations make no difference between the two.
+    # With a king it would have acted alike: imaginary observations make no difference between the two.
     king, queen = (row_line(tree, ends["check bet call", held, "J"][0]) for held in "KQ")
     values = pair_values(tree, uniform)
     assert estimate(king, (uniform, None), values) == estimate(queen, (uniform, None), values)
@@ -162,9 +162,9 @@ def test_the_deviation_falls_on_leduc() -> None:
     solved = solve("leduc_poker", solver="cfr+", iterations=100).strategy.probabilities
     rough = solve("leduc_poker", solver="cfr+", iterations=5).strategy.probabilities
     uniform = tree.uniform_strategy()
-    assert factor(tree, solved, rough, (True, True), solved) > 10.0  # two players who are alike
+    assert factor(tree, solved, rough, (True, True), solved) > 10.0  # two similar players
     assert factor(tree, solved, uniform, (True, True), solved) > 3.0
-    assert factor(tree, solved, rough, (True, True), uniform) > 3.0  # a value function of nobody's play
+    assert factor(tree, solved, rough, (True, True), uniform) > 3.0  # a value function that is neither player's
     assert factor(tree, solved, rough, (True, False), solved) > 2.0
 
 
@@ -203,7 +203,7 @@ def test_sampled_games_have_the_exact_value(name: str, both: bool) -> None:
 
 
 class Stranger:
-    """An agent of whom nothing is known."""
+    """An agent whose strategy is unknown."""
 
     def __init__(self, agent: Agent) -> None:
         self.name, self.start, self.observe, self.act, self.view = "it", agent.start, agent.observe, agent.act, agent.view
@@ -245,7 +245,7 @@ def test_somebody_has_to_be_known_and_to_play_as_it_says() -> None:
     with pytest.raises(TacitError, match="strategy is known: that of it or it"):
         make_estimator(game, [Stranger(RandomBot(rng())), Stranger(RandomBot(rng()))])
     uniform = tree.uniform_strategy()
-    passive = np.where(tree.entry_action == 0, 1.0, 0.0)  # checks and folds
+    passive = np.where(tree.entry_action == 0, 1.0, 0.0)  # only checks and folds
     end = next(place for place, _, _ in all_ends(tree, uniform) if tree.public_label(place.node) == "bet fold")
     with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
         estimate(row_line(tree, end), (passive, None), pair_values(tree, uniform))

@@ -1,4 +1,4 @@
-"""What rules answer is checked where it is read: by `check_game`, and by the compiler for games that nobody checked."""
+"""What a game's rules return is checked where it is read: by `check_game`, and by the compiler for unchecked games."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_whatever_is_shown_is_short_and_on_one_line() -> None:
 
 @dataclass(frozen=True)
 class HalfChance(Guess):
-    """Chance that forgets a tenth."""
+    """Chance whose probabilities add up to 0.9."""
 
     name = "half_chance"
 
@@ -91,7 +91,7 @@ class HalfChance(Guess):
 
 @dataclass(frozen=True)
 class NoPayoff(Guess):
-    """Payoffs that are no numbers."""
+    """Payoffs that are not numbers."""
 
     name = "no_payoff"
 
@@ -101,7 +101,7 @@ class NoPayoff(Guess):
 
 @dataclass(frozen=True)
 class TooMany(Guess):
-    """More actions than anybody can list."""
+    """More actions than can be listed."""
 
     name = "too_many"
 

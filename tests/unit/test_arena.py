@@ -1,4 +1,4 @@
-"""Bots, duplicate deals, and what a match says."""
+"""Bots, duplicate deals, and what a match reports."""
 
 import json
 import math
@@ -50,7 +50,7 @@ def hand(text: str) -> int:
 
 
 class Recorder:
-    """Plays as another agent and keeps what it saw."""
+    """Plays as another agent does, and records what it saw."""
 
     def __init__(self, agent: Agent) -> None:
         self.name, self._agent, self.seen = agent.name, agent, []
@@ -72,7 +72,7 @@ class Recorder:
 
 def test_equities_against_a_random_hand() -> None:
     before = random_hand_equities(())
-    # Known to three digits in any table of hold'em: AA 85.2 %, 72o 34.6 %, AKs 67.0 %, 22 50.3 %.
+    # Any hold'em table gives these to three digits: AA 85.2 %, 72o 34.6 %, AKs 67.0 %, 22 50.3 %.
     for name, share in (("AhAd", 0.852), ("7c2d", 0.346), ("AhKh", 0.670), ("2c2d", 0.503)):
         assert before[hand(name)] == pytest.approx(share, abs=0.012)
     for board in ("3s7hTdKs2c", "AsAhAdKsKh", "2c3c4c5c6c"):
@@ -88,7 +88,7 @@ def test_equities_against_a_random_hand() -> None:
     meets = possible_hands((*turn, *parse_cards("Qd9s")))
     assert chances[meets].mean() == pytest.approx(random_hand_equities(turn)[hand("Qd9s")])
     assert not chances[~meets].any()
-    assert win_chances(hand("KhKd"), turn)[hand("ThTs")] == 43 / 44  # one river in 44 makes four tens
+    assert win_chances(hand("KhKd"), turn)[hand("ThTs")] == 43 / 44  # one river in 44 makes quad tens
     flop = random_hand_equities(turn[:3])
     assert flop[hand("Qd9s")] == pytest.approx(
         win_chances(hand("Qd9s"), turn[:3])[possible_hands((*turn[:3], *parse_cards("Qd9s")))].mean(), abs=0.05
@@ -123,9 +123,9 @@ def test_pot_odds_calls_when_equity_beats_the_odds() -> None:
     equity, possible = random_hand_equities(start.board), possible_hands(start.board)
     first = PotOddsPolicy().probabilities(start)
     assert start.actions == (CALL, 2_000, 3_000, 20_000)
-    np.testing.assert_array_equal(first[2, possible], equity[possible] >= 0.7)  # the pot of 2,000 on top of 1,000
+    np.testing.assert_array_equal(first[2, possible], equity[possible] >= 0.7)  # a pot bet: 2,000 on top of 1,000
     np.testing.assert_array_equal(first[0, possible], equity[possible] < 0.7)
-    facing = start.after(3_000)  # 2,000 more to win 4,000: one in three is enough
+    facing = start.after(3_000)  # 2,000 more to win 4,000, so one in three is enough
     answers = PotOddsPolicy().probabilities(facing)
     np.testing.assert_array_equal(answers[facing.actions.index(FOLD), possible], equity[possible] <= 1 / 3)
     np.testing.assert_allclose(answers[:, possible].sum(axis=0), 1.0)
@@ -133,10 +133,10 @@ def test_pot_odds_calls_when_equity_beats_the_odds() -> None:
 
 @pytest.mark.parametrize("name", ["no_limit_holdem", "limit_holdem", "turn_endgame_holdem(board=)", "turn_endgame_holdem"])
 def test_policies_over_hands_are_what_the_bots_play(name: str) -> None:
-    """Every bot's move in real hands has its probability, 1 but for the random bot, in the policy at the public state."""
+    """Every bot's policy at the public state gives each of its moves in real hands its probability: 1, except for `random`."""
     game = load_game(name)
     assert isinstance(game, Holdem)
-    assert HAND_POLICIES.keys() == {*BOTS} - {"holdem-search", "minimax"}  # one searches as it plays, one plays boards
+    assert HAND_POLICIES.keys() == {*BOTS} - {"holdem-search", "minimax"}  # one searches, the other plays boards
     for bot, policy in HAND_POLICIES.items():
         for deal in range(6):
             table, agents = Table(game, rng(deal)), [load_agent(bot, game, rng(1)), load_agent("random", game, rng(deal))]
@@ -177,7 +177,7 @@ def test_recorded_draws_come_again() -> None:
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "no_limit_holdem"])
 def test_a_deal_is_the_same_in_both_seats(name: str) -> None:
-    """Against each other the seats of equal deterministic players cancel; cards are the same whatever is played."""
+    """Equal deterministic players cancel over the two seats; the cards do not depend on how the hand is played."""
     game = load_game(name)
     same = [load_agent("always-call", game, rng(seed)) for seed in (1, 2)]
     for deal in islice(play_deals(game, same, rng()), 30):
@@ -187,7 +187,7 @@ def test_a_deal_is_the_same_in_both_seats(name: str) -> None:
     agents = [Recorder(load_agent("always-call", game, rng(1))), Recorder(load_agent("random", game, rng(2)))]
     for _ in islice(play_deals(game, agents, rng(3)), 30):
         pass
-    for first, second in zip(agents[0].seen[::2], agents[1].seen[1::2], strict=True):  # who sat in seat 0
+    for first, second in zip(agents[0].seen[::2], agents[1].seen[1::2], strict=True):  # whichever agent sat in seat 0
         assert first[0].private == second[0].private
     if name == "no_limit_holdem":
         boards = [[word for sight in seen for word in sight.public if word[:1] in "23456789TJQKA"] for seen in agents[0].seen]
@@ -198,7 +198,7 @@ def test_a_deal_is_the_same_in_both_seats(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_duplicates_are_fair_in_any_game(seed: int) -> None:
-    """Random games, in which chance depends on what was played: duplicates and single deals have one mean."""
+    """Random games, whose chance depends on the actions played: duplicate and single deals have the same mean."""
     game = RandomGame(seed=seed, length=4)
     means = []
     for duplicate in (True, False):
@@ -208,7 +208,7 @@ def test_duplicates_are_fair_in_any_game(seed: int) -> None:
             tally.add(deal.result)
         means.append(tally)
     assert sum(2 * (deal.seats[0] == 0) - 1 for deal in islice(play_deals(game, agents, rng(), duplicate=False), 10)) == 0
-    for tally in means:  # the same player on both sides wins nothing
+    for tally in means:  # the same player on both sides wins nothing on average
         assert tally.deviation is not None
         assert abs(tally.mean) < 4 * tally.deviation / math.sqrt(tally.count)
 
@@ -230,7 +230,7 @@ def test_a_match_finds_the_exact_value() -> None:
     result = solve(game, solver="cfr+", iterations=200)
     tree = result.strategy.tree
     uniform = tree.uniform_strategy()
-    exact = 0.0  # the mean over the seats
+    exact = 0.0  # averaged over the seats
     for seat, sign in ((0, 0.5), (1, -0.5)):
         both = np.where(tree.entry_player == seat, result.strategy.probabilities, uniform)
         exact += sign * evaluate(make_passes(tree), both).value
@@ -272,7 +272,7 @@ def test_tallies_and_verdicts() -> None:
 
 @pytest.mark.parametrize("count", [2, 4, 12])
 def test_intervals_of_few_numbers_hold_the_mean_as_often_as_they_say(count: int) -> None:
-    """By the normal distribution 70, 85 and 92 % would."""
+    """The normal distribution would give 70, 85 and 92 %."""
     generator, held, tries = rng(2), 0, 4_000
     for _ in range(tries):
         tally = Tally()
@@ -284,11 +284,11 @@ def test_intervals_of_few_numbers_hold_the_mean_as_often_as_they_say(count: int)
 
 
 def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Checks that a command gets one line and exit code 2, without a process of its own."""
+    """Asserts that a command prints one line and exits with code 2, in this process."""
     with pytest.raises(SystemExit) as stopped:
         main(arguments)
     out, err = capsys.readouterr()
-    told = [line for line in err.splitlines() if not line.startswith("compiling kernels")]  # which a cold cache does before
+    told = [line for line in err.splitlines() if not line.startswith("compiling kernels")]  # printed first if the cache is cold
     assert (stopped.value.code, out, len(told)) == (2, "", 1)
     assert message in err
 
@@ -302,7 +302,7 @@ def test_the_match_command(tmp_path: Path) -> None:
     assert (report["hands"], report["unit"], report["verdict"]) == (400, "mbb", "B wins")
     low, high = report["interval"]
     assert low < report["mbb_per_hand"] < high < 0.0
-    assert low < -250 < high  # the small blind is folded every other hand; the rest is checked down
+    assert low < -250 < high  # the small blind is folded every other hand; other hands are checked down
     lines = [json.loads(line) for line in (tmp_path / "hands.jsonl").read_text().splitlines()]
     assert len(lines) == 400
     assert np.mean([line["payoff"] for line in lines]) * 10 == pytest.approx(report["mbb_per_hand"])
@@ -345,7 +345,7 @@ def test_a_match_that_is_stopped_keeps_what_was_played(tmp_path: Path) -> None:
     try:
         out, err = process.communicate(timeout=30)
     finally:
-        process.kill()  # nothing goes on beside the other tests, whatever happens
+        process.kill()  # ends it whatever happens, so that it cannot run beside the other tests
     report = json.loads(out)
     assert process.returncode == 130
     assert report["interrupted"] is True

@@ -1,4 +1,4 @@
-"""What a user can name: every kind is opened, plays, and is measured; what is wrong gets one clear line."""
+"""Everything a user can name: every kind can be opened, played and measured, and mistakes get one clear line."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ DICE = "liars_dice(dice=1,faces=4)"
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One of each kind that lies in a file or folder."""
+    """Returns one of each kind that is stored in a file or folder."""
     folder = tmp_path_factory.mktemp("artifacts")
     tacit.solve("kuhn_poker", iterations=50).save(folder / "kuhn.tacit")
     tacit.solve(RIVER, iterations=20).save(folder / "river.tacit")
@@ -67,7 +67,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def move_of(artifact: Artifact) -> int:
-    """A move of its agent at the first decision of a game, checked to be legal."""
+    """Returns a move of the artifact's agent at the first decision of a game, checked to be legal."""
     table = Table(artifact.game, rng(1))
     options = tacit.SearchOptions(iterations=4).only(artifact.search_options)
     agent, actor = artifact.agent(rng(2), options), table.actor
@@ -142,7 +142,7 @@ def test_policies_say_what_agents_do_with_every_hand(named: dict[str, str]) -> N
 
 
 def test_a_bot_is_measured_in_an_endgame() -> None:
-    """Who always folds loses the whole pot to any bet; checking down would share it."""
+    """A player who always folds loses the whole pot to any bet; checking down would share it."""
     found = tacit.open("always-fold", RIVER).evaluate("exploitability")
     assert found.figure == pytest.approx(1_000.0)  # half of the pot of 2,000, in either seat
     assert found.details["exploitability_mbb"] == pytest.approx(10_000.0)
@@ -206,7 +206,7 @@ def test_the_default_solves_once_says_so_and_takes_the_solver_s_name() -> None:
             told.append(line)
 
     artifact = tacit.open("default", "leduc_poker", Listener())
-    assert told == []  # nothing is solved before somebody plays or asks
+    assert told == []  # nothing is solved until somebody plays or asks
     assert artifact.agent(rng()).name == artifact.agent(rng()).name == "dcfr, 500 iterations"
     assert len(told) == 2
     assert told[0] == "nothing is pretrained for leduc_poker: solving it first"
@@ -285,7 +285,7 @@ def test_commands_refuse_options_that_nobody_uses(named: dict[str, str], capsys:
         assert_refused(["match", "holdem-search", "random", "--game", "no_limit_holdem", *unknown], message, capsys)
         assert_refused(["evaluate", "holdem-search", "--game", RIVER, *unknown], message, capsys)
     assert_refused(["solve", "kuhn_poker", "--depth", "2", "--leaf", named["kuhn"]], "has no value network", capsys)
-    with pytest.raises(SystemExit) as done:  # one of the two uses it
+    with pytest.raises(SystemExit) as done:  # allowed: one of the two agents uses --iterations
         main(["match", named["rebel"], "random", "--game", "kuhn_poker", "--iterations", "4", "--hands", "4", "--json"])
     assert done.value.code in (0, None)
 

@@ -1,4 +1,4 @@
-"""`tacit bench growth`: slopes of known powers, bytes that tracemalloc agrees with, and figures for every size."""
+"""`tacit bench growth`: slopes of known power laws, byte counts that tracemalloc confirms, and figures for every size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_known_powers_are_found(slope: float) -> None:
 
 
 def test_noise_is_averaged_by_least_squares() -> None:
-    # At logarithms 0, 1, 2 with residuals +1, -2, +1 the best slope stays what it is without them.
+    # At logarithms 0, 1, 2, residuals of +1, -2, +1 do not change the best slope.
     sizes, noise = np.exp([0.0, 1.0, 2.0]), np.exp([1.0, -2.0, 1.0])
     line = power_law(list(sizes), list(sizes**2 * noise))
     assert line is not None
@@ -69,7 +69,7 @@ def test_every_block_of_memory_counts_once() -> None:
 
 
 def test_the_bytes_of_a_solve_are_those_that_were_allocated() -> None:
-    tree_before = compile_game(load_game("kuhn_poker"))  # nothing is made for the first time below
+    tree_before = compile_game(load_game("kuhn_poker"))  # so that nothing below is created for the first time
     growth_cases._solving(tree_before, 1).call()
     gc.collect()
     tracemalloc.start()
@@ -131,7 +131,7 @@ def test_threads_are_asked_for_in_powers_of_two(monkeypatch: pytest.MonkeyPatch)
 def test_passes_use_as_many_threads_as_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     most = num_threads()
-    with at_most(1):  # as in `measure`
+    with at_most(1):  # as `measure` does
         for count in (1, most):
             driver = growth_cases._threads(count).call()
             assert isinstance(driver, Driver)

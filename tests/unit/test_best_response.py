@@ -1,4 +1,4 @@
-"""The lower bound on the exploitability of search, against exact best responses."""
+"""The lower bound on the exploitability of search, compared with exact best responses."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def rng() -> np.random.Generator:
 
 
 def blind_search(game: AnyGame, depth: Depth, iterations: int = 16) -> BatchSearch:
-    """A search whose leaves are worth what an untrained network says."""
+    """Returns a search whose leaf values come from an untrained network."""
     space = search_space(compile_game(game), depth)
     return BatchSearch(space, RandomLeaves(space), SearchConfig("dcfr", iterations, depth))
 
@@ -52,7 +52,7 @@ def exact_unsafe(search: BatchSearch) -> Quality:
     ],
 )
 def test_a_responder_that_opens_every_path_is_a_best_response(name: str, depth: Depth) -> None:
-    """Unsafe search is its own model, and draws nothing: the bound is exact, game for game."""
+    """Unsafe search is its own model and draws nothing, so the bound is exact, game by game."""
     search = blind_search(load_game(name), depth)
     exact = exact_unsafe(search)
     bound = best_response_bound(search, 3, rng(), width=10_000, safe=False)
@@ -62,7 +62,7 @@ def test_a_responder_that_opens_every_path_is_a_best_response(name: str, depth: 
 
 
 def test_groups_that_are_filled_up_with_copies_change_nothing() -> None:
-    """A GPU wants groups of 64 games: the copies are nobody's."""
+    """A GPU wants groups of 64 games; the copies that fill them up must not count."""
     search = blind_search(load_game(DICE), 2)
     plain = best_response_bound(search, 40, rng(), width=8)
     search.kernels.alignment = 64
@@ -76,12 +76,12 @@ def test_public_deals_and_hidden_actions_are_counted_as_they_happen(seed: int) -
     assert len(search.space.root_chance) > 1
     bound = best_response_bound(search, 400, rng(), width=10_000, safe=False)
     low, high = bound.interval
-    slack = 1e-4 + 0.75 * (high - low)  # which deal comes is drawn
+    slack = 1e-4 + 0.75 * (high - low)  # the deals are drawn at random
     assert bound.exploitability == pytest.approx(exact_unsafe(search).exploitability, abs=slack)
 
 
 def responder_policy(search: BatchSearch, width: int) -> tuple[Floats, Floats]:
-    """The responder's and the unsafe agent's strategies `[E]` for the whole game, found by walking through all of it."""
+    """Returns the strategies `[E]` of the responder and of the unsafe agent in the whole game, by walking through all of it."""
     space, plan = search.space, plan_response(search, width)
     response, agent = np.zeros(space.tree.num_entries), np.zeros(space.tree.num_entries)
 
@@ -107,19 +107,19 @@ def responder_policy(search: BatchSearch, width: int) -> tuple[Floats, Floats]:
 
 
 def test_sampled_games_are_right_on_average(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With few paths opened a poor responder remains: it wins what its policy earns, counted over the whole tree."""
+    """With few paths opened the responder is poor: it must win what its policy earns, computed over the whole tree."""
     search, width = blind_search(load_game(DICE), 2, 8), 4
     response, agent = responder_policy(search, width)
     tree, passes = search.space.tree, make_passes(search.space.tree)
     mixed = [evaluate(passes, np.where(tree.entry_player == seat, response, agent)).value for seat in (0, 1)]
-    for least_weight in (3.0, 0.05):  # most games are dropped by lottery, or few
+    for least_weight in (3.0, 0.05):  # the lottery drops most games, or few
         monkeypatch.setattr(best_response, "LEAST_WEIGHT", least_weight)
         bound = best_response_bound(search, 1_200, rng(), width=width, safe=False)
         low, high = bound.interval
         three_errors = 0.75 * (high - low)
         assert bound.exploitability == pytest.approx((mixed[0] - mixed[1]) / 2, abs=three_errors)
         assert high - low < 0.15
-        assert high < exact_unsafe(search).exploitability - 0.1  # the plan leaves much out
+        assert high < exact_unsafe(search).exploitability - 0.1  # the plan leaves much unopened
     wider = best_response_bound(search, 300, rng(), width=width, safe=False).interval
     assert wider[1] - wider[0] == pytest.approx(2 * (high - low), rel=0.3)
 
@@ -145,7 +145,7 @@ def test_the_bound_lies_below_the_exploitability_of_a_good_agent() -> None:
 
 @pytest.mark.parametrize("solver", ["dcfr", "linear-cfr", "cfr+"])
 def test_a_random_iteration_pays_on_average_what_the_average_strategy_pays(solver: str) -> None:
-    """Where search sees the whole game, nothing is drawn but the iteration, and the bound is exact nevertheless."""
+    """If search sees the whole game, only the iteration is drawn, and the bound is still exact."""
     space = search_space(compile_game(load_game("kuhn_poker")), None)
     search = BatchSearch(space, ZeroLeaves(), SearchConfig(solver, 7, None))
     bound = best_response_bound(search, 5, rng())

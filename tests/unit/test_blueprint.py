@@ -1,4 +1,4 @@
-"""The blueprint: canonical boards, buckets, the betting tree, deals, and MCCFR against values known or solved exactly."""
+"""The blueprint: canonical boards, buckets, the betting tree, deals, and MCCFR against known or exactly solved values."""
 
 from collections import Counter
 from itertools import combinations
@@ -38,7 +38,7 @@ KUHN = (
     "no_limit_holdem(board=2c2d2h7s9s,pot=2,stack=2,small_blind=1,big_blind=1,bets=allin,raises=allin,"
     f"range0={_THREE},range1={_THREE})"
 )
-"""Three hands that never tie and that two players cannot both hold, an ante of one chip and a bet of one: Kuhn poker."""
+"""Three hands that never tie and exclude each other, an ante of one chip and a bet of one: Kuhn poker."""
 RIVER_GAME = (
     "no_limit_holdem(board=3s7hTdKs2d,pot=200,stack=400,bets=1|allin,raises=allin,"
     "range0=AA|KK|QJs|T9s|87s|55,range1=AK|KQ|TT|99|65s|44)"
@@ -68,7 +68,7 @@ def policy_of(trainer: BlueprintTrainer) -> BlueprintPolicy:
 
 @pytest.mark.parametrize(("num_cards", "count"), [(3, 1_755), (4, 16_432), pytest.param(5, 134_459, marks=pytest.mark.slow)])
 def test_boards_that_differ_in_suits_share_a_row(num_cards: int, count: int) -> None:
-    """The numbers of different flops, turns and rivers are well known."""
+    """The numbers of distinct flops, turns and rivers are well known."""
     rows = board_rows(num_cards, (), EVERY_SUIT)
     assert len(rows.boards) == count
     assert set(np.unique(rows.row)) == set(range(count))
@@ -96,7 +96,7 @@ def test_boards_of_an_endgame_hold_its_cards() -> None:
 def test_river_features_are_how_often_hands_beat_groups_of_hands() -> None:
     board = parse_cards("3s7hTdKs2d")
     features, group, strength = street_features(board), feature_tables().group, hand_strengths(board)
-    assert np.ptp(np.bincount(group)) < 30  # eight groups of about as many hands
+    assert np.ptp(np.bincount(group)) < 30  # eight groups of about the same number of hands
     for hand in (10, 500, 900, 1_300):
         if strength[hand] < 0:
             continue
@@ -149,7 +149,7 @@ def test_nearest_centres_are_nearest() -> None:
 
 @pytest.mark.parametrize("buckets", [(30, 30, 30), (ALL, 20, 10), (20, 20, ALL)])
 def test_tables_of_buckets_are_what_single_boards_say(buckets: tuple[int | str, int | str, int | str]) -> None:
-    """Clubs and hearts can be exchanged on this turn, so rivers of hearts share the rows of those of clubs."""
+    """On this turn clubs and hearts are interchangeable, so rivers of hearts share their rows with rivers of clubs."""
     game = holdem("no_limit_holdem(board=3s7sTdKd,pot=200)")
     abstraction = find_abstraction(game, buckets, 0)
     tables = bucket_tables(abstraction, 2)
@@ -206,9 +206,9 @@ def test_menus_are_cut_from_the_games_own() -> None:
     rules = holdem("no_limit_holdem").rules
     cut = cut_rules(rules, "0.7|allin", "3", 1)
     start = cut.start()
-    assert cut.actions(start) == (0, 1, 250, 20_000)  # three quarters of the pot is what the game offers
+    assert cut.actions(start) == (0, 1, 250, 20_000)  # the game's nearest size is three quarters of the pot
     after = cut.apply(start, 250)
-    assert cut.actions(after) == (0, 1, 20_000)  # after one raise nothing but all-in is left
+    assert cut.actions(after) == (0, 1, 20_000)  # after one raise only all-in is left
     assert cut_rules(holdem("limit_holdem").rules, "1", "1", 1) == holdem("limit_holdem").rules
     with pytest.raises(TacitError, match="is not a menu"):
         cut_rules(rules, "1/1", "1", 1)
@@ -224,7 +224,7 @@ def test_alias_draws_by_weights() -> None:
 
 @numba.njit
 def many_deals(tables, first_street, streams, boards, winners, buckets, hands):  # type: ignore[no-untyped-def]
-    """In batches of which the last is smaller than the others."""
+    """Deals in batches, the last one smaller than the others."""
     deals = make_deals()
     for begin in range(0, len(winners), BATCH):
         some = min(BATCH, len(winners) - begin)
@@ -234,7 +234,7 @@ def many_deals(tables, first_street, streams, boards, winners, buckets, hands): 
 
 
 def test_deals_follow_the_ranges_and_tell_the_winner() -> None:
-    """With one bucket for each hand on a river, buckets are hands."""
+    """On a river with one bucket for each hand, buckets are hands."""
     game = holdem("no_limit_holdem(board=3s7hTdKs2d,pot=200,range0=AA:0.5|KQs|76s,range1=AK|66)")
     abstraction = find_abstraction(game, (ALL, ALL, ALL), 0)
     tables = deal_tables(game, bucket_tables(abstraction, 1))
@@ -261,7 +261,7 @@ def test_deals_follow_the_ranges_and_tell_the_winner() -> None:
 
 
 def test_boards_of_deals_are_new_cards() -> None:
-    """All cards of a deal differ, every card comes, and buckets and winners are those of the cards, on every street."""
+    """On every street: all cards of a deal differ, every card occurs, and buckets and winners match the cards."""
     game = holdem("no_limit_holdem(board=3s7sTd,pot=200,stack=400)")
     abstraction = find_abstraction(game, (10, 10, 10), 0)
     tables, count = deal_tables(game, bucket_tables(abstraction, 1)), 300
@@ -279,7 +279,7 @@ def test_boards_of_deals_are_new_cards() -> None:
 
 
 def test_mccfr_finds_the_value_of_kuhn_poker() -> None:
-    """-1/18 for the first player (Kuhn 1950)."""
+    """It is -1/18 for the first player (Kuhn 1950)."""
     trainer = trained(KUHN, 400_000, bets="allin")
     quality = endgame_quality(holdem(KUHN), [policy_of(trainer)])
     assert quality.value == pytest.approx(-1 / 18, abs=0.005)
@@ -287,7 +287,7 @@ def test_mccfr_finds_the_value_of_kuhn_poker() -> None:
 
 
 def test_mccfr_without_abstraction_solves_a_river() -> None:
-    """Against the exact solver: the same value, and exploitability that falls below 0.3 % of the pot."""
+    """Against the exact solver: the same value, and exploitability below 0.3 % of the pot."""
     exact = tacit.solve(RIVER_GAME, solver="dcfr", iterations=300)
     short, long = (endgame_quality(holdem(RIVER_GAME), [policy_of(trained(RIVER_GAME, n))]) for n in (20_000, 1_000_000))
     assert long.value == pytest.approx(exact.value, abs=0.5)
@@ -296,7 +296,7 @@ def test_mccfr_without_abstraction_solves_a_river() -> None:
 
 
 def test_buckets_lose_little_on_a_river_and_more_on_a_turn() -> None:
-    """Few buckets that forget the turn have a price that more iterations do not lower."""
+    """Too few buckets, which forget the turn, cost something that more iterations do not recover."""
     river = endgame_quality(holdem(RIVER_GAME), [policy_of(trained(RIVER_GAME, 500_000, river=10))])
     assert river.exploitability < 1.0
     turn = RIVER_GAME.replace("3s7hTdKs2d", "3s7hTdKs")
@@ -319,7 +319,7 @@ def played(sums, count, streams, averages, drawn):  # type: ignore[no-untyped-de
 @pytest.mark.parametrize("count", [2, 4, 5, 9])
 @pytest.mark.parametrize("some_positive", [True, False])
 def test_decisions_with_many_actions_are_drawn_and_averaged_like_others(count: int, some_positive: bool) -> None:
-    """Regret matching over one, two and three blocks of four entries; those without an action are never played."""
+    """Regret matching over one, two and three blocks of four entries; entries without an action are never played."""
     regret = np.array([0.0, 3.0, -2.0, 1.0, 4.0, -1.0, 0.5, 2.0, 1.5], np.float32)[:count] * some_positive
     blocks = np.zeros((3, 2, 4), np.float32)
     blocks[:, 0] = NO_ACTION
@@ -336,7 +336,7 @@ def test_decisions_with_many_actions_are_drawn_and_averaged_like_others(count: i
 
 
 def test_epochs_weigh_linearly() -> None:
-    """Everybody comes to the first decision in every iteration: its averages add up to the weights of all iterations."""
+    """Every iteration reaches the first decision, so its averages add up to the weights of all iterations."""
     trainer = trained(KUHN, 3_000, epochs=3, bets="allin")
     begun = trainer.tree.of_node(trainer.average, 0).sum()
     assert begun == pytest.approx(1_000 * (1 + 2 + 3) / 3, rel=1e-5)
@@ -353,7 +353,7 @@ def test_one_thread_repeats_itself_and_two_find_the_same_game() -> None:
 
 
 def test_the_same_betting_as_openspiel() -> None:
-    """The games of `tacit bench blueprint` have as many decisions for fixed cards in OpenSpiel as here."""
+    """For fixed cards, the games of `tacit bench blueprint` have as many decisions in OpenSpiel as here."""
     pyspiel = pytest.importorskip("pyspiel")
     from tacit.bench.blueprint import CASES, OPENSPIEL, SETTINGS
 

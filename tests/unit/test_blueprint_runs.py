@@ -1,4 +1,4 @@
-"""Runs of a blueprint: they survive kills, and what they trained plays, translates bets, gives ranges and is judged."""
+"""Blueprint runs survive kills, and their results play, translate bets, give ranges and can be evaluated."""
 
 import json
 from collections.abc import Callable
@@ -89,13 +89,13 @@ def test_what_was_trained_is_what_plays(run: str, policy: BlueprintPolicy) -> No
     found, possible = policy.probabilities(public), possible_hands(public.board)
     assert public.actions == trainer.tree.actions[node] == (0, 1, 900, 1_000)
     np.testing.assert_allclose(found.sum(axis=0), 1.0)
-    np.testing.assert_allclose(found.T[possible], expected[possible], atol=0.01)  # kept to a 255th
+    np.testing.assert_allclose(found.T[possible], expected[possible], atol=0.01)  # stored in steps of 1/255
     agent = load_agent(run, load_game(GAME), np.random.default_rng(0))
     assert isinstance(agent, HandAgent)
 
 
 def test_a_bet_off_the_tree_counts_as_the_nearest(policy: BlueprintPolicy) -> None:
-    """A bet of the pot is to 300. One a little smaller is answered like it; one a little above half the pot like that."""
+    """A pot bet is to 300. One slightly smaller gets the same answer; one slightly above half the pot is answered as half."""
     pot, half = hand("bet to 300"), hand("bet to 200")
     for word, like in (("bet to 290", pot), ("bet to 210", half)):
         answer, known = policy.probabilities(hand(word)), policy.probabilities(like)
@@ -115,12 +115,12 @@ def test_ranges_follow_from_what_is_played(policy: BlueprintPolicy) -> None:
     possible = possible_hands(after.board)
     np.testing.assert_allclose(ranges[0], checks * calls * possible)
     np.testing.assert_allclose(ranges[1], bets * possible)
-    off = policy.ranges(hand("check", "bet to 290"))  # stands for the bet of the pot
+    off = policy.ranges(hand("check", "bet to 290"))  # treated as the pot bet
     np.testing.assert_allclose(off[1][possible], bets[possible])
 
 
 def test_it_can_be_asked_by_local_best_response_and_aivat(run: str, policy: BlueprintPolicy) -> None:
-    """Its estimates have less luck and the same mean; a bot without cards is no match for it."""
+    """AIVAT's estimates have the same mean and less luck; a bot that ignores its cards is no match for the blueprint."""
     game = load_game(GAME)
     assert isinstance(game, Holdem)
     agents = load_agent(run, game, np.random.default_rng(1)), load_agent("random", game, np.random.default_rng(2))

@@ -1,4 +1,4 @@
-"""Searches of one board by planes, against those over a tree of hands."""
+"""Searches of one board by planes, compared with those over a tree of hands."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_the_fused_end_of_the_network_is_the_network_s() -> None:
     states = StreetStates(boards, tree.leaf_betting, 250.0, STACK)
     generator = torch.Generator().manual_seed(0)
     beliefs = torch.rand(2, len(states.betting), 2, 1_128, generator=generator) ** 4
-    for _ in range(3):  # each time one player's half alone is new
+    for _ in range(3):  # each time only one player's half is new
         beliefs = torch.stack([torch.rand(beliefs[0].shape, generator=generator) ** 4, beliefs[0]])
         beliefs = beliefs / beliefs.sum(3, keepdim=True)
         net, other = leaves.nets[4], beliefs.flip(0).flatten(0, 1)
@@ -109,7 +109,7 @@ def test_the_fused_end_of_the_network_is_the_network_s() -> None:
 
 
 class Forgetful:
-    """Leaves that are asked for everything every time."""
+    """Leaves that are asked for all values every time."""
 
     counterfactual = True
 
@@ -132,7 +132,7 @@ def test_a_search_that_asks_for_what_changed_is_one_that_asks_for_all(
 
 
 def test_modified_cfr_ave_finds_what_the_latest_strategy_is_worth() -> None:
-    """What is checked down is linear in the opponent's reach, so differences of averages give the latest strategy's values."""
+    """Checking down is linear in the opponent's reach, so differences of averages give the latest strategy's values."""
     passes, leaves = HandPasses(round_tree(TURN), np.float64), CheckDownLeaves()
     driver = TabularDriver(passes, plain_schedule("linear-cfr"), DriverOptions(leaves, "modified-cfr-ave"))
     driver.run(3)
@@ -167,16 +167,16 @@ def test_what_folds_to_many_raises_is_one_search() -> None:
     search, public = small_search(), PublicHand.start(small_game()).dealt(BOARD[:4])
     raises = [600, 700, 1_000, 1_400, STACK]
     shares = search.fold_shares(public, raises)
-    assert search.searches == 2  # the menu's, and one with all that is not on it
+    assert search.searches == 2  # one for the menu, and one with every raise that is not on it
     assert shares.shape == (5, NUM_HANDS)
     after = public.after(1_000)
     np.testing.assert_allclose(shares[2], search.probabilities(after)[after.actions.index(FOLD)], atol=0.35)
-    assert shares[4].sum() > shares[0].sum()  # more fold to all chips than to a tenth of the pot
+    assert shares[4].sum() > shares[0].sum()  # more hands fold to all-in than to a tenth of the pot
     assert np.all(shares[:, ~possible_hands(BOARD[:4])] == 0.0)
 
 
 class Ticks:
-    """A clock that every look moves on."""
+    """A clock that advances each time it is read."""
 
     def __init__(self, tick: float) -> None:
         self.now, self.tick = 0.0, tick
@@ -187,7 +187,7 @@ class Ticks:
 
 
 class Work:
-    """Stands for a driver whose iterations take some time of a clock."""
+    """Stands in for a driver whose iterations each take some time on a clock."""
 
     device = "cpu"
 
@@ -208,7 +208,7 @@ def test_a_search_stops_in_time(is_last: bool) -> None:
     clock = Ticks(0.0)
     budget, work = TimeBudget(2.0, clock), Work(clock, 0.01)
     budget.start_decision()
-    clock.now += 0.4  # to prepare
+    clock.now += 0.4  # preparation
     budget.run(work, 10_000, 1_000, ROUND, is_last)  # type: ignore[arg-type]
     limit = 1.9 if is_last else 0.4 + ON_THE_WAY * 1.5
     assert limit - 0.03 <= clock.now <= limit + 1e-9
@@ -248,15 +248,15 @@ def test_solutions_are_kept_by_round(monkeypatch: pytest.MonkeyPatch) -> None:
     rivers = [start.after(CALL).after(CALL).dealt((card,)) for card in (0, 4)]
     for river in (*rivers, *rivers[1:]):
         search.probabilities(river)
-    assert search.searches == 3  # the turn, and each river
+    assert search.searches == 3  # the turn, and one for each river
     search.probabilities(rivers[0])
     search.probabilities(start)
-    assert search.searches == 4  # one river was forgotten, the turn was not
+    assert search.searches == 4  # one river was forgotten, but not the turn
     assert search.situation(start).spot == START
 
 
 def test_a_search_that_is_late_is_still_a_search() -> None:
-    """An average of a few iterations is nearly uniform: it would bet whole stacks."""
+    """It still runs a few more iterations: an average of too few is nearly uniform and would bet whole stacks."""
     clock = Ticks(0.0)
     budget, work = TimeBudget(1.0, clock), Work(clock, 10.0)
     budget.start_decision()

@@ -1,4 +1,4 @@
-"""Student of Games on boards as a run: what it makes of games, how it goes on after a kill, and how it plays."""
+"""Student of Games on boards as a run: its training examples, resuming after a kill, and how it plays."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ def test_a_stopped_run_goes_on_exactly(game: str, tmp_path: Path) -> None:
 
 
 def test_games_give_their_outcome_and_what_searches_found_of_every_position() -> None:
-    """Each example of a game is checked against a game played again from its moves."""
+    """Each example is checked against the values found by the searches of its game."""
     boards = make_boards(TicTacToe())
     search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(8))
     selfplay, generator = BoardSelfPlay(search, 20, 0.5, 0.0, 0.75), np.random.default_rng(0)
@@ -47,13 +47,13 @@ def test_games_give_their_outcome_and_what_searches_found_of_every_position() ->
         values = selfplay.story.value.copy()
         examples = selfplay.advance(generator)
         positions = [tuple(p) for p in examples.position.tolist()]
-        games = sum(p[0] == 0 for p in positions)  # every game that ended started from nothing
+        games = sum(p[0] == 0 for p in positions)  # every game that ended began with an empty board
         ended += games
         assert selfplay.games_played == ended
         for position, value, policy in zip(positions, examples.value.tolist(), examples.policy, strict=True):
             assert float(policy.sum()) == pytest.approx(1.0, abs=1e-5)
             actor = boards.outcomes(np.array([position]))[0][0]
-            # 3/4 of an outcome in {-1, 0, 1}, and 1/4 of what the search of that move found
+            # 3/4 of an outcome in {-1, 0, 1}, plus 1/4 of the value found by that move's search
             found = [(value - 0.75 * outcome) / 0.25 * (1 if actor == 0 else -1) for outcome in (-1, 0, 1)]
             assert any(np.abs(values[:, position[0]] - guess).min() < 1e-4 for guess in found) or position in before
     assert ended > 20
@@ -68,7 +68,7 @@ def test_queries_are_positions_of_the_last_trees_and_are_solved_next() -> None:
     assert 0 < len(asked) <= 32
     assert (boards.outcomes(asked)[0] != TERMINAL).all()
     depth = np.bitwise_count(asked[:, 0] | asked[:, 1])
-    assert depth.max() > 1  # not the line of play alone
+    assert depth.max() > 1  # not only the line of play
     solved = selfplay.advance(generator)
     assert np.array_equal(solved.position[: len(asked)], asked)
 
@@ -82,7 +82,7 @@ def test_moves_are_mixed_with_uniform_play() -> None:
             prior[:] = np.eye(7)[3]
             return prior, value
 
-    search = BoardSearch(boards, Sure(boards), BoardSearchConfig(1, 1))  # opens the favourite alone
+    search = BoardSearch(boards, Sure(boards), BoardSearchConfig(1, 1))  # opens only the favourite
     for mix, share in ((0.0, 1.0), (0.7, 0.3 + 0.7 / 7)):
         selfplay = BoardSelfPlay(search, 4_000, mix, 0.0, 1.0)
         selfplay.advance(np.random.default_rng(0))
@@ -113,7 +113,7 @@ def test_commands(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_trained_network_never_loses_tic_tac_toe() -> None:
-    """Whatever the other player does, in either seat."""
+    """It never loses in either seat, whatever the other player does."""
     game = TicTacToe()
     trainer = BoardTrainer(game, BoardConfig(expansions=60, games=64, epoch_steps=9, epochs=20, channels=24, blocks=2))
     for _ in range(20):

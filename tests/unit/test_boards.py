@@ -1,4 +1,4 @@
-"""Boards for many positions at once: the same rules as state by state, and growing-tree CFR over them."""
+"""Boards for many positions at once: the same rules as state by state, and growing-tree CFR on them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rules_for_arrays_are_those_for_states(rows: int, columns: int) -> None:
 
 
 def test_positions_mean_the_same_to_another_process() -> None:
-    """Nothing but a position says what it is: buffers of runs that were stopped hold them."""
+    """A position alone says everything: buffers saved by stopped runs contain only positions."""
     game = TicTacToe()
     moves = [4, 0, 8, 2, 1, 7, 5, 3, 6]
     position = position_after(RuleBoards(game), moves[:8])
@@ -59,13 +59,13 @@ def test_games_too_wide_for_64_bits_go_by_their_rules() -> None:
 
 
 def at(boards: Boards, states: list[tuple[int, ...]]) -> Positions:
-    """The positions after sequences of moves."""
+    """Returns the positions after some sequences of moves."""
     return np.concatenate([position_after(boards, moves) for moves in states])
 
 
 @cache
 def minimax(game: Any, state: Any) -> float:
-    """What player 0 gets with perfect play."""
+    """Returns what player 0 gets with perfect play."""
     if game.actor(state) == TERMINAL:
         return float(game.returns(state)[0])
     values = [minimax(game, game.apply(state, action)) for action in game.legal_actions(state)]
@@ -77,7 +77,7 @@ def minimax(game: Any, state: Any) -> float:
     [("tic_tac_toe", 5, 500), ("connect_four(rows=3,columns=4)", 6, 3_000), ("connect_four(rows=4,columns=4)", 9, 3_000)],
 )
 def test_small_boards_come_to_their_exact_values(name: str, played: int, expansions: int) -> None:
-    """From positions that the trees reach the end of the game from."""
+    """From positions where the trees can reach the end of the game."""
     game: Any = load_game(name)
     generator, lines = random.Random(1), []
     while len(lines) < 40:
@@ -98,7 +98,7 @@ def test_small_boards_come_to_their_exact_values(name: str, played: int, expansi
 
 
 def endgames(count: int, empty: int) -> tuple[list[tuple[int, ...]], list[set[int]]]:
-    """Returns lines of play with so many empty places left where moves differ, and the columns that keep the value."""
+    """Returns lines of play with `empty` free places where the move matters, and the columns that keep the value."""
     game, solver, generator = ConnectFour(), Solver(), random.Random(3)
     lines: list[tuple[int, ...]] = []
     best = []
@@ -119,7 +119,7 @@ def endgames(count: int, empty: int) -> tuple[list[tuple[int, ...]], list[set[in
 
 @pytest.mark.parametrize(("agent", "expansions", "least"), [("none", 400, 0.9), ("pretrained:connect_four", 60, 0.95)])
 def test_endgames_of_connect_four_are_played_right(agent: str, expansions: int, least: float) -> None:
-    """Where moves matter, judged by alpha-beta: without a network, and with the one that is shipped."""
+    """Where moves matter, judged by alpha-beta: without a network, and with the shipped one."""
     boards, config = make_boards(ConnectFour()), BoardSearchConfig(expansions)
     if agent == "none":
         search = BoardSearch(boards, UniformBoards(boards), config)
@@ -133,14 +133,14 @@ def test_endgames_of_connect_four_are_played_right(agent: str, expansions: int, 
 
 
 def test_the_referee_knows_solved_boards() -> None:
-    """As in Tromp's table 4 x 4 is a draw; with three in a row there is one move."""
+    """Tromp's table says that 4 x 4 is a draw; with three in a row only one move is best."""
     assert Solver(4, 4).value(0, 0) == 0
     three, other = 1 | 1 << 5 | 1 << 10, 1 << 1 | 1 << 6 | 1 << 11
     assert Solver(4, 4).best(three, other) == {3}
 
 
 class Opinion:
-    """Fixed priors; values by the position's bits."""
+    """Fixed priors, and values computed from the position's bits."""
 
     def __init__(self, boards: Boards, prior: list[float]) -> None:
         self.prior = np.array(prior, np.float32)
@@ -160,7 +160,7 @@ def grown(expansions: int, seed: int = 0) -> tuple[BoardSearch, BoardForest]:
 
 
 def test_updates_are_those_of_cfr_plus_written_plainly() -> None:
-    """Recursion over dictionaries, on a tree that has grown: regret matching+, linear averages, simultaneous updates."""
+    """Compares with recursion over dictionaries on a grown tree: regret matching+, linear averages, simultaneous updates."""
     _, forest = grown(40)
     forest.regret[:], forest.strategy[:], forest.average[:] = 0.0, 0.0, 0.0
     tree = 1
@@ -208,7 +208,7 @@ def test_a_walk_opens_what_the_prior_likes_best_and_then_half_follows_the_strate
     many = make_forest(boards.start(4_000), 4, 6, np.random.default_rng(5).integers(0, 2**64, 4_000, np.uint64))
     many.actor[:, 0], many.actor[:, 1], many.num_nodes[:] = 0, TERMINAL, 2
     many.prior[:, 0] = [0.05, 0.8, 0.1, 0.05]
-    many.child[:, 0, 0], many.strategy[:, 0, 0] = 1, 1.0  # the strategy says the first action, PUCT another
+    many.child[:, 0, 0], many.strategy[:, 0, 0] = 1, 1.0  # the strategy prefers the first action, PUCT another
     many.expand(1, 1.5)
     assert many.visits[:, 0, 0].mean() == pytest.approx(0.5, abs=0.03)
     assert many.visits[:, 0, 1].mean() == pytest.approx(0.5, abs=0.03)

@@ -1,4 +1,4 @@
-"""Cards, hands and strengths, against counts everybody agrees on and an evaluator nobody here wrote."""
+"""Cards, hands and strengths, checked against well-known counts and an independent evaluator."""
 
 import numpy as np
 import pytest
@@ -68,15 +68,15 @@ def test_all_hands_of_a_board_at_once() -> None:
 
 @pytest.mark.slow
 def test_all_seven_card_hands_are_counted_right() -> None:
-    """Every one of the 133,784,560 hands, two cards at a time over all boards of five."""
+    """All 133,784,560 hands: three fixed cards at a time, with every choice of the four higher ones."""
     tables, counts, seen = strength_tables(), np.zeros(9, np.int64), np.zeros(7_462, bool)
     high, low = np.triu_indices(52, 1)
-    pairs = np.stack([high, low], axis=1)  # ascending cards
+    pairs = np.stack([high, low], axis=1)  # each pair in ascending order
     for first in range(46):
         for second in range(first + 1, 47):
             for third in range(second + 1, 48):
                 fours = pairs[pairs[:, 0] > third]
-                # The last four cards: two pairs of which the second lies above the first.
+                # The last four cards: two pairs, the second entirely above the first.
                 left, right = np.nonzero(fours[:, 1][:, None] < fours[:, 0][None, :])
                 if not len(left):
                     continue

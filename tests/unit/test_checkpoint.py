@@ -1,4 +1,4 @@
-"""Checkpoints in several files: a set is there whole or not at all, whatever is killed, copied or lost."""
+"""Checkpoints in several files: a set is complete or absent, whatever gets killed, copied or lost."""
 
 import dataclasses
 import json
@@ -59,7 +59,7 @@ def test_what_is_too_large_for_a_file_is_spread_and_comes_back_whole(tmp_path: P
     total = sum(tensor.nbytes for tensor in numbers(0).values())
     assert total / 1_000 <= len(files) <= 2 * total / 1_000
     assert_holds(file, numbers(0), 1)
-    save_tensors(file, numbers(1), {"epoch": 2})  # parts of before are gone
+    save_tensors(file, numbers(1), {"epoch": 2})  # removes the previous parts
     assert len(list(tmp_path.iterdir())) == len(files)
     assert_holds(file, numbers(1), 2)
     remove_tensors(file)
@@ -85,7 +85,7 @@ def test_a_kill_while_files_are_written_leaves_the_set_of_before(tmp_path: Path,
         assert_holds(file, numbers(0), 1)
     monkeypatch.setattr(checkpoint, "write_whole", write)
     save_tensors(file, numbers(5), {"epoch": 3})
-    assert len(list(tmp_path.iterdir())) == count  # what kills left is gone
+    assert len(list(tmp_path.iterdir())) == count  # leftovers of the kills are gone
     assert_holds(file, numbers(5), 3)
 
 
@@ -210,10 +210,10 @@ def test_a_family_shares_equal_parts_until_none_of_it_names_them(tmp_path: Path)
     save_tensors(second, {"rows": grown}, {"epoch": 2})
     after = {part.name: part.stat() for part in tmp_path.glob("*.part")}
     assert before.keys() <= after.keys()
-    assert all(after[name].st_mtime_ns == before[name].st_mtime_ns for name in before)  # what is there is not written again
+    assert all(after[name].st_mtime_ns == before[name].st_mtime_ns for name in before)  # existing parts are not rewritten
     shared = next(iter(tmp_path.glob("network.*.part")))
     shared.write_bytes(b"damage")
-    save_tensors(second, {"rows": grown}, {"epoch": 2})  # but what is damaged is
+    save_tensors(second, {"rows": grown}, {"epoch": 2})  # but a damaged one is
     assert_holds(first, {"rows": grown[:1_000]}, 1)
     remove_tensors(first)
     assert_holds(second, {"rows": grown}, 2)
@@ -230,14 +230,14 @@ def test_parts_stay_while_a_file_of_their_family_is_damaged(tmp_path: Path) -> N
     content = first.read_bytes()
     first.write_bytes(content[:-1])
     save_tensors(second, numbers(1), {"epoch": 2})
-    first.write_bytes(content)  # mended
+    first.write_bytes(content)  # repaired
     assert_holds(first, numbers(0), 1)
     assert_holds(second, numbers(1), 2)
 
 
 def test_a_disk_that_cannot_give_back_what_it_took_counts_as_damage(tmp_path: Path) -> None:
     file = tmp_path / "network.safetensors"
-    file.symlink_to("/proc/self/mem")  # opens, and reading its first page fails with an error of input and output
+    file.symlink_to("/proc/self/mem")  # it opens, but reading the first page gives an I/O error
     if not os.path.exists(file):
         pytest.skip("no /proc")
     with pytest.raises(DamagedError, match=r"is damaged: cannot read network.safetensors: Input/output error"):
@@ -253,7 +253,7 @@ def test_a_disk_that_cannot_give_back_what_it_took_counts_as_damage(tmp_path: Pa
     ],
 )  # fmt: skip
 def test_headers_that_lie_are_damage(header: dict[str, object], tmp_path: Path) -> None:
-    """Found by fuzzing: names of parts in other folders, shapes without tensors, entries of another kind."""
+    """Found by fuzzing: part names in other folders, shapes without tensors, entries of the wrong type."""
     file = tmp_path / "network.safetensors"
     file.write_bytes(save({"b": torch.zeros(2)}, {"tacit": json.dumps({"format": UNSIGNED_FORMAT, **header})}))
     with pytest.raises(TacitError, match="is not a checkpoint, or is damaged"):

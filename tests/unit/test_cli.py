@@ -1,4 +1,4 @@
-"""The command line as users meet it: one line per error, JSON alone on standard output, real processes that are killed."""
+"""The command line as users meet it: one line per error, only JSON on standard output, real processes that get killed."""
 
 import json
 import os
@@ -167,7 +167,7 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     assert data["value"] == pytest.approx(-1 / 18, abs=1e-2)
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert len(table.read_text().splitlines()) == 25
-    judged = json.loads(tacit("evaluate", str(save), "--json").stdout)  # whatever the file is called
+    judged = json.loads(tacit("evaluate", str(save), "--json").stdout)  # its name does not matter
     assert judged["exploitability"] == pytest.approx(data["exploitability"])
     again = tacit("solve", "kuhn_poker", "--solver", "cfr+", "--iterations", "400", "--resume", str(save), "--json")
     assert json.loads(again.stdout)["exploitability"] < data["exploitability"]
@@ -183,7 +183,7 @@ def test_a_solve_stopped_by_the_user_is_saved(tmp_path: Path) -> None:
     arguments = ["solve", "leduc_poker", "--time-limit", "120s", "--save", str(save), "--json"]
     process = start_python(
         "from tacit.cli import main, solve\n"
-        "solve.AUTOSAVE_SECONDS = 0.0\n"  # the file is the sign that iterations have begun
+        "solve.AUTOSAVE_SECONDS = 0.0\n"  # once the file exists, iterations have begun
         f"main.main({arguments})"
     )
     while not save.exists() and process.poll() is None:
@@ -292,7 +292,7 @@ def test_reproduce_the_robustness_of_xfp_at_smoke_scale(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EXPERIMENTS["rebel-table2"].iterations, "smoke", 8)  # 1,024 at every scale, as test_solvers.py checks
+    monkeypatch.setitem(EXPERIMENTS["rebel-table2"].iterations, "smoke", 8)  # test_solvers.py checks the real value, 1,024
     arguments = ("reproduce", "rebel-table2", "--scale", "smoke", "--out", str(tmp_path), "--rows")
     result = tacit(*arguments, "tabular,cfr-d", "--json")
     assert result.returncode == 0, result.stderr
@@ -303,7 +303,7 @@ def test_reproduce_a_learned_row_and_show_it_again(tmp_path: Path, monkeypatch: 
     assert cell["exploitability"] == pytest.approx(mean)
     assert cell["solver"] == "linear-cfr"
     assert cell["better"]["solver"] == "dcfr"
-    assert cell["exploitability"] < 0.35  # uniform play: 0.655
+    assert cell["exploitability"] < 0.35  # uniform play has 0.655
     assert cell["paper_exploitability"] == 0.017
     assert len(data["results"]) == 12
     for picture in (data["plot"], data["learning_plot"]):

@@ -1,4 +1,4 @@
-"""`tacit compare`: equal time, judging off the clock, runs that are kept, and no system silently missing."""
+"""`tacit compare`: equal time, evaluation off the clock, saved runs, and no system silently missing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KUHN = "kuhn_poker"
 
 
 class Ticking:
-    """A clock that moves when it is told to."""
+    """A clock that only moves when told to."""
 
     def __init__(self) -> None:
         self.time = 100.0
@@ -44,7 +44,7 @@ class Ticking:
 
 
 class SlowToJudge:
-    """A trainer whose epochs take one second and whose judging takes ten; its figure is one over the epoch."""
+    """A trainer whose epochs take one second and whose evaluations take ten; its figure is 1 / epoch."""
 
     def __init__(self, ticking: Ticking, figures: Callable[[int], float | None] = lambda epoch: 1.0 / epoch) -> None:
         self.config = SmallConfig()
@@ -105,9 +105,9 @@ def test_judging_takes_no_time_and_no_more_of_it_than_work(monkeypatch: pytest.M
     trainer = SlowToJudge(ticking)
     use_trainer(monkeypatch, trainer)
     run = run_system("slow", load_game(KUHN), 64.0, seed=7, clock=ticking)
-    assert trainer.finish_by == 64.0  # learning rates fall until then
+    assert trainer.finish_by == 64.0  # learning rates decay until then
     assert run.kind == "upper bound"
-    assert [mark.seconds for mark in run.marks] == [1, 11, 21, 31, 41, 54, 64]  # after 31: by time spent, from 41 on by growth
+    assert [mark.seconds for mark in run.marks] == [1, 11, 21, 31, 41, 54, 64]  # up to 41 evaluation time sets the gaps
     assert [mark.work for mark in run.marks] == [1, 11, 21, 31, 41, 54, 64]
     assert run.marks[-1].exploitability == pytest.approx(1 / 64)
 
@@ -185,7 +185,7 @@ def test_standings_are_means_over_seeds_least_exploitable_first() -> None:
     assert (first.system, first.exploitability, first.early, first.family) == ("cfr", 1.0, 5.0, "tabular")
     assert (second.exploitability, second.low, second.high, second.early, second.seeds) == (3.0, 2.0, 4.0, 7.0, 2)
     assert comparison.refused() == {"lp": "too large", **LEFT_OUT}
-    assert comparison.rows()[1][-1] == "10 iterations, 12 s"  # it took more time than it was given, and says so
+    assert comparison.rows()[1][-1] == "10 iterations, 12 s"  # it exceeded its time limit, and the table says so
     assert "| nfsp | learning | 3 | 2 to 4 (2 seeds) | 7 | exact |" in comparison.markdown()
 
 
@@ -232,7 +232,7 @@ def test_a_comparison_continues_with_the_runs_that_are_there(tmp_path: Path, mon
 
     with pytest.raises(KeyboardInterrupt):
         again()
-    assert asked == [("cfr", 5), ("rpg", 5), ("rpg", 6)]  # cfr draws nothing: one seed is enough
+    assert asked == [("cfr", 5), ("rpg", 5), ("rpg", 6)]  # cfr is deterministic: one seed is enough
     comparison = again()
     assert asked[3:] == [("rpg", 6), ("rpg", 7)]
     assert [(run.system, run.seed) for run in comparison.runs] == [("cfr", 5), ("rpg", 5), ("rpg", 6), ("rpg", 7)]
@@ -256,7 +256,7 @@ def test_the_command_compares_in_processes_with_a_core_each(tmp_path: Path) -> N
     assert Path(result["plot"]).stat().st_size > 10_000
     assert Path(result["table"]).read_text().count("\n") == 5
     assert len(list((tmp_path / "runs").glob("*.json"))) == 5
-    printed = command(*line, "--set", "rebel.iterations=8", "--out", str(tmp_path))  # nothing is run again
+    printed = command(*line, "--set", "rebel.iterations=8", "--out", str(tmp_path))  # runs nothing again
     assert re.search(r"outcome-mccfr +sampling +[\d.]+ +[\d.]+ to [\d.]+ \(2 seeds\)", printed.stdout)
     assert "left out: blueprint: " in printed.stdout
 

@@ -1,6 +1,6 @@
-"""Compiled code is forgotten when any source that went into it changes: a small package, run by processes of its own.
+"""Cached compiled code is dropped if any source it depends on changes: a small package, run by its own processes.
 
-And functions that compiled ones alone call are safe from Python.
+Also: functions that only compiled code may call are safe to call from Python.
 """
 
 import os
@@ -27,7 +27,7 @@ def two(x):
 
 
 def run(folder: Path) -> tuple[str, set[str]]:
-    """Returns what the package prints, and which folders of compiled code it then has."""
+    """Returns what the package prints, and the folders of compiled code that it leaves."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": ""}
     code = "from small.caller import two; print(two(1), two.stats.cache_hits)"
     done = subprocess.run([sys.executable, "-B", "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -44,9 +44,9 @@ def test_a_change_in_another_file_is_seen(tmp_path: Path) -> None:
     (package / "words.py").write_text("WORD = 'a'\n")
     said, first = run(tmp_path)
     assert (said, len(first)) == ("20 Counter()", 1)
-    (package / "words.py").write_text("WORD = 'b'\n")  # nothing compiled knows it
+    (package / "words.py").write_text("WORD = 'b'\n")  # no compiled code uses it
     said, again = run(tmp_path)
-    assert said.startswith("20 Counter({")  # taken from the disk
+    assert said.startswith("20 Counter({")  # loaded from the cache
     assert again == first
     (package / "callee.py").write_text(CALLEE.format(2))
     said, second = run(tmp_path)
@@ -68,7 +68,7 @@ def _twice(number):  # type: ignore[no-untyped-def]
 
 
 def test_inner_functions_are_refused_to_python() -> None:
-    """Also after compiled functions used them: numba would then jump to code that is not there."""
+    """Even after compiled functions used them: otherwise numba would jump to code that does not exist."""
     for _ in range(2):
         with pytest.raises(TypeError, match="_next cannot be called from Python"):
             _next(3)

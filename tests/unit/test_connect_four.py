@@ -1,4 +1,4 @@
-"""Connect four: the same game as OpenSpiel's, drawn as a board, and its small boards solved."""
+"""Connect four: the same game as OpenSpiel's, drawn as a board, with its small boards solved."""
 
 import numpy as np
 import pyspiel
@@ -29,7 +29,7 @@ def test_random_games_are_those_of_openspiel(seed: int) -> None:
 
 
 def value(game: ConnectFour, state: Discs, low: float, high: float, known: dict[tuple[int, int], float]) -> float:
-    """Returns what the player to move gets, by alpha-beta search; positions are looked up where nothing was cut off."""
+    """Returns what the player to move gets, by alpha-beta search; `known` holds the values of positions without a cutoff."""
     actor = game.actor(state)
     if actor == TERMINAL:
         return -abs(game.returns(state)[0])  # only the last mover can have won
@@ -49,7 +49,7 @@ def value(game: ConnectFour, state: Discs, low: float, high: float, known: dict[
 
 @pytest.mark.parametrize(("rows", "columns"), [(4, 4), (3, 5), pytest.param(4, 5, marks=pytest.mark.slow)])
 def test_nobody_wins_on_small_boards(rows: int, columns: int) -> None:
-    """As in Tromp's table of solved boards."""
+    """They are draws, as in Tromp's table of solved boards."""
     game = ConnectFour(rows, columns)
     assert value(game, game.initial_state(), -1.0, 1.0, {}) == 0.0
 

@@ -1,4 +1,4 @@
-"""Leaves at which players choose how they go on: against the rules alone, linear programs, and searches that see further."""
+"""Leaves where players choose a continuation: against the rules alone, linear programs, and searches that look further."""
 
 import json
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ from tests.oracles import histories
 from tests.random_games import RandomGame
 
 PURE = 1e9
-"""A factor that makes biased play pure."""
+"""A bias factor so large that biased play is pure."""
 
 
 @lru_cache(maxsize=8)
@@ -51,14 +51,14 @@ def space_of(name: str, depth: int | str | None) -> SearchSpace:
 
 
 def random_play(space: SearchSpace, counts: tuple[int, int], seed: int = 0) -> tuple[Play, list[Floats]]:
-    """Random strategies `[E]` and the continuations that they are."""
+    """Returns random strategies `[E]`, and the same strategies as continuations."""
     generator, tree = np.random.default_rng(seed), space.tree
     strategies = [tree.normalise(generator.random(tree.num_entries)) for _ in range(max(counts))]
     return play_of(space, strategies).first(counts), strategies
 
 
 def one_hot_play(space: SearchSpace) -> Play:
-    """Each action of every infostate as a continuation; the last ones repeat where there are fewer actions."""
+    """Returns each action of every infostate as a continuation; where there are fewer actions, the last one repeats."""
     by_class, steps = [], one_action_subgames(space)
     most = max(int(np.diff(step.tree.entry_start).max()) for step in steps)
     for step in steps:
@@ -71,7 +71,7 @@ def one_hot_play(space: SearchSpace) -> Play:
 
 
 def searched(space: SearchSpace, leaves: Any, solver: str = "cfr+", iterations: int = 300, **options: Any) -> Any:
-    """The result of one search from the start of a game."""
+    """Returns the result of one search from the start of a game."""
     config = SearchConfig(solver, iterations, space.depth, **options)
     return BatchSearch(space, leaves, config).run(space.root_class[:1], torch.from_numpy(space.root_reaches[:1]))
 
@@ -85,7 +85,7 @@ def root_values(space: SearchSpace, result: Any) -> list[float]:
 
 
 def values_below(tree: PublicTree, arrival: Arrival, place: Place, strategies: tuple[Floats, Floats]) -> float:
-    """Player 0's expected return from a history on, by the rules: player p goes on by `strategies[p]`."""
+    """Returns player 0's expected return from a history on, by the rules: player p continues with `strategies[p]`."""
     game, navigator = tree.game, Navigator(tree)
     if arrival.actor == TERMINAL:
         return float(game.returns(arrival.state)[0])
@@ -104,7 +104,7 @@ def values_below(tree: PublicTree, arrival: Arrival, place: Place, strategies: t
     ids=str,
 )
 def test_operators_are_expected_values_by_the_rules(game: Game[Any]) -> None:
-    """Every class, both continuations of both players, every pair of private states: sums over histories say the same."""
+    """Sums over histories agree for every class, both players' continuations, and every pair of private states."""
     space = search_space(compile_game(game), 1)
     tree, counts = space.tree, (2, 3)
     play, strategies = random_play(space, counts)
@@ -142,7 +142,7 @@ def test_operators_need_no_compiled_game() -> None:
 
 
 def test_fixed_leaf_values_fail_and_all_pure_continuations_do_not() -> None:
-    """The paper's own example, rock-paper-scissors in which Scissors count twice: 0.4 / 0.4 / 0.2, value 0."""
+    """The paper's example: rock-paper-scissors where Scissors count twice, solved by 0.4 / 0.4 / 0.2 with value 0."""
     space = space_of("modified_rps", 1)
     _, known = solve_lp(space.tree)
     assert known == pytest.approx(0.0, abs=1e-9)
@@ -159,7 +159,7 @@ def test_fixed_leaf_values_fail_and_all_pure_continuations_do_not() -> None:
 @pytest.mark.parametrize("alternating", [True, False])
 @pytest.mark.parametrize(("name", "depth"), [("modified_rps", 1), ("kuhn_poker", 2)])
 def test_choosing_a_last_action_is_taking_it(name: str, depth: int, solver: str, alternating: bool) -> None:
-    """Where one action is left, continuations that are its actions make the search that of the whole game, step by step."""
+    """If one action remains and the continuations are its choices, every step of the search equals that of the whole game."""
     short, whole = space_of(name, depth), space_of(name, None)
     leaves = ContinuationLeaves(short, one_hot_play(short))
     found = searched(short, leaves, solver, 25, alternating=alternating)
@@ -171,9 +171,9 @@ def test_choosing_a_last_action_is_taking_it(name: str, depth: int, solver: str,
 
 @dataclass(frozen=True)
 class Guess(Game[Any]):
-    """All see everything: player 0 does something that does not matter, then picks, then player 1 picks.
+    """A game of perfect information: player 0 makes a pointless move, then picks; then player 1 picks.
 
-    Picking alike pays player 0 three for 0 and one for 1.
+    If the picks agree, player 0 wins 3 for a 0 and 1 for a 1.
     """
 
     name = "guess"
@@ -199,14 +199,14 @@ class Guess(Game[Any]):
 
 
 def test_decisions_are_asked_again_where_nothing_is_hidden() -> None:
-    """Beliefs never change there, choices at the leaves do: unseen by the other, they are a matrix game of value 3/4."""
+    """Beliefs never change there, but choices at the leaves do: they are hidden, so they form a matrix game worth 3/4."""
     space = search_space(compile_game(Guess()), 1)
     result = searched(space, ContinuationLeaves(space, one_hot_play(space)), iterations=1_000)
     np.testing.assert_allclose(root_values(space, result), [0.75, -0.75], atol=0.01)
 
 
 def test_games_of_a_batch_learn_apart() -> None:
-    """Leaves of many classes, groups of different sizes: each game finds what it finds alone."""
+    """Leaves of many classes and groups of different sizes: each game gets the result it gets alone."""
     space = space_of("leduc_poker", 2)
     generator = np.random.default_rng(0)
     leaves = ContinuationLeaves(space, random_play(space, (3, 2))[0])
@@ -220,18 +220,18 @@ def test_games_of_a_batch_learn_apart() -> None:
     for game in range(0, 40, 7):
         alone = search.run(classes[game : game + 1], reaches[game : game + 1]).values
         torch.testing.assert_close(together[game : game + 1], alone, atol=1e-5, rtol=1e-4, equal_nan=True)
-    again = search.run(classes, reaches).values  # nothing is left of the search before
+    again = search.run(classes, reaches).values  # nothing remains of the previous search
     torch.testing.assert_close(together, again, atol=0.0, rtol=0.0, equal_nan=True)
 
 
 @dataclass(frozen=True)
 class Choosing(Game[Any]):
-    """Another game that stops after some actions: then each player says how it would go on, unseen, and that is paid.
+    """Another game cut off after some actions: both players then choose a continuation in secret, and its value is paid.
 
     Attributes:
-      tree: the other game, compiled.
-      depth: actions until then.
-      play: for each player the strategies `[E]` that it chooses among.
+      tree: The other game, compiled.
+      depth: The number of actions before the cut.
+      play: For each player, the strategies `[E]` to choose from.
     """
 
     tree: PublicTree
@@ -300,19 +300,19 @@ _PLACES: dict[int, Any] = {}
     ids=str,
 )
 def test_search_finds_the_value_of_the_game_with_choices(game: Game[Any], depth: int, counts: tuple[int, int]) -> None:
-    """The game in which leaves are decisions, written down as rules and solved as a linear program, has the value found."""
+    """The value equals that of the game whose leaves are decisions, written as rules and solved as a linear program."""
     space = search_space(compile_game(game), depth)
     play, strategies = random_play(space, counts, seed=3)
     with_choices = Choosing(space.tree, depth, (tuple(strategies[: counts[0]]), tuple(strategies[: counts[1]])))
     _, value = solve_lp(compile_game(with_choices))
     fixed = search_space(compile_game(game), None).tree
-    assert value != pytest.approx(solve_lp(fixed)[1], abs=1e-3)  # the choices matter
+    assert value != pytest.approx(solve_lp(fixed)[1], abs=1e-3)  # so that the choices matter
     result = searched(space, ContinuationLeaves(space, play), iterations=2_000)
     np.testing.assert_allclose(root_values(space, result), [value, -value], atol=5e-3)
 
 
 def trunk_losses(space: SearchSpace, result: Any) -> list[float]:
-    """What each player loses by playing a search down to its leaves and as well as possible below, by linear programs."""
+    """Returns what each player loses by following a search down to its leaves and playing its best below (linear programs)."""
     tree, entries = space.tree, space.subgame_at(0).entry_index
     strategy = tree.uniform_strategy()
     strategy[entries] = result.average_strategy.double().numpy()
@@ -325,7 +325,7 @@ def trunk_losses(space: SearchSpace, result: Any) -> list[float]:
 
 
 def test_pure_continuations_make_search_in_kuhn_poker_exact() -> None:
-    """Below one action nobody decides twice, so the pure kinds of actions are all there is: -1/18 (Kuhn 1950)."""
+    """Below one action nobody decides twice, so the pure continuations cover every strategy: -1/18 (Kuhn 1950)."""
     space = space_of("kuhn_poker", 1)
     fixed = searched(space, ContinuationLeaves(space, uniform_play(space)), iterations=1_000)
     exact = searched(space, ContinuationLeaves(space, biased_play(space, uniform_play(space), PURE)), iterations=1_000)
@@ -335,7 +335,7 @@ def test_pure_continuations_make_search_in_kuhn_poker_exact() -> None:
 
 
 def test_an_equilibrium_and_its_responses_find_the_value_of_leduc() -> None:
-    """Known: -0.085606424078. The paper's one-sided game bounds it from the chooser's side."""
+    """The value is known: -0.085606424078. The paper's one-sided game bounds it from the chooser's side."""
     space = space_of("leduc_poker", "round")
     blueprint, value = solve_lp(space.tree)
     assert value == pytest.approx(-0.085606424078, abs=1e-6)
@@ -352,7 +352,7 @@ def test_an_equilibrium_and_its_responses_find_the_value_of_leduc() -> None:
 
 
 def test_more_continuations_make_leduc_less_exploitable() -> None:
-    """Whole games played by re-solving, judged exactly: with K = 1, 2, 4 and 8 from a blueprint of 20 iterations."""
+    """Whole games played by re-solving, evaluated exactly: K = 1, 2, 4 and 8, with a blueprint of 20 iterations."""
     found, space = [], space_of("leduc_poker", "round")
     play = continuation_play(space, ContinuationConfig("search", 8))
     for count in (1, 2, 4, 8):
@@ -366,7 +366,7 @@ def test_more_continuations_make_leduc_less_exploitable() -> None:
 
 
 def leaf_game_value(operator: Floats, beliefs: Floats) -> float:
-    """The value of choosing at one leaf, as a linear program: player 0's plan against each answer of each private state."""
+    """Returns the value of choosing at one leaf, by linear program: player 0's plan against every answer of a private state."""
     K, M, H0, H1 = operator.shape
     bounds = [(0, None)] * (K * H0) + [(None, None)] * H1
     upper = np.zeros((M * H1, K * H0 + H1))
@@ -404,7 +404,7 @@ def test_whoever_asks_once_gets_the_value_of_choosing_at_the_beliefs(seed: int) 
 
 
 def test_weights_of_leaves_make_values_counterfactual() -> None:
-    """`leaf_weight` times how likely the class's chance and the beliefs make a private state is what `leaf_likelihood` says."""
+    """`leaf_weight` times the probability of a private state under the class's deals and beliefs equals `leaf_likelihood`."""
     space = space_of("leduc_poker", 2)
     classes = np.array([0, 3, 3])
     reaches = torch.rand(3, 2, 6, generator=torch.Generator().manual_seed(1)) * (
@@ -437,7 +437,7 @@ def test_tiles_give_each_leaf_the_matrix_of_its_kind() -> None:
 
 
 def test_a_continuation_plays_the_mean_over_the_states_of_a_class() -> None:
-    """Weighted by own reach: the chance that a strategy comes to a private state and moves there is kept, class by class."""
+    """The mean is weighted by own reach, which preserves each class's probability of a private state and an action there."""
     space = space_of("liars_dice(dice=1,faces=2)", 1)
     tree, classes = space.tree, space.classes
     strategy = tree.normalise(np.random.default_rng(0).random(tree.num_entries))
@@ -513,7 +513,7 @@ def test_other_ways_of_valuing_leaves_ask_for_solved_decisions() -> None:
 
 
 def test_leaf_values_can_be_used_again() -> None:
-    """With `recycle`, decisions at leaves learn when they are asked."""
+    """With `recycle`, decisions at leaves learn whenever they are queried."""
     space = space_of("modified_rps", 1)
     leaves = ContinuationLeaves(space, biased_play(space, uniform_play(space), PURE))
     played = searched(space, leaves, iterations=2_000, recycle=2).average_strategy.numpy()
@@ -542,7 +542,7 @@ def test_names_that_mean_nothing_are_refused(name: str, message: str) -> None:
 
 
 def test_continuations_by_name(tmp_path: Any) -> None:
-    """The blueprint from a file, whoever chooses, and searches that reach the end of the game."""
+    """A blueprint from a file, either chooser, and searches that reach the end of the game."""
     saved = tmp_path / "kuhn.tacit"
     tacit.solve("kuhn_poker", iterations=200).save(saved)
     tacit.solve("leduc_poker", iterations=2).save(tmp_path / "leduc.tacit")
@@ -562,7 +562,7 @@ def test_searches_below_keep_what_was_promised_unless_told_otherwise() -> None:
     assert found[None] == found["re-solving"] < 0.02 < found["sampled"]
     assert found["unsafe"] > 0.02
     zero = [tacit.solve_by_search("kuhn_poker", depth=1, leaf="zero", iterations=8, safety=s) for s in (None, "sampled")]
-    assert zero[0].exploitability == zero[1].exploitability  # where leaves only have values, nothing has changed
+    assert zero[0].exploitability == zero[1].exploitability  # leaves that only have values are unaffected
 
 
 def test_evaluators_of_ones_own_can_decide_too() -> None:

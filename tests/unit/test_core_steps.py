@@ -1,4 +1,4 @@
-"""The core steps of ReBeL, held to a second account of them that searches one game at a time and follows every choice."""
+"""The core steps of ReBeL, against a second implementation that searches one game at a time and follows every choice."""
 
 from collections import defaultdict
 
@@ -27,7 +27,7 @@ def search_of(name: str, depth: int, iterations: int, solver: str = "cfr", decom
 
 
 def searched(search: BatchSearch, public_class: int, beliefs: list[Floats], iteration: int) -> tuple[Floats, Floats]:
-    """Returns what one search plays, and what defines beliefs below it, if it draws an iteration."""
+    """Returns the strategy one search plays and the one that defines beliefs below it, if the search samples `iteration`."""
     given = torch.zeros(1, 2, search.space.tables.num_private_states)
     for player in (0, 1):
         given[0, player, : len(beliefs[player])] = torch.from_numpy(beliefs[player])
@@ -40,7 +40,7 @@ def searched(search: BatchSearch, public_class: int, beliefs: list[Floats], iter
 
 
 def down(tree: PublicTree, player: int, strategy: Floats, roots: Floats) -> Floats:
-    """Returns `[R]` a player's reach of its rows."""
+    """Returns a player's reach `[R]` of its rows."""
     rows = tree.rows[player]
     reach = np.zeros(len(rows))
     reach[: len(roots)] = roots
@@ -65,7 +65,7 @@ def at_leaves(tree: PublicTree, reaches: list[Floats]) -> dict[int, list[Floats]
 
 @pytest.mark.parametrize("decomposition", ["cfr-d", "modified-cfr-ave"])
 def test_self_play_explores_with_one_player_and_believes_in_a_random_iteration_without_exploration(decomposition: str) -> None:
-    """Where games of one step stand, and what is believed there, against the probability of each, all choices counted."""
+    """Games after one step: each public state and its beliefs occur as often as computed over all choices."""
     iterations, games = 4, 20_000
     search = search_of("liars_dice(dice=1,faces=3)", 2, iterations, "cfr", decomposition)
     root = search.space.subgames[int(search.space.root_class[0])]
@@ -90,7 +90,7 @@ def test_self_play_explores_with_one_player_and_believes_in_a_random_iteration_w
                 key = (int(root.node_class[leaf]), *np.round(np.concatenate([scaled(b) for b in beliefs[leaf]]), 4))
                 probable[key] += likely / total / (2 * iterations)
                 ended[key] += likely / total / (1.0 - over) / (2 * iterations)
-    expected = {key: probable[key] + mean_over * ended[key] for key in probable}  # a new game begins with a step that goes on
+    expected = {key: probable[key] + mean_over * ended[key] for key in probable}  # a new game's first step never ends it
     assert sum(expected.values()) == pytest.approx(1.0)
     selfplay = SelfPlay(search, games, EXPLORATION, np.random.default_rng(0))
     selfplay.advance()
@@ -103,7 +103,7 @@ def test_self_play_explores_with_one_player_and_believes_in_a_random_iteration_w
 
 
 def mixed_policy(search: BatchSearch) -> Floats:
-    """Returns `[E]` the policy that an agent mixes who draws an iteration in every search, all draws counted."""
+    """Returns the policy `[E]` of an agent that samples an iteration in every search, averaged over all samples."""
     space, plan = search.space, np.zeros(search.space.tree.num_entries)
     weights = iteration_weights(plain_schedule(search.config.solver), search.config.iterations)
 
@@ -132,8 +132,8 @@ def mixed_policy(search: BatchSearch) -> Floats:
     [
         ("kuhn_poker", 1, 4, "cfr-d"),
         ("liars_dice(dice=1,faces=2)", 1, 3, "cfr-d"),
-        ("goofspiel(cards=4)", 2, 3, "cfr-d"),  # four searches in a row: beliefs go on after a move that is never made
-        ("liars_dice(dice=1,faces=2)", 1, 3, "modified-cfr-ave"),  # plays an iteration, believes in the average up to it
+        ("goofspiel(cards=4)", 2, 3, "cfr-d"),  # four searches in a row: beliefs continue after a move that is never made
+        ("liars_dice(dice=1,faces=2)", 1, 3, "modified-cfr-ave"),  # plays one iteration, believes the average up to it
     ],
 )
 def test_playthroughs_are_what_the_agent_mixes(name: str, depth: int, iterations: int, decomposition: str) -> None:
@@ -147,7 +147,7 @@ def test_playthroughs_are_what_the_agent_mixes(name: str, depth: int, iterations
 
 
 def values_of_rows(tree: PublicTree, player: int, strategy: Floats, opponent: Floats, leaf_values: Floats) -> Floats:
-    """Returns `[E]` the counterfactual values of a player's actions less those of its infostates, row by row."""
+    """Returns `[E]` a player's regrets, row by row: action values minus infostate values, both counterfactual."""
     nodes, rows = tree.require_nodes(), tree.rows[player]
     worth, action_worth = np.zeros(len(rows)), np.zeros(tree.num_entries)
     sign = 1.0 if player == 0 else -1.0
@@ -173,7 +173,7 @@ def values_of_rows(tree: PublicTree, player: int, strategy: Floats, opponent: Fl
 
 @pytest.mark.parametrize(("name", "depth"), [("leduc_poker", 2), ("goofspiel(cards=4)", 2), ("liars_dice(dice=1,faces=3)", 2)])
 def test_regret_matching_values_leaves_at_the_beliefs_of_each_iteration(name: str, depth: int) -> None:
-    """CFR-D written out: leaves are valued anew after every answer, at the present strategies."""
+    """CFR-D written out: after every update, leaves are valued again at the current strategies."""
     search = search_of(name, depth, 6)
     public_class = int(search.space.root_class[0])
     subgame = search.space.subgames[public_class]

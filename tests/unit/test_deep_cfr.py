@@ -1,4 +1,4 @@
-"""Deep CFR and Single Deep CFR: what walks sample, what networks learn from it, and what is played."""
+"""Deep CFR and Single Deep CFR: what the walks sample, what the networks learn, and what is played."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SYSTEMS = {system.name: system for system in (DEEP_CFR, SD_CFR)}
 
 
 def own_reach(tree: PublicTree, strategy: np.ndarray, infostate: int) -> float:
-    """The probability that a player's own moves lead to an infostate, by the rows above it."""
+    """Returns the probability that a player's own moves lead to an infostate, from the rows above it."""
     player, row = int(tree.infostate_player[infostate]), int(tree.infostate_row[infostate])
     entries = [int(tree.rows[player].entry[step]) for step in tree.row_path(player, row)]
     return float(np.prod([strategy[entry] for entry in entries if entry < tree.num_entries]))
@@ -57,7 +57,7 @@ def sampled(encoded: EncodedGame, strategy: np.ndarray, traverser: int) -> tuple
 @pytest.mark.parametrize("name", ["kuhn_poker", "modified_rps", "liars_dice(dice=1,faces=2)"])
 @pytest.mark.parametrize("traverser", [0, 1])
 def test_walks_sample_counterfactual_regrets(name: str, traverser: int) -> None:
-    """The value is linear in what is played at one infostate, which gives its regrets without a walk."""
+    """The value is linear in the strategy at one infostate, which gives the regrets there without a walk."""
     encoded = EncodedGame.of(load_game(name))
     tree, strategy = encoded.tree, random_strategy(encoded.tree, 3)
     advantages, policies = sampled(encoded, strategy, traverser)
@@ -85,7 +85,7 @@ def test_the_opponent_is_sampled_as_often_as_it_comes_there() -> None:
     count = policies.offered[0]
     for infostate in np.flatnonzero(tree.infostate_player == 0):
         rows = policies.infostate[0, :count] == infostate
-        expected = own_reach(tree, strategy, infostate) / 3  # each card is dealt to it in a third of all games
+        expected = own_reach(tree, strategy, infostate) / 3  # each card is dealt in a third of all games
         assert rows.sum() / WALKS == pytest.approx(expected, abs=5.0 * np.sqrt(expected / WALKS))
         first, last = tree.entry_start[infostate], tree.entry_start[infostate + 1]
         noted = policies.values[0, :count][rows][:, : last - first]
@@ -100,7 +100,7 @@ def test_a_reservoir_is_a_uniform_sample() -> None:
     kept = np.sort(samples.infostate[1])
     assert len(np.unique(kept)) == 1_000
     counts = np.histogram(kept, 10, (0, 20_000))[0]
-    assert ((counts - 100) ** 2 / 100).sum() < 27.9  # chi-square of 9 degrees of freedom, one in a thousand
+    assert ((counts - 100) ** 2 / 100).sum() < 27.9  # chi-square with 9 degrees of freedom: exceeded once in a thousand
 
 
 @pytest.mark.parametrize("kind", [ADVANTAGE, POLICY])
@@ -190,7 +190,7 @@ def small(system: str, **settings: str) -> Any:
 
 @pytest.mark.parametrize(("system", "bound"), [("sd-cfr", 0.025), ("deep-cfr", 0.05)])
 def test_kuhn_is_learnt(system: str, bound: float) -> None:
-    """Uniform play is exploitable for .458."""
+    """For comparison, uniform play has an exploitability of .458."""
     settings = {"traversals": "300", "advantage_steps": "60", "epochs": "50", "epoch_iterations": "10", "evaluate_every": "0"}
     settings |= {"policy_steps": "60"} if system == "deep-cfr" else {}
     trainer = SYSTEMS[system].trainer(load_game("kuhn_poker"), small(system, **settings), "cpu")

@@ -1,4 +1,4 @@
-"""Matrix products at the ends of search trees against the lists of what rows meet."""
+"""Matrix products at the ends of search trees, compared with the sparse lists of meeting rows."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_products_sum_what_rows_meet(name: str, depth: int | str | None) -> None
                     table = int(mine.row_start[group.public_class]) + row
                     meets = slice(*mine.meeting_start[table : table + 2])
                     if meets.start == meets.stop or (mine.leaf[table] >= 0 and not at_leaves):
-                        assert found[row].isnan().all()  # not written
+                        assert found[row].isnan().all()  # left unwritten
                     else:
                         weight = torch.from_numpy(mine.meeting_weight[meets])
                         torch.testing.assert_close(found[row], weight @ reach[torch.from_numpy(mine.meeting_row[meets]).long()])

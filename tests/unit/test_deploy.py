@@ -1,4 +1,4 @@
-"""The manifests in deploy/: they validate against the schemas of what reads them, and their commands are commands."""
+"""The manifests in deploy/ match the schemas of the programs that read them, and their commands exist."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def ray_job() -> dict[str, Any]:
 
 
 def test_the_cluster_file_is_what_ray_reads() -> None:
-    """By the schema that Ray's launcher itself uses."""
+    """Checked against the schema that Ray's own launcher uses."""
     spec = find_spec("ray")
     if spec is None or spec.origin is None:
         pytest.skip("ray is not installed")

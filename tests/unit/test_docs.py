@@ -1,4 +1,4 @@
-"""Pages: their code runs and prints what they say, and numbers in the text of docs/rebel.md are those of the pictures."""
+"""Pages: their code runs and prints what they show, and the numbers in docs/rebel.md match its pictures."""
 
 import importlib.util
 import os
@@ -38,7 +38,7 @@ def pictures() -> ModuleType:
 
 
 def assert_printed(printed: str, claimed: str) -> None:
-    """Words must be equal, and numbers up to one unit of the last digit that their line of the page shows."""
+    """Asserts that words are equal, and numbers up to one unit of the last digit shown on their line of the page."""
     for line, page in zip(printed.splitlines(), claimed.splitlines(), strict=True):
         assert NUMBER.sub("#", line) == NUMBER.sub("#", page), printed
         found, numbers = NUMBER.findall(line), NUMBER.findall(page)
@@ -47,7 +47,7 @@ def assert_printed(printed: str, claimed: str) -> None:
 
 
 def runs_shell(page: Path) -> bool:
-    """Whether a page's shell commands are run, too; those of other pages may take hours, and are only parsed."""
+    """Returns whether a page's shell commands are run, too; those of other pages may take hours and are only parsed."""
     return page.parent.name == "tutorials" or page.name == "start.md"
 
 
@@ -66,9 +66,9 @@ def run_shell(lines: str, folder: Path) -> None:
 def test_the_code_of_a_page_runs_and_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Python runs here, one block after the other; files are written, and the commands of tutorials run in a shell."""
+    """Python blocks run here in order, files are written, and a tutorial's commands run in a shell."""
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}  # one block goes on where the last one ended
+    names: dict[str, object] = {}  # shared, because each block continues the previous one
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -97,7 +97,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_block_of_code_is_one_that_tests_know(page: Path) -> None:
-    """So none is passed over: `text` and `console` show what nobody can run, such as a browser or a cluster."""
+    """So that no block is skipped: `text` and `console` mark what tests cannot run, such as a browser or a cluster."""
     fences = re.findall(r"^```(.*)$", page.read_text(), re.MULTILINE)
     assert set(fences[1::2]) <= {""}
     for opening in fences[::2]:
@@ -124,7 +124,7 @@ def test_pages_name_only_files_that_exist(name_of_page: str) -> None:
 
 
 def commands() -> list[str]:
-    """Every `tacit` command in the shell blocks of the pages, lines that go on joined."""
+    """Returns every `tacit` command in the shell blocks of the pages, with continued lines joined."""
     found: dict[str, None] = {}
     for page in PAGES:
         for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
@@ -135,7 +135,7 @@ def commands() -> list[str]:
 
 @pytest.mark.parametrize("line", commands())
 def test_commands_of_pages_are_commands(line: str) -> None:
-    """Names, options and numbers are right; nothing is run."""
+    """Checks names, options and numbers without running anything."""
     command: Any = typer.main.get_command(app)
     words = shlex.split(re.sub(r"\b[SN]\b", "1", line), comments=True)[1:]
     while hasattr(command, "commands"):
@@ -148,7 +148,7 @@ def test_kuhn_beliefs_are_those_by_hand(pictures: ModuleType) -> None:
     found = pictures.kuhn_beliefs()
     np.testing.assert_allclose(found["bet"].beliefs[0], np.array([1, 3, 10]) / 14)
     np.testing.assert_allclose(found["bet"].beliefs[1], np.array([1.3, 1.1, 0.4]) / 2.8)
-    pairs = {(0, 2): 0.9, (1, 0): 0.7 * 0.3, (1, 2): 0.7}  # check, then a bet with 30 % of jacks, no queens, all kings
+    pairs = {(0, 2): 0.9, (1, 0): 0.7 * 0.3, (1, 2): 0.7}  # check, then a bet with 30 % of jacks, no queens and all kings
     joint = found["check bet"].joint / found["check bet"].probability
     for pair in np.ndindex(3, 3):
         assert joint[pair] == pytest.approx(pairs.get(pair, 0.0) / sum(pairs.values()))

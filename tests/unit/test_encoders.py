@@ -1,4 +1,4 @@
-"""Encoders of public states: what networks see of them."""
+"""Encoders of public states: what the networks see of them."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_features_are_who_acts_and_what_was_seen_by_how_recent_it_is() -> None:
     #                            actor 0, actor 1, last a, last b, last but one a
     torch.testing.assert_close(features.sum(1), torch.tensor([1.0, 2.0, 2.0, 3.0]))
     torch.testing.assert_close(
-        features @ features.T,  # how much two public states share
+        features @ features.T,  # the number of features that two public states share
         torch.tensor([[1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 1.0, 3.0]]),
     )
 
@@ -64,7 +64,7 @@ def test_a_network_learns_from_features(tmp_path: Path) -> None:
     config = preset("cpu").with_settings({**settings, "iterations": "32", "encoder": "features"})
     trainer = RebelTrainer(load_game("liars_dice(dice=1,faces=3)"), config)
     train(trainer, RunFolder(tmp_path, REBEL))
-    assert trainer.evaluate(64) < 0.12  # uniform play: 0.6
+    assert trainer.evaluate(64) < 0.12  # uniform play has 0.6
     loaded = load_search(tmp_path, "dcfr", 32)
     classes, beliefs = torch.arange(loaded.space.num_classes), torch.full((6, loaded.space.num_classes), 1 / 3)
     torch.testing.assert_close(

@@ -1,4 +1,4 @@
-"""Encodings of infostates: against slow ways to find them, and different where infostates are."""
+"""Encodings of infostates: compared with slow reference versions, and different for different infostates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ State = tuple[int, ...]
 
 
 def dense(tree: PublicTree) -> np.ndarray[Any, Any]:
-    """Returns `[S, F]` the encodings as a matrix."""
+    """Returns the encodings as a matrix `[S, F]`."""
     encodings, num_features = encode_infostates(tree)
     matrix = np.zeros((tree.num_infostates, num_features), np.float32)
     matrix[np.repeat(np.arange(tree.num_infostates), np.diff(encodings.start)), encodings.feature] = encodings.value
@@ -34,7 +34,7 @@ def assert_all_differ(tree: PublicTree) -> None:
 
 
 class SmallGame(Game[State]):
-    """Rules that the games below share: a state is the moves so far, and the last one pays."""
+    """Rules shared by the games below: a state is the moves so far, and the last move decides the payoff."""
 
     def initial_state(self) -> State:
         return ()
@@ -54,7 +54,7 @@ class SmallGame(Game[State]):
 
 @dataclass(frozen=True)
 class TwoLetters(SmallGame):
-    """Chance draws two letters, one after the other, before player 0 moves."""
+    """Chance draws two letters, one after another, before player 0 moves."""
 
     public: bool = True
     name = "two_letters"
@@ -71,7 +71,7 @@ class TwoLetters(SmallGame):
 
 @dataclass(frozen=True)
 class SilentStart(SmallGame):
-    """Chance chooses who moves first; all notice whose turn it is, and nothing is ever said."""
+    """Chance chooses who moves first; everybody notices whose turn it is, but there are no observations."""
 
     name = "silent_start"
 
@@ -81,7 +81,7 @@ class SilentStart(SmallGame):
 
 @dataclass(frozen=True)
 class ForcedMoves(SmallGame):
-    """Player 0 makes two moves without a choice, then one with it."""
+    """Player 0 makes two forced moves, then one with a choice."""
 
     name = "forced_moves"
 
@@ -125,7 +125,7 @@ def test_infostates_of_other_games_have_different_vectors(name: str) -> None:
     "name", ["liars_dice(dice=1,faces=4)", "liars_dice(dice=2,faces=2)", "goofspiel(cards=4)", "coin_guess"]
 )
 def test_features_are_numbered_as_infostates_have_them_first(name: str) -> None:
-    """Saved networks rely on it. Infostate by infostate; what these games leave unsaid are own actions alone."""
+    """Features are numbered by first occurrence, which saved networks rely on; here only own actions go unobserved."""
     tree = compile_game(load_game(name))
     numbers: dict[tuple[str, int, str], int] = {}
     pasts = []
@@ -150,12 +150,12 @@ def test_features_are_numbered_as_infostates_have_them_first(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "infostates"), [("modified_rps", 2), ("coin_guess", 1)])
 def test_where_a_player_has_one_infostate_there_is_nothing_to_encode(name: str, infostates: int) -> None:
-    """What the other player did or saw must not show."""
+    """What the other player did or saw must not appear in the encoding."""
     assert dense(compile_game(load_game(name))).shape == (infostates, 0)
 
 
 def poker_vector(game: OneCardPoker, state: PokerState, player: int, places: int) -> np.ndarray[Any, Any]:
-    """Returns the encoding of a history's cards and moves, `places` being the numbers of raises there can be before a move."""
+    """Returns the encoding of a history's cards and moves; `places` is how many raise counts are possible before a move."""
     cards = np.zeros((game.num_streets, len(game.ranks)))
     betting = np.zeros((2, game.num_streets, places, 2))
     for street, card in enumerate((state.cards[player], *state.cards[2:])):
@@ -210,5 +210,5 @@ def test_chips_of_openspiel_are_shares_of_the_most_there_are() -> None:
     tree = compile_game(load_game(f"openspiel:universal_poker({bets},{cards})"))
     matrix = dense(tree)
     assert matrix.max() == 1.0
-    assert ((matrix > 0.0) & (matrix < 1.0)).any()  # the blinds, beside all that can be put in
+    assert ((matrix > 0.0) & (matrix < 1.0)).any()  # the blinds, relative to the most that can be put in
     assert_all_differ(tree)

@@ -1,4 +1,4 @@
-"""Exact exploitability of agents in endgames of hold'em, against best responses that ask agents hand by hand."""
+"""Exact exploitability of agents in hold'em endgames, against best responses that ask the agents hand by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Moves = tuple[int, ...]
 
 
 class Told:
-    """Stands for an agent's generator: learns the probabilities that a move is drawn with."""
+    """Stands in for an agent's generator and records the probabilities a move is drawn with."""
 
     def __init__(self) -> None:
         self.shares: Sequence[float] | None = None
@@ -43,9 +43,9 @@ class Told:
 
 
 class Referee:
-    """Plays an endgame by its rules alone, and asks agents, given one hand at a time, what they do.
+    """Plays an endgame from its rules alone, and asks the agents for their moves, one hand at a time.
 
-    `moves` are the public ones: actions and board cards. Agents are as likely as each other, and play both seats.
+    `moves` holds the public ones: actions and board cards. Every agent is equally likely, and plays both seats.
     """
 
     def __init__(self, game: Holdem, make_agents: Sequence[Callable[[Any], Agent]]) -> None:
@@ -60,10 +60,10 @@ class Referee:
         return state
 
     def _shares(self, number: int, player: int, hand: int, moves: Moves) -> dict[int, float]:
-        """How often an agent in a seat takes each action, from what the seat sees on the way there."""
+        """Returns how often an agent takes each action, given what its seat sees on the way there."""
         (told, agent), game = self.agents[number], self.game
         taken = {*HANDS[hand], *game.known_board, *moves}
-        other = next(number for number, cards in enumerate(HANDS) if not {*cards} & taken)  # the seat does not see it
+        other = next(number for number, cards in enumerate(HANDS) if not {*cards} & taken)  # hidden from the seat
         dealt = (hand, other) if player == 0 else (other, hand)
         agent.start(player)
         state, public, private, action = game.initial_state(), [], [], None
@@ -85,7 +85,7 @@ class Referee:
         return dict(zip(legal, told.shares, strict=True))
 
     def value(self, player: int, own: int, faced: dict[tuple[int, int], float], moves: Moves, responds: bool) -> float:
-        """What a hand of a player wins against agents with hands, times their weights."""
+        """Returns what a player's hand wins against the agents' hands, weighted by `faced`."""
         game, faced = self.game, {key: weight for key, weight in faced.items() if weight > 0.0}
         if not faced:
             return 0.0
@@ -114,7 +114,7 @@ class Referee:
         return sum(own_shares[action] * value for action, value in zip(actions, values, strict=True))
 
     def expected(self, player: int, responds: bool) -> float:
-        """What a player wins from the agents: by a best response, or as the only agent."""
+        """Returns what a player wins from the agents, either with a best response or by playing as the only agent."""
         won = pairs = 0.0
         mine, theirs = self.game.ranges[player], self.game.ranges[1 - player]
         for own in np.flatnonzero(mine).tolist():
@@ -153,7 +153,7 @@ def test_bots_lose_what_a_best_response_to_their_moves_wins(name: str) -> None:
 def test_search_loses_what_a_best_response_to_its_moves_wins(
     safety: str, whole_turns: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a turn: searched to the end of the hand, or cut there and searched again on every river, as flops are."""
+    """On a turn: searched to the end of the hand, or cut off and searched again on every river, as flops are."""
     game, options = endgame(TURN), {"iterations": 12, "safety": safety}
     if not whole_turns:
         monkeypatch.setattr("tacit.agents.hand_search.TURN", RIVER_STREET)
@@ -165,11 +165,11 @@ def test_search_loses_what_a_best_response_to_its_moves_wins(
     responses = [referee.expected(player, responds=True) for player in (0, 1)]
     assert found.details["best_response_values"] == pytest.approx(responses, rel=1e-7)
     assert found.details["value"] == pytest.approx(referee.expected(0, responds=False), rel=1e-7)
-    assert found.figure > 1.0  # after twelve iterations there is something to win
+    assert found.figure > 1.0  # twelve iterations leave something to win
 
 
 def test_several_policies_are_judged_as_their_average_in_realisation_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The responder does not know which of the two it plays; between streets it learns something about that."""
+    """The responder does not know which of the two policies it faces, but learns about it from street to street."""
     monkeypatch.setattr("tacit.arena.endgames.MAX_ENTRIES", 100_000)
     game, names = endgame(TURN), ("random", "pot-odds")
     referee = Referee(game, [agent_maker(name, game) for name in names])
@@ -179,7 +179,7 @@ def test_several_policies_are_judged_as_their_average_in_realisation_weights(mon
 
 
 def test_figures_of_a_solve_are_exact_to_nine_digits(tmp_path: Path) -> None:
-    """Solves are in float32; what is said of them is not."""
+    """Solves run in float32, but their figures do not."""
     game, file = endgame(RIVER), str(tmp_path / "river.tacit")
     result = tacit.solve(game, iterations=10)
     result.save(file)
@@ -195,15 +195,15 @@ def test_figures_of_a_solve_are_exact_to_nine_digits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("board", "cards"), [("3s7hTdKs", 48), pytest.param("3s3hTd", 49, marks=pytest.mark.slow)])
 def test_parts_are_worth_what_they_are_in_one_tree(board: str, cards: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A solve knows its whole tree, and is judged there with boards up to suits; the parts have every board."""
-    if len(board) > 6:  # else turns are parts in one piece
+    """A solve is evaluated on its whole tree, with boards up to suits; the parts cover every board."""
+    if len(board) > 6:  # otherwise turns fit in one part
         monkeypatch.setattr("tacit.arena.endgames.MAX_ENTRIES", 100_000)
     name = f"no_limit_holdem(board={board},pot=500,stack=500,bets=allin,range0=QsQh|8c6c|Ad5d,range1=KdJd|9h9c|Ac4c)"
     result, told = tacit.solve(name, iterations=4), []
     quality = endgame_quality(endgame(name), [SolvedPolicy(result.strategy)], lambda *so_far: told.append(so_far))  # type: ignore[arg-type]
     assert quality.exploitability == pytest.approx(result.exploitability, rel=1e-9)
     assert quality.value == pytest.approx(result.value, rel=1e-9)
-    assert told[0] == (0, 1 + cards)  # only where both check is there more to bet
+    assert told[0] == (0, 1 + cards)  # only after two checks is there more betting
     assert told[-1][0] == told[-1][1]
 
 
@@ -214,11 +214,11 @@ def test_draws_of_a_sampling_search_are_averaged_into_an_upper_bound() -> None:
     assert (few.kind, few.playthroughs, many.playthroughs) == ("upper bound", 1, 24)
     policies = [HandSearch(game, iterations=20, safety="sampled", generator=np.random.default_rng([3, n])) for n in range(24)]
     assert many.figure == pytest.approx(endgame_quality(game, policies).exploitability, rel=1e-12)
-    assert many.figure < 0.5 * few.figure  # one iteration by itself is far worse than the average
+    assert many.figure < 0.5 * few.figure  # a single iteration is far worse than the average
 
 
 def test_a_playthrough_draws_once_at_every_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A turn that is cut, and searched again on the 48 rivers where both check."""
+    """A turn that is cut off, and searched again on the 48 rivers after two checks."""
     monkeypatch.setattr("tacit.agents.hand_search.TURN", RIVER_STREET)
     game = endgame(TURN)
     search, start = HandSearch(game, iterations=6, safety="sampled"), PublicHand.start(game).dealt(game.known_board)
@@ -226,7 +226,7 @@ def test_a_playthrough_draws_once_at_every_search(monkeypatch: pytest.MonkeyPatc
     endgame_quality(game, [search])
     assert search.searches == 1 + 48
     np.testing.assert_array_equal(search.probabilities(start), drawn)
-    assert sum(map(len, search._solutions.values())) == 2  # the turn and the last river: what is kept does not grow
+    assert sum(map(len, search._solutions.values())) == 2  # the turn and the last river: the cache does not grow
 
 
 def test_the_command_says_how_much_there_is_to_do(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,7 @@ def test_the_command_says_how_much_there_is_to_do(capsys: pytest.CaptureFixture[
     report = json.loads(out)
     assert (report["kind"], report["safety"], report["searches"]) == ("exact", "unsafe", 1)
     assert report["exploitability_percent_of_pot"] == pytest.approx(report["exploitability"] / 4)
-    assert "the endgame has 49 parts" in err  # the turn, and 48 rivers where both check
+    assert "the endgame has 49 parts" in err  # the turn, and 48 rivers after two checks
     whole = ["evaluate", "holdem-search", "--game", "no_limit_holdem", "--metric", "exploitability"]
     assert_refused(whole, "needs a board to start from", capsys)
     assert_refused(["evaluate", "holdem-search", "--game", TURN, "--playthroughs", "9"], "--playthroughs has no effect", capsys)

@@ -1,4 +1,4 @@
-"""Equities of ranges and the order of hands, against enumerations by pokerkit and published figures."""
+"""Equities of ranges and the order of hands, against pokerkit's enumerations and published figures."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.command import tacit
 @pytest.mark.parametrize(
     ("first", "second", "equity"),
     [
-        # Wins and half the ties over 1,712,304 boards, counted with an evaluator of another make.
+        # Wins plus half the ties over 1,712,304 boards, counted with an independent evaluator.
         ("AsAh", "KdKc", (1_388_072 + 6_538 / 2) / 1_712_304),
         ("AsKs", "QhQd", (787_966 + 6_732 / 2) / 1_712_304),
         ("7c2d", "AhKh", (521_448 + 8_354 / 2) / 1_712_304),
-        ("AA", "KK", 0.81946),  # as poker calculators print it, the mean over suits
+        ("AA", "KK", 0.81946),  # as poker calculators print it: averaged over suits
         ("AA", "random", 0.85204),
         ("72o", "random", 0.34584),
         ("32o", "random", 0.32303),

@@ -1,4 +1,4 @@
-"""Games that are not compiled: search, training and judging from their rules alone."""
+"""Games that are not compiled: search, training and evaluation from their rules alone."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ DICE = "liars_dice(dice=2,faces=2)"
 
 @pytest.fixture
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every game is taken to be too large to be compiled."""
+    """Makes every game count as too large to compile."""
     monkeypatch.setattr(tables, "fits_memory", lambda *_: False)
     monkeypatch.setattr(tables, "compile_game", lambda game: pytest.fail(f"{game} was compiled"))
 
@@ -37,7 +37,7 @@ def test_which_games_are_compiled_and_which_are_expanded() -> None:
     for name, fits, expands in (
         (DICE, True, True),
         ("liars_dice(dice=2,faces=6)", False, True),
-        ("goofspiel(cards=10)", False, False),  # every public state is a class of its own
+        ("goofspiel(cards=10)", False, False),  # every public state is its own class
         ("no_limit_holdem", False, False),  # 1,326 hands each
     ):
         game = load_game(name)
@@ -50,7 +50,7 @@ def test_which_games_are_compiled_and_which_are_expanded() -> None:
 
 @pytest.mark.parametrize("beliefs", ["self-play", "random"])
 def test_training_from_the_rules_is_training_from_the_tree(beliefs: str, request: pytest.FixtureRequest) -> None:
-    """Weight for weight: classes, subgames and roots are the same, so all that follows is."""
+    """The weights are equal: classes, subgames and roots are the same, so everything that follows is."""
     config = preset("smoke").with_settings({"epochs": "2", "beliefs": beliefs, "warm_start_at": "1", "iterations": "20"})
     from_tree = RebelTrainer(load_game(DICE), config)
     request.getfixturevalue("no_room")
@@ -110,7 +110,7 @@ def test_typical_returns_of_random_games_are_near_the_exact_ones(name: str, monk
 
 
 def test_the_most_searches_of_a_bound(no_room: None) -> None:
-    """In dice with 8 bids a game has at most 9 actions: searches of two actions start after 0, 2, 4, 6 and 8 of them."""
+    """In dice with 8 bids a game has at most 9 actions, so searches of two actions start after 0, 2, 4, 6 and 8 of them."""
     assert max_bound_searches(game_space(load_game(DICE), 2), 10) == 10 * 8 * 5
     assert max_bound_searches(game_space(load_game(DICE), None), 10) == 10 * 8
 

@@ -1,4 +1,4 @@
-"""`tacit train` as a real process on disks that fail, in folders that vanish and with clocks that jump: nothing is lost."""
+"""`tacit train` as a real process on failing disks, in vanishing folders and with jumping clocks: nothing is lost."""
 
 import json
 import math
@@ -37,7 +37,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 def trains(folder: RunFolder[Any, Any]) -> subprocess.Popen[str]:
-    """A long run that has written a checkpoint, and writes one after every epoch."""
+    """Returns the process of a long run that has written a checkpoint and writes another after every epoch."""
     process = start_training(folder.path, "kuhn_poker", *LONG, checkpoint_seconds=0.0)
     wait_for_checkpoint(folder, process)
     assert process.poll() is None, process.communicate()
@@ -45,18 +45,18 @@ def trains(folder: RunFolder[Any, Any]) -> subprocess.Popen[str]:
 
 
 def ended_with(process: subprocess.Popen[str]) -> str:
-    """The last line of a process that ends by itself after a mistake."""
+    """Returns the last error line of a process that must exit by itself with code 2."""
     try:
         out, err = process.communicate(timeout=120)
     finally:
-        process.kill()  # one that does not end
+        process.kill()  # in case it did not exit
     assert (process.returncode, out) == (2, ""), err
     assert "Traceback" not in err
     return err.splitlines()[-1]
 
 
 def assert_goes_on(folder: RunFolder[Any, Any]) -> None:
-    """All checkpoints are whole, and the run goes on from the last one to its end, with every epoch once."""
+    """Asserts that all checkpoints are whole, and that resuming from the last one gives every epoch exactly once."""
     kept = folder.checkpoint_epoch()
     assert kept is not None
     assert all(map(is_whole, folder.checkpoints().values()))
@@ -85,7 +85,7 @@ def test_a_full_disk_stops_a_run_in_one_line_and_it_goes_on_once_there_is_room(d
 
 
 def test_a_read_only_disk_gets_one_line_and_changes_nothing(disk: Disk) -> None:
-    """A disk on which files are open for writing cannot be mounted anew, so this is a run that goes on."""
+    """A disk with files open for writing cannot be remounted, so this test resumes a stopped run."""
     folder = RunFolder(disk.path / "run", REBEL)
     train(open_run(folder, "kuhn_poker", small(9)), folder, should_stop=stop_after(2))
     assert disk.remount("ro")
@@ -100,7 +100,7 @@ def test_a_read_only_disk_gets_one_line_and_changes_nothing(disk: Disk) -> None:
 
 
 def test_a_limit_on_the_size_of_files_stops_a_run_in_one_line(tmp_path: Path) -> None:
-    """Where no disk can be mounted, this is a write that the system refuses in the middle of a file."""
+    """A substitute where no disk can be mounted: the system refuses a write in the middle of a file."""
     folder = RunFolder(tmp_path / "run", REBEL)
     train(open_run(folder, "kuhn_poker", small(9)), folder, should_stop=stop_after(2))
     code = (
@@ -126,14 +126,14 @@ def test_a_folder_removed_under_a_run_is_not_made_again(tmp_path: Path) -> None:
     told = "was removed or replaced while a run trained there: nothing of that run is left; start it again in another folder"
     assert last == f"tacit: {folder.path} {told}"
     assert not folder.metrics.exists()
-    assert_goes_on(RunFolder(tmp_path / "away", REBEL))  # what was moved away is whole
+    assert_goes_on(RunFolder(tmp_path / "away", REBEL))  # the moved folder is intact
 
 
 @pytest.mark.parametrize("write", ["add_epoch", "save_network", "save_checkpoint"])
 def test_a_folder_removed_just_before_any_write_is_told_in_the_same_line(
     write: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The look at the folder and the writes after it are two steps: somebody may come between them."""
+    """Checking the folder and writing to it are two steps, and the folder may vanish in between."""
     folder = RunFolder(tmp_path / "run", REBEL)
     original = getattr(folder, write)
 
@@ -150,7 +150,7 @@ def test_a_folder_removed_just_before_any_write_is_told_in_the_same_line(
 
 @pytest.mark.parametrize("write", ["add", "close"])
 def test_a_folder_removed_just_before_events_are_written_is_told_in_the_same_line(write: str, tmp_path: Path) -> None:
-    """TensorBoard's own writer would end in a traceback of its thread, or fail once more where it is closed."""
+    """TensorBoard's own writer would end with a traceback in its thread, or fail again when it is closed."""
     run = tmp_path / "run"
     code = (
         "import os\nfrom tacit.training.events import EventWriter\n"
@@ -165,7 +165,7 @@ def test_a_folder_removed_just_before_events_are_written_is_told_in_the_same_lin
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
     assert "Traceback" not in ran.stderr
-    if write == "close":  # the run was at its end: what was moved away is whole
+    if write == "close":  # the run had just ended, and the moved folder is intact
         assert_goes_on(RunFolder(tmp_path / "away", REBEL))
         return
     assert ran.returncode == 2
@@ -221,7 +221,7 @@ def test_a_clock_that_jumps_back_takes_no_time(tmp_path: Path) -> None:
 
 
 def test_weights_that_are_no_numbers_are_never_written(tmp_path: Path) -> None:
-    """The loss of an epoch can be fine while its last step spoils the weights."""
+    """An epoch's loss can be fine although its last step spoils the weights."""
     folder = RunFolder(tmp_path, REBEL)
     trainer = open_run(folder, "kuhn_poker", small(5))
     assert isinstance(trainer, RebelTrainer)
@@ -232,7 +232,7 @@ def test_weights_that_are_no_numbers_are_never_written(tmp_path: Path) -> None:
         with torch.no_grad():
             trainer.values.net.out.bias[0] = math.inf
 
-    trainer._start_warm = spoil  # type: ignore[method-assign]  # what an epoch does last
+    trainer._start_warm = spoil  # type: ignore[method-assign]  # the last thing an epoch does
     told = r"weights \(out.bias\) are no longer numbers: lower the learning rate; the checkpoint of epoch 2 is kept"
     with pytest.raises(DivergedError, match=told):
         train(trainer, folder)

@@ -1,4 +1,4 @@
-"""Fictitious play: OpenSpiel's XFP iteration by iteration, constant step sizes, noisy responses."""
+"""Fictitious play: equal to OpenSpiel's XFP iteration by iteration; constant step sizes and noisy responses."""
 
 from dataclasses import replace
 from itertools import product
@@ -28,7 +28,7 @@ def learner_of(name: str, solver: str, backend: str = "numba", seed: int = 0) ->
 
 
 def own_reach(tree: PublicTree, strategy: np.ndarray) -> np.ndarray:
-    """Returns `[E]` the probability that the acting player alone plays up to and including each entry."""
+    """Returns `[E]` the probability that the acting player's own moves lead up to and including each entry."""
     passes = make_passes(tree, "torch")
     played = np.empty(tree.num_entries)
     for player in (0, 1):
@@ -47,7 +47,7 @@ def largest_difference(tree: PublicTree, strategy: np.ndarray, theirs: list[dict
 
 @pytest.mark.parametrize("iterations", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_xfp_is_openspiels_on_leduc(iterations: int) -> None:
-    """Both start at the uniform strategy, answer at once, and step by 1/(t + 1)."""
+    """Both start from the uniform strategy, update simultaneously, and step by 1/(t + 1)."""
     pyspiel = pytest.importorskip("pyspiel")
     from open_spiel.python.algorithms.fictitious_play import XFPSolver
 
@@ -64,7 +64,7 @@ def test_xfp_is_openspiels_on_leduc(iterations: int) -> None:
 
 
 def test_xfp_is_openspiels_on_kuhn_but_for_ties() -> None:
-    """Kuhn has exact ties, which rounding breaks differently: our responses are as good as theirs, and are given to them."""
+    """Kuhn has exact ties, which rounding breaks differently: our responses must be as good as theirs, and replace theirs."""
     pyspiel = pytest.importorskip("pyspiel")
     from open_spiel.python.algorithms import exploitability
     from open_spiel.python.algorithms.fictitious_play import XFPSolver
@@ -89,7 +89,7 @@ def test_xfp_is_openspiels_on_kuhn_but_for_ties() -> None:
 
 @pytest.mark.parametrize(("solver", "step"), [("xfp(step=0.1)", 0.1), ("fp(step=0.5)", 0.5), ("xfp(step=1)", 1.0)])
 def test_a_constant_step_weighs_responses_geometrically(solver: str, step: float) -> None:
-    """Against the definition: all responses kept, and mixed at the end by reach (NFSP, equation 1)."""
+    """Against the definition: keep all responses, and mix them by reach at the end (NFSP, equation 1)."""
     tree, learner = learner_of("kuhn_poker", solver)
     played = [tree.uniform_strategy()]
     for _ in range(25):
@@ -107,14 +107,14 @@ def test_thousands_of_constant_steps_stay_finite_and_plateau() -> None:
     reached = {step: solve("leduc_poker", solver=f"xfp(step={step})", iterations=4_000) for step in (0.5, 0.1, 0.01)}
     found = {step: result.exploitability for step, result in reached.items()}
     assert np.isfinite(reached[0.5].strategy.probabilities).all()
-    assert found[0.01] < found[0.1] < found[0.5] < 3.0  # smaller steps end better; uniform play has 2.374
+    assert found[0.01] < found[0.1] < found[0.5] < 3.0  # smaller steps end closer to equilibrium; uniform play has 2.374
     late = [point.exploitability for point in reached[0.01].curve if point.iteration > 1_000]
     assert max(late) < 1.5 * min(late)
 
 
 @pytest.mark.parametrize("backend", ["numba", "torch"])
 def test_a_noisy_response_is_the_best_that_obeys_the_noise(backend: str) -> None:
-    """By trying all pure strategies of Kuhn that take the forced actions."""
+    """Compares with all pure strategies of Kuhn poker that take the forced actions."""
     tree = compile_game(load_game("kuhn_poker"))
     passes, rng = make_passes(tree, backend), np.random.default_rng(1)
     mixed = tree.normalise(rng.random(tree.num_entries))
@@ -147,7 +147,7 @@ def test_hands_obey_the_noise_too() -> None:
     mine = np.asarray(tree.entry_player) == 0
     chosen = passes.to_numpy(response) * mine
     wanted = tree.normalise((forcing > 0) * 1.0)
-    assert (chosen[(wanted == 1.0) & mine] == 1.0).all()  # where one action alone is forced
+    assert (chosen[(wanted == 1.0) & mine] == 1.0).all()  # where exactly one action is forced
 
 
 def test_noise_draws_every_action_equally_often_and_follows_the_seed() -> None:
@@ -156,7 +156,7 @@ def test_noise_draws_every_action_equally_often_and_follows_the_seed() -> None:
     for _ in range(3_000):
         learner.step()
         counts += learner.current_strategy()
-    assert abs(counts / 3_000 - tree.uniform_strategy()).max() < 0.05  # five standard deviations
+    assert abs(counts / 3_000 - tree.uniform_strategy()).max() < 0.05  # five standard errors
     rare = [learner_of("leduc_poker", "xfp(noise=0.1)", seed=seed)[1] for seed in (0, 0, 1)]
     for one in rare:
         one.step()
@@ -166,7 +166,7 @@ def test_noise_draws_every_action_equally_often_and_follows_the_seed() -> None:
     exact.step()
     for noisy in (first, other):
         changed = np.add.reduceat(noisy != exact.current_strategy(), tree.entry_start[:-1]).astype(bool).mean()
-        assert 0.03 < changed < 0.1  # a random action is often the best one: 2.5 to a decision
+        assert 0.03 < changed < 0.1  # the random action is often the best one: there are 2.5 actions to a decision
     assert (first != other).any()
 
 
@@ -201,7 +201,7 @@ def test_search_takes_no_parameters() -> None:
 
 
 def test_averages_saved_as_sums_are_continued() -> None:
-    """Files written when the average was a sum of weights hold the same strategy at another scale."""
+    """Files from when the average was a sum of weights hold the same strategy at another scale."""
     saved = solve("leduc_poker", solver="linear-fp", iterations=20)
     straight = solve("leduc_poker", solver="linear-fp", iterations=40)
     before = replace(saved, state={**saved.state, "average": 231.0 * saved.state["average"]})

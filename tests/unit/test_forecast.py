@@ -1,4 +1,4 @@
-"""Forecasts of learning curves: `benchmarks/forecast.py` finds curves that it is shown, and tells what it would have said."""
+"""Learning-curve forecasts: `benchmarks/forecast.py` recovers known curves, and reports what it would have predicted."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def test_a_curve_is_found_and_goes_on() -> None:
 
 
 def test_noise_moves_a_forecast_by_less_than_it_is_worth() -> None:
-    """Exact evaluations count for more than noisy ones."""
+    """Exact evaluations weigh more than noisy ones."""
     noise, halves = np.random.default_rng(0).normal(0.0, 15.0, 7), HALVES.copy()
     noise[3], halves[3] = 500.0, 1_000.0
     found = fit(SECONDS, np.array([curve(t) for t in SECONDS]) + noise, halves)

@@ -1,4 +1,4 @@
-"""The front door: what `import tacit` offers, by public names only."""
+"""The public API: what `import tacit` offers, through public names only."""
 
 import ast
 import json
@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((RO
 
 
 def test_dir_lists_the_api_and_nothing_else() -> None:
-    import tacit.cards.deck  # a module that was imported is no part of it
+    import tacit.cards.deck  # importing a module does not add it to the API
 
     assert dir(tacit) == sorted([*tacit.__all__, *PUBLIC, "__version__"])
     assert all(getattr(tacit, name) is not None for name in dir(tacit))
@@ -30,7 +30,7 @@ def test_types_are_shipped() -> None:
 
 
 def imports(page: Path) -> list[tuple[str, str]]:
-    """The modules of `tacit` that a page or an example imports from, and the names."""
+    """Returns the modules of `tacit` that a page or an example imports from, with the imported names."""
     text = page.read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL) if page.suffix == ".md" else [text]
     if page.suffix == ".ipynb":
@@ -65,7 +65,7 @@ def test_a_match_returns_what_the_command_prints() -> None:
     assert result.interval[0] < result.mean < result.interval[1]
     assert result.as_dict()["mean"] == result.mean
     assert repr(result).startswith("<MatchResult dcfr, 50 iterations v random on kuhn_poker: ")
-    assert tacit.match("always-call", "always-call", "kuhn_poker", hands=20).mean == 0.0  # every deal in both seats
+    assert tacit.match("always-call", "always-call", "kuhn_poker", hands=20).mean == 0.0  # every deal is played in both seats
     poker = tacit.match("always-fold", "always-call", "no_limit_holdem", hands=4)
     assert (poker.unit, poker.as_dict()["mbb_per_hand"]) == ("mbb", poker.mean)
 

@@ -1,4 +1,4 @@
-"""Every input from outside, a few mutations of each: what fails here is a crash, a hang or a leak that a stranger can cause."""
+"""A few mutations of every input from outside: a failure is a crash, a hang or a leak that an outsider could cause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fuzz.targets import TARGETS
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Iterator[Path]:
-    """A folder; targets may go there, and files in it may be made unreadable."""
+    """Yields a folder that targets may change into, and restores the working directory."""
     before = Path.cwd()
     yield tmp_path
     os.chdir(before)
@@ -28,7 +28,7 @@ def test_every_input_is_taken_or_refused_in_a_line(name: str, scratch: Path) -> 
     target = TARGETS[name]
     prepared = target.prepare(scratch)
     for seed in prepared.seeds:
-        attempt(prepared.run, seed, 60.0)  # valid ones; the first may compile kernels
+        attempt(prepared.run, seed, 60.0)  # valid inputs; the first may compile kernels
 
     @settings(
         max_examples=target.examples,
@@ -46,7 +46,7 @@ def test_every_input_is_taken_or_refused_in_a_line(name: str, scratch: Path) -> 
 
 
 def test_the_harness_notices_what_it_is_for(tmp_path: Path) -> None:
-    """Crashes, hangs that catch exceptions, and refusals that say nothing."""
+    """It must notice crashes, hangs that catch exceptions, and refusals that say nothing."""
     from tacit.errors import TacitError
     from tests.fuzz.target import SlowError
 

@@ -1,4 +1,4 @@
-"""Safe re-solving with the opt-out gadget, against exact exploitability; unsafe re-solving is shown to fail."""
+"""Safe re-solving with the opt-out gadget, judged by exact exploitability; unsafe re-solving is shown to fail."""
 
 from dataclasses import replace
 
@@ -34,12 +34,12 @@ def blueprint_of(tree: PublicTree, seed: int) -> Floats:
 
 
 def loss(tree: PublicTree, strategy: Floats, player: int) -> float:
-    """Returns what the opponent's best response wins from a player's strategy."""
+    """Returns what the opponent's best response wins against a player's strategy."""
     return evaluate(make_passes(tree), strategy).best_response_values[1 - player]
 
 
 def resolved(tree: PublicTree, blueprint: Floats, node: int, player: int, iterations: int, safe: bool = True) -> Floats:
-    """Returns the blueprint with the player's part of the subgame at a node solved again."""
+    """Returns the blueprint with the player's part of the subgame at a node re-solved."""
     opponent, passes = 1 - player, make_passes(tree)
     pbs = belief_state(tree, blueprint, node)
     reaches = list(pbs.reaches)
@@ -66,7 +66,7 @@ def subgame_roots(tree: PublicTree, count: int, seed: int) -> list[int]:
 
 
 def changes(blueprint: Floats, seed: int, safe: bool) -> list[float]:
-    """Returns by how much re-solving subgames anywhere in Leduc changes what a player loses, one subgame at a time."""
+    """Returns how re-solving single subgames in Leduc changes a player's loss, for subgames drawn anywhere in the tree."""
     found = []
     for node in subgame_roots(LEDUC, 10, seed):
         for player in (0, 1):
@@ -80,7 +80,7 @@ def test_re_solving_never_makes_a_random_blueprint_worse_and_unsafe_re_solving_d
     blueprint = blueprint_of(LEDUC, seed)
     safe, unsafe = (changes(blueprint, seed, safe) for safe in (True, False))
     assert max(safe) < 1e-3
-    assert min(safe) < -0.1  # and where it matters it helps
+    assert min(safe) < -0.1  # and it helps where it matters
     assert max(unsafe) > 0.04
 
 
@@ -92,7 +92,7 @@ def test_re_solving_a_solution_keeps_it_one() -> None:
 def test_the_range_that_enters_is_the_one_after_the_update() -> None:
     gadget = Gadget(0, np.array([1.0, 1.0, 1.0]))
     step = RegretStep(floor=0.0)
-    np.testing.assert_allclose(gadget.answer(np.array([2.0, 0.5, 1.0]), step), [0.5, 0.0, 0.5])  # no regret: even
+    np.testing.assert_allclose(gadget.answer(np.array([2.0, 0.5, 1.0]), step), [0.5, 0.0, 0.5])  # no regret: uniform
     again = gadget.answer(np.array([2.0, 3.0, 0.0]), step)
     np.testing.assert_allclose(again[:2], [1.0, 0.8])
     assert again[2] == 0.0
@@ -105,8 +105,8 @@ ENDGAME = NoLimitBetting(1_200, 50, 100, TURN, 600, (ALL_IN,))
 def turn_blueprint(seed: int, kind: str) -> tuple[HandTree, Floats]:
     """Returns a turn endgame and a strategy of it.
 
-    It is `random`; or `solved`; or `honest`: player 0 plays the solution, and player 1 checks the turn back with the weaker
-    half of its hands only.
+    The strategy is `random`, `solved` or `honest`. In the last, player 0 plays the solution, and player 1 checks the turn
+    back with only the weaker half of its hands.
     """
     ranges = [possible_hands(BOARD) * np.random.default_rng((seed, p)).random(NUM_HANDS) for p in (0, 1)]
     tree = build_hand_tree(None, ENDGAME, BOARD, (ranges[0], ranges[1]))
@@ -124,7 +124,7 @@ def turn_blueprint(seed: int, kind: str) -> tuple[HandTree, Floats]:
 
 
 def river_change(seed: int, card: int, kind: str, safe: bool = True) -> float:
-    """Returns by how much re-solving one river of a turn endgame changes what player 0 loses."""
+    """Returns how re-solving one river of a turn endgame changes player 0's loss."""
     tree, blueprint = turn_blueprint(seed, kind)
     spot, strategy = tree.after(tree.find("check / check"), card), tree.strategy(blueprint)
     passes, hands = HandPasses(tree, np.float64, keep=True), tree.hands(spot)
@@ -153,13 +153,13 @@ def river_change(seed: int, card: int, kind: str, safe: bool = True) -> float:
 
 
 def test_rivers_of_a_turn_endgame_are_re_solved_safely() -> None:
-    """Hands of hold'em: random blueprints get better, and a solution stays one."""
+    """With hands of hold'em, random blueprints improve and a solution stays one."""
     for seed, card in ((0, 13), (1, 3)):
         assert river_change(seed, card, "random") < -0.3  # chips, of a pot of 600
         assert river_change(seed, card, "solved") < 0.01
 
 
 def test_unsafe_re_solving_of_a_river_believes_an_opponent_who_then_lies() -> None:
-    """Who checks weak hands only is taken at its word; a best response checks the strong ones as well."""
+    """Unsafe re-solving believes that only weak hands check; a best response then checks strong ones as well."""
     assert river_change(0, 13, "honest") < 0.01
     assert river_change(0, 13, "honest", safe=False) > 0.1

@@ -50,7 +50,7 @@ def test_sizes_in_closed_form_are_those_of_the_tree(name: str) -> None:
     assert size is not None
     assert (size.public_states, size.infostates) == (tree.num_nodes, tree.num_infostates)
     pairs = tree.require_nodes().joint_start[-1] + len(tree.payoff)
-    assert size.histories == pairs  # in these games no two histories look the same to both players
+    assert size.histories == pairs  # in these games no two histories look alike to both players
 
 
 def test_names_are_read_and_written() -> None:
@@ -141,7 +141,7 @@ def test_estimates_cover_what_a_solve_takes(name: str) -> None:
 
 
 def test_sweeps_count_the_histories() -> None:
-    game = load_game("goofspiel(cards=4)")  # no closed form; all states of a level have as many moves: the count is exact
+    game = load_game("goofspiel(cards=4)")  # no closed form; each level branches uniformly, so the count is exact
     assert estimate(game).size.histories == 1_077
     tic_tac_toe = load_game("tic_tac_toe")
     size = tic_tac_toe.size()
@@ -153,7 +153,7 @@ def test_sweeps_count_the_histories() -> None:
 
 @dataclass(frozen=True)
 class Escape(SequenceGame):
-    """One action ends the game, the other two go on: of random descents to a depth of 45, one in 10^8 arrives."""
+    """One action ends the game and the other two continue it: of random descents to depth 45, one in 10^8 reaches the end."""
 
     depth: int = 45
     visits: Counter[str] = field(default_factory=Counter, compare=False)
@@ -176,7 +176,7 @@ class Escape(SequenceGame):
 
 def test_a_game_with_rare_long_histories_is_refused_before_it_is_walked() -> None:
     game = Escape()
-    decisions = 2**45 - 1  # each with three moves
+    decisions = 2**45 - 1  # each with three legal actions
     assert 0.5 < count_tree(game).histories / (3 * decisions) < 2.0
     game.visits.clear()
     with pytest.raises(TacitError, match=r"escape.* does not fit: about \d\.\de\+1\d histories need at least .* GiB"):
@@ -185,7 +185,7 @@ def test_a_game_with_rare_long_histories_is_refused_before_it_is_walked() -> Non
 
 
 def test_a_walk_that_is_going_to_outgrow_its_memory_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = count(0, 2**20)  # one MiB every 4,096 histories: 2.4 GiB for ten million, and a quarter of that at least
+    taken = count(0, 2**20)  # 1 MiB per 4,096 histories makes 2.4 GiB for ten million, and at least a quarter of that
     monkeypatch.setattr("tacit.tree.estimate.resident_memory", lambda: next(taken))
     game, reported = load_game("goofspiel(cards=5)"), list[int]()
     small = MemoryWatch(game, Budget(500 * 2**20, least_histories=1_000_000), reported.append)
@@ -202,7 +202,7 @@ def test_a_walk_that_is_going_to_outgrow_its_memory_stops(monkeypatch: pytest.Mo
 
 
 def test_a_walk_that_first_reports_late_goes_on() -> None:
-    """Public states of many histories each are written node by node: there is nothing yet to reckon from."""
+    """Public states with many histories are written node by node, so there is nothing to extrapolate from yet."""
     reported = list[int]()
     MemoryWatch(load_game("goofspiel(cards=5)"), Budget(2**30, least_histories=10**9), reported.append).check(100_000)
     assert reported == [100_000]
@@ -229,7 +229,7 @@ def test_the_list_of_games_is_that_of_the_code(pages: Any) -> None:
 
 @dataclass(frozen=True)
 class Guess(Game[tuple[int, ...]]):
-    """A sound little game: player 0 hides a number, player 1 guesses it. The flaws below each break one rule."""
+    """A small valid game: player 0 hides a number, player 1 guesses it. Each flaw below breaks one rule."""
 
     flaw: str = ""
 
@@ -275,7 +275,7 @@ def test_each_violation_is_explained(flaw: str) -> None:
 
 @dataclass(frozen=True)
 class Mutable(Game[list[int]]):
-    """A game whose author changes states in place."""
+    """A game whose author mutates states in place."""
 
     name = "mutable"
 
@@ -298,7 +298,7 @@ class Mutable(Game[list[int]]):
 
 @dataclass(frozen=True)
 class Stubborn(Guess):
-    """A game of which one method is replaced by another, so that anything can go wrong in it."""
+    """A game with one method replaced by another, so that anything can go wrong in it."""
 
     method: str = ""
     answer: Any = None
@@ -376,7 +376,7 @@ def test_games_that_never_end_are_refused() -> None:
 
 @dataclass(frozen=True)
 class EndlessChance(Line):
-    """Nature moves for ever."""
+    """Chance moves forever."""
 
     def actor(self, state: int) -> int:
         return CHANCE
@@ -392,7 +392,7 @@ def test_chance_that_never_ends_is_refused() -> None:
 
 @dataclass(frozen=True)
 class SilentChance(Game[tuple[int, ...]]):
-    """Nature moves once or twice, unseen; if `told`, it says so in the end, and only then the actions may differ."""
+    """Chance moves once or twice, unseen; if `told`, it reveals which at the end, and only then may the actions differ."""
 
     told: bool = True
 

@@ -1,4 +1,4 @@
-"""Trees that grow from the rules: the same game in whatever order leaves are opened, and numbers that never change."""
+"""Trees grown from the rules: the same game in whatever order leaves are opened, with numbers that never change."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ GAMES = [
 
 
 def cfr_average(passes: AnyTreePasses, iterations: int) -> np.ndarray:
-    """The average strategy of vanilla CFR with alternating updates."""
+    """Returns the average strategy of vanilla CFR with alternating updates."""
     driver = TabularDriver(passes, find_schedule("cfr"))
     driver.run(iterations)
     return driver.average_strategy()
@@ -49,7 +49,7 @@ def test_a_tree_grown_in_random_order_is_the_compiled_game(game: Game, seed: int
     assert solve_lp(grown)[1] == pytest.approx(solve_lp(compiled)[1], abs=1e-9)
     averages = [cfr_average(RowPasses(tree), 20) for tree in (compiled, grown)]
     np.testing.assert_allclose(averages[1], averages[0][order], atol=1e-9)
-    assert expected_value(grown, strategy[order]) == pytest.approx(expected.value, abs=1e-12)  # by walking over the rules
+    assert expected_value(grown, strategy[order]) == pytest.approx(expected.value, abs=1e-12)  # by enumerating histories
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -61,7 +61,7 @@ def test_opened_level_by_level_the_compiled_arrays_come_out(game: Game) -> None:
 
 
 def beginnings(tree: PublicTree, small: PublicTree) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of arrays, of a tree as far as it was grown before and of that smaller tree, that must be equal."""
+    """Returns pairs of arrays that must be equal: one from a smaller tree, one from the same part of the tree grown from it."""
     pairs = []
     nodes, old = tree.require_nodes(), small.require_nodes()
     for name in ("parent", "joint_start", "joint_rows", "joint_chance", "token"):
@@ -120,7 +120,7 @@ def test_opened_to_a_depth_it_is_the_subgame_of_that_depth(game: Game, depth: in
     subgame = extract_subgame(initial_belief_state(compile_game(game, direct=False)), depth).tree
     assert_same_arrays(subgame, growing.tree)
     strategy = random_strategy(subgame, depth)
-    expected = evaluate(RowPasses(subgame), strategy).value  # leaves are worth zero
+    expected = evaluate(RowPasses(subgame), strategy).value  # leaf values are zero
     assert evaluate(RowPasses(growing.tree), strategy).value == pytest.approx(expected, abs=1e-12)
 
 
@@ -183,7 +183,7 @@ def test_games_that_name_their_infostates_cannot_grow() -> None:
 
 
 def test_a_solve_goes_on_while_its_tree_grows() -> None:
-    """Leaf by leaf between iterations: old numbers stay, and in the end the full game's value is reached."""
+    """Leaves are opened between iterations: old numbers stay, and the solve reaches the full game's value in the end."""
     game, rng = load_game("leduc_poker"), np.random.default_rng(0)
     growing = GrowingTree(game)
     driver = TabularDriver(RowPasses(growing.tree), find_schedule("dcfr"))

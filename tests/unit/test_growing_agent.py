@@ -1,4 +1,4 @@
-"""Agents that search by growing trees: they play what is judged, and ask networks only what these have learnt."""
+"""Agents that search with growing trees: they play what is evaluated, and only query networks on what those have learnt."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 class Passenger(SearchAgent):
-    """Searches along, but moves at random, so that games go everywhere."""
+    """Searches, but plays random moves, so that games reach every part of the tree."""
 
     def observe(self, sight: Sight) -> None:
         super().observe(sight)
@@ -73,7 +73,7 @@ class Leaning:
     ],
 )
 def test_the_agent_plays_what_is_judged(game: str, config: GrowingConfig) -> None:
-    """At every decision that its own strategy comes to, in both seats, with priors that are not uniform."""
+    """At every decision that the agent's own strategy reaches, in both seats, with non-uniform priors."""
     rules = RandomGame(seed=4, length=4, roots=2) if game == "random" else load_game(game)
     tree = compile_game(rules)
     space = search_space(tree, 1)
@@ -95,11 +95,11 @@ def test_the_agent_plays_what_is_judged(game: str, config: GrowingConfig) -> Non
             for state in range(len(view.strategy)):
                 row = nodes.row_start[player][walk.place.node] + state
                 path = tree.rows[player].entry[tree.row_path(player, row)]
-                if np.append(judged, 1.0)[path].all():  # elsewhere it never is
+                if np.append(judged, 1.0)[path].all():  # otherwise its own strategy never gets there
                     infostate = tree.rows[player].infostate[row]
                     expected = judged[tree.entry_start[infostate] : tree.entry_start[infostate + 1]]
                     found = view.strategy[state][view.strategy[state] > 0]
-                    np.testing.assert_allclose(found, expected[expected > 0], atol=1e-3)  # leaves are worth float32s
+                    np.testing.assert_allclose(found, expected[expected > 0], atol=1e-3)  # leaf values are float32
                     compared.add(walk.place.node)
 
     chance = rng(1)
@@ -109,7 +109,7 @@ def test_the_agent_plays_what_is_judged(game: str, config: GrowingConfig) -> Non
 
 
 def test_beliefs_and_values_are_shown() -> None:
-    """At the start of Kuhn poker nobody has moved; after a bet player 0's range is its own average strategy's."""
+    """At the start of Kuhn poker nobody has moved; after a bet, player 0's range follows from its own average strategy."""
     space = search_space(compile_game(load_game("kuhn_poker")), 1)
     planner = GrowingPlanner(space, GrowingSearch(space.source, RandomLeaves(space), GrowingConfig(20, 0.1)), 0)
     agent = SearchAgent(planner, rng())
@@ -128,7 +128,7 @@ def test_beliefs_and_values_are_shown() -> None:
 
 
 def test_a_game_that_was_never_compiled_is_played() -> None:
-    """From the rules alone; views are those of the compiled game."""
+    """Works from the rules alone; views equal those of the compiled game."""
     game, views = load_game("liars_dice(dice=1,faces=3)"), []
     source = RuleSource(game, 2)
     source.explore_all(1_000)
@@ -146,7 +146,7 @@ def test_a_game_that_was_never_compiled_is_played() -> None:
 
 
 class Watched:
-    """Random values that remember the classes they were asked for."""
+    """Random values, with a record of the classes that were queried."""
 
     counterfactual = False
 
@@ -161,7 +161,7 @@ class Watched:
 @pytest.mark.parametrize("decomposition", ["cfr-d", "modified-cfr-ave"])
 @pytest.mark.parametrize(("name", "depth"), [("pot_limit_leduc", "round"), ("liars_dice(dice=1,faces=3)", 2)])
 def test_unknown_states_are_opened_at_once(name: str, depth: int | str, decomposition: str) -> None:
-    """The network is asked about known classes alone, and one expansion is then the search of fixed depth."""
+    """The network is only queried on known classes, and one expansion then equals the fixed-depth search."""
     space = game_space(load_game(name), depth)
     known = np.zeros(space.num_classes, bool)
     known[space.start_classes()] = True
@@ -183,11 +183,11 @@ def test_unknown_states_are_opened_at_once(name: str, depth: int | str, decompos
 
 
 def test_growing_trees_with_a_network_are_hardly_exploitable() -> None:
-    """The shipped network with one expansion, the whole round: as good as fixed depth, and no worse where trees grow.
+    """The shipped network with one expansion, the whole round: as good as fixed depth, and growing trees are no worse.
 
-    What a growing tree opens hangs on its seed, and on the last digits of the network: 2 of 12 seeds end at 6 to 12
-    thousandths of the ante instead of 1.4 to 2.6, and which two they are differs between processors. So the median of seven
-    counts; it is 33 where trees grow until the search ends (200 iterations).
+    What a growing tree opens depends on its seed and on the network's last digits: 2 of 12 seeds end at 6 to 12 thousandths of
+    the ante instead of 1.4 to 2.6, and which two differs between processors. So the test uses the median of seven seeds; it is
+    33 if trees grow until the search ends (200 iterations).
     """
     shipped = tacit.open("pretrained:pot_limit_leduc")
 
@@ -201,7 +201,7 @@ def test_growing_trees_with_a_network_are_hardly_exploitable() -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A run of Student of Games with a policy network, one without, and one of ReBeL."""
+    """Returns a Student of Games run with a policy network, one without, and a ReBeL run."""
     folder, dice = tmp_path_factory.mktemp("runs"), "liars_dice(dice=1,faces=3)"
     for name, policies in (("priors", "all"), ("values", "none")):
         config = PRESETS["smoke"].with_settings({"policies": policies, "epochs": "2", "evaluate_every": "0"})
@@ -228,7 +228,7 @@ def test_networks_search_by_growing_trees(runs: dict[str, str]) -> None:
             artifact.evaluate(expansions=2, device="cuda")
     priors = tacit.open(runs["priors"])
     fixed = priors._trained.search(priors._space, "pcfr+", 20)
-    assert fixed.policy is None  # searches of fixed depth re-solve from regrets of zero
+    assert fixed.policy is None  # fixed-depth searches re-solve from zero regrets
     strategy = resolving_strategy(fixed, at_decisions=True)
     judged = evaluate(make_passes(priors._space.tree), strategy).exploitability
     assert priors.evaluate(iterations=20).figure == pytest.approx(judged)
@@ -250,7 +250,7 @@ def test_growing_trees_by_command(runs: dict[str, str]) -> None:
 
 
 def test_old_networks_have_no_policy() -> None:
-    """The shipped ones were trained before there were any."""
+    """The shipped networks were trained before policies existed."""
     for name in ("pot_limit_leduc", "tplo_1"):
         trained = tacit.open(f"pretrained:{name}")._trained
         assert trained.config.policies == "none"

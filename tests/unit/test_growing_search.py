@@ -1,4 +1,4 @@
-"""Growing-tree CFR: against fixed-depth search, the tabular solver, Bayes' rule, brute force, and on what it promises."""
+"""Growing-tree CFR: against fixed-depth search, the tabular solver, Bayes' rule and brute force; and what it promises."""
 
 import math
 import random
@@ -57,7 +57,7 @@ def random_reaches(source: TreeSource, classes: np.ndarray, seed: int) -> Floats
 
 
 def grown(search: GrowingSearch, classes: np.ndarray, reaches: Floats) -> Forest:
-    """Returns trees opened to the end of the game."""
+    """Returns trees opened down to the end of the game."""
     forest = plant(search.steps, classes, reaches, np.arange(len(classes)) + 1)
     while forest.live[:, 0].any():
         leaf = (forest.step == NO_STEP) & (forest.live > 0)
@@ -69,7 +69,7 @@ def grown(search: GrowingSearch, classes: np.ndarray, reaches: Floats) -> Forest
 
 
 def whole_nodes(result: GrowingResult, tree: PublicTree, b: int, root: int) -> dict[int, int]:
-    """Returns where the nodes of a grown tree lie in the whole one."""
+    """Returns the index in the whole tree of each node of a grown one."""
     found, nodes = {0: root}, tree.require_nodes()
     for node in range(int(result.forest.num_nodes[b])):
         if result.is_open(b, node):
@@ -80,7 +80,7 @@ def whole_nodes(result: GrowingResult, tree: PublicTree, b: int, root: int) -> d
 
 
 def put(tree: PublicTree, result: GrowingResult, b: int, numbers: Floats, root: int, into: Floats) -> None:
-    """Writes numbers of a grown tree's entries where they belong in the whole tree."""
+    """Copies a grown tree's entry values to their places in the whole tree."""
     for node, whole in whole_nodes(result, tree, b, root).items():
         if result.is_open(b, node):
             actor = result.actor(b, node)
@@ -93,7 +93,7 @@ def put(tree: PublicTree, result: GrowingResult, b: int, numbers: Floats, root: 
 @pytest.mark.parametrize("constrained", [None, 0, 1])
 @pytest.mark.parametrize("name", GAMES)
 def test_one_expansion_is_the_search_of_depth_one(name: str, constrained: int | None, alternating: bool) -> None:
-    """Strategies, values, what is promised, and the gadget's range: all as in the search of fixed depth."""
+    """Strategies, values, promised values and the gadget's range all equal those of the fixed-depth search."""
     tree, iterations, warm_up = compiled(name), 30, 10 * int(constrained == 1)
     space, source = search_space(tree, 1), TreeSource(tree, 1)
     leaves = RandomLeaves(space, seed=3)
@@ -118,7 +118,7 @@ def test_one_expansion_is_the_search_of_depth_one(name: str, constrained: int | 
         cut = space.subgames[group.public_class].tree
         ends = cut.require_nodes().actor[cut.require_nodes().of_row[watched]] == TERMINAL
         np.testing.assert_allclose(sums[~ends], rows[~ends, 0], atol=2e-4)
-        # Ends after one action stand for each other in the search of fixed depth: what they are worth together is the same.
+        # The fixed-depth search merges ends after one action; their total is the same.
         above = cut.rows[watched].parent
         ours, theirs = (np.bincount(above[ends] + 1, part[ends], len(above) + 1) for part in (sums, rows[:, 0]))
         np.testing.assert_allclose(ours, theirs, atol=2e-4)
@@ -161,7 +161,7 @@ def test_known_values(name: str, value: float) -> None:
     put(tree, result, 0, result.forest.average, 0, found)
     quality = evaluate(make_passes(tree), tree.normalise(found))
     assert quality.value == pytest.approx(value, abs=0.004)
-    assert quality.exploitability < 0.05  # the first iterations, of a small tree, are in the average, too
+    assert quality.exploitability < 0.05  # the average includes the first iterations, on a small tree
     assert result.values[0].mean(axis=1) == pytest.approx([value, -value], abs=0.02)
 
 
@@ -212,7 +212,7 @@ def test_trees_from_the_rules_equal_those_from_the_compiled_game(name: str) -> N
 
 
 def test_walks_are_half_puct_and_half_the_strategy() -> None:
-    """With a strategy of 0.9 and 0.1 and a PUCT that wants the second action, that one is taken 0.5 + 0.5 * 0.1 of the time."""
+    """With a strategy of 0.9 and 0.1 and a PUCT that prefers the second action, walks take it 0.5 + 0.5 * 0.1 of the time."""
     tree, source, trees = compiled("kuhn_poker"), TreeSource(compiled("kuhn_poker"), 1), 4_000
     search = GrowingSearch(source, ZeroLeaves(), GrowingConfig())
     believed = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
@@ -234,7 +234,7 @@ def test_walks_are_half_puct_and_half_the_strategy() -> None:
 
 
 def test_chance_moves_by_its_true_odds() -> None:
-    """After check and check in Leduc a card is dealt: one of the four that nobody holds."""
+    """After check, check in Leduc a card is dealt: one of the four that nobody holds."""
     source, trees = TreeSource(compiled("leduc_poker"), 1), 3_000
     search = GrowingSearch(source, ZeroLeaves(), GrowingConfig())
     reaches = np.zeros((trees, 2, 6))
@@ -256,7 +256,7 @@ def test_chance_moves_by_its_true_odds() -> None:
         for pair in range(t.pair_start[state], t.pair_start[state + 1]):
             rows = [int(t.first_row[p][state] + t.pair_row[p][pair]) for p in (0, 1)]
             dealt = t.row_parent[0][rows[0]] == 0 and t.row_parent[1][rows[1]] == 3
-            if dealt and t.row_entry[1][rows[1]] == 2 * 3:  # player 1 checks with its fourth card, two actions a card
+            if dealt and t.row_entry[1][rows[1]] == 2 * 3:  # player 1 checks with its fourth card; each card has two actions
                 odds[node] += t.pair_chance[pair]
     assert (odds > 0).sum() > 2
     found = np.zeros(len(odds))
@@ -265,7 +265,7 @@ def test_chance_moves_by_its_true_odds() -> None:
 
 
 def expand_at(search: GrowingSearch, forest: Forest, target: np.ndarray) -> Forest:
-    """Returns the forest with all children of one node of each tree."""
+    """Returns the forest after opening all children of one node in each tree."""
     most = search.steps.most.tolist()
     forest = with_room(forest, (most[0], most[1], max(most[2:]), most[0]))
     expansion.begin(search.steps.tables, forest, target)
@@ -274,7 +274,7 @@ def expand_at(search: GrowingSearch, forest: Forest, target: np.ndarray) -> Fore
 
 
 def test_tic_tac_toe_never_loses() -> None:
-    """Against all replies in both seats, with leaves worth nothing: the value of the game is 0."""
+    """It plays all replies in both seats, with leaves worth nothing; the value of the game is 0."""
     source = RuleSource(load_game("tic_tac_toe"), 1)
     search = GrowingSearch(source, ZeroLeaves(), GrowingConfig(1_000, 10.0, all_actions=True))
     assert [worst_return(search, player) for player in (0, 1)] == [0.0, 0.0]
@@ -282,7 +282,7 @@ def test_tic_tac_toe_never_loses() -> None:
 
 @dataclass(frozen=True)
 class PublicGame(Game[tuple[int, ...]]):
-    """A random game in which everything is seen: up to 3 actions a move, and chance now and then."""
+    """A random game of perfect information: up to 3 actions a move, with occasional chance moves."""
 
     seed: int = 0
     length: int = 4
@@ -315,7 +315,7 @@ class PublicGame(Game[tuple[int, ...]]):
         return payoff, -payoff
 
     def minimax(self, state: tuple[int, ...] = ()) -> float:
-        """Player 0's value by brute force."""
+        """Returns player 0's value by brute force."""
         actor = self.actor(state)
         if actor == TERMINAL:
             return self.returns(state)[0]
@@ -358,7 +358,7 @@ def test_one_action_is_opened_at_a_time_where_nothing_is_hidden_the_likeliest_fi
     source = RuleSource(load_game("tic_tac_toe"), 1)
     search = GrowingSearch(source, ZeroLeaves(), config, policy, num_actions=9)
     result = search.run(source.roots.classes.astype(np.int64), np.ones((1, 2, 1)), np.array([0]))
-    assert result.forest.num_nodes[0] == 1 + 9 + 11  # all at the root, then one for each expansion
+    assert result.forest.num_nodes[0] == 1 + 9 + 11  # all children of the root, then one node per expansion
     opened = [node for node in range(1, 10) if result.is_open(0, node)]
     assert policy.asked == 1 + sum(result.is_open(0, node) for node in range(1, int(result.forest.num_nodes[0])))
     assert result.forest.visits[0, 4] == result.forest.visits[0, :9].max()
@@ -371,7 +371,7 @@ def test_one_action_is_opened_at_a_time_where_nothing_is_hidden_the_likeliest_fi
 
 
 def resolved(name: str, config: GrowingConfig, broken: str = "") -> float:
-    """Returns the exploitability of agents that re-solve by growing trees, with something left out."""
+    """Returns the exploitability of agents that re-solve with growing trees, optionally with one step broken."""
     tree = compiled(name)
     search = GrowingSearch(TreeSource(tree, 1), ZeroLeaves(), config)
     run = search.run
@@ -388,7 +388,7 @@ def resolved(name: str, config: GrowingConfig, broken: str = "") -> float:
 
 
 def test_re_solving_by_growing_trees_is_near_equilibrium_and_needs_what_it_carries() -> None:
-    config = GrowingConfig(40, 0.1, alternating=True)  # the tree is whole after a few expansions
+    config = GrowingConfig(40, 0.1, alternating=True)  # a few expansions open the whole tree
     found = resolved("kuhn_poker", config)
     assert found < 0.01
     for broken in ("promises nothing", "forgets its own range"):

@@ -1,4 +1,4 @@
-"""AIVAT on hold'em's own vectors over hands: unbiased by enumeration on a turn, far less noisy, right in the full game."""
+"""AIVAT on hold'em's vectors over hands: unbiased by enumeration on a turn, far less noisy, and right in the full game."""
 
 import math
 from itertools import islice
@@ -50,12 +50,12 @@ def some_strategy(tree: HandTree, seed: int) -> Floats:
 
 
 def value_of(tree: HandTree, first: Floats, second: Floats) -> float:
-    """Player 0's exact value when the first strategy is played in seat 0 and the second one in seat 1."""
+    """Returns player 0's exact value if the first strategy plays seat 0 and the second seat 1."""
     return evaluate(HandPasses(tree, np.float64), np.where(tree.entry_player == 0, first, second)).value
 
 
 class Ends:
-    """All ends of a game with two players' policies: the public end, both hands, how likely it is and what it pays."""
+    """All ends of a game under two players' policies: the public end, both hands, the probability and the payoff."""
 
     def __init__(self, game: Holdem, policies: tuple[HandPolicy, HandPolicy]) -> None:
         self._game, self._policies = game, policies
@@ -82,7 +82,7 @@ class Ends:
     "known", [(True, True), *(pytest.param(known, marks=pytest.mark.slow) for known in ((True, False), (False, True)))]
 )
 def test_exactly_unbiased_over_all_histories_of_a_turn_endgame(known: tuple[bool, bool]) -> None:
-    """Every river, every action: the mean of the estimates is the value to 1e-9, whatever the value function."""
+    """Over every river and every action, the mean estimate equals the value to 1e-9 for any value function."""
     game, tree = endgame(SMALL)
     first, second = some_strategy(tree, 1), some_strategy(tree, 2)
     exact = value_of(tree, first, second)
@@ -98,7 +98,7 @@ def test_exactly_unbiased_over_all_histories_of_a_turn_endgame(known: tuple[bool
         estimates: dict[tuple[object, ...], float] = {}
         total = []
         for public, hands, likely, _ in ends:
-            key = (public.path, *(hand for hand, says in zip(hands, known, strict=True) if not says))  # all it may depend on
+            key = (public.path, *(hand for hand, says in zip(hands, known, strict=True) if not says))  # all it may use
             if key not in estimates:
                 estimates[key] = estimate(hand_line(public, hands), told, values)
             total.append(likely * estimates[key])
@@ -130,7 +130,7 @@ def assert_means(exact: float, *tallies: Tally) -> None:
 
 @pytest.mark.parametrize(("both", "factor"), [(True, 15.0), pytest.param(False, 3.0, marks=pytest.mark.slow)])
 def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float) -> None:
-    """With both known 19 times, with one of them known 4 times, in hands that are dealt once each."""
+    """By a factor of 19 if both players are known and of 4 if one is, with every hand dealt only once."""
     game, tree = endgame(TURN)
     solved, rough = solve(game, iterations=60).strategy, solve(game, iterations=4).strategy
     assert isinstance(solved, HandStrategy)
@@ -153,7 +153,7 @@ def test_the_deviation_falls_on_a_turn_with_all_hands(both: bool, factor: float)
 @pytest.mark.slow
 @pytest.mark.parametrize("both", [True, False])
 def test_the_full_game_from_before_the_flop(both: bool) -> None:
-    """No tree of it exists: checking down values it. Raw and estimated means agree, and the deviation falls."""
+    """Its tree is too large, so checking down gives the values. Raw and estimated means agree, and the deviation falls."""
     game = load_game("no_limit_holdem")
     assert isinstance(game, Holdem)
     agents = [load_agent(name, game, rng(seed)) for seed, name in enumerate(("random", "always-call"))]
@@ -167,12 +167,12 @@ def test_the_full_game_from_before_the_flop(both: bool) -> None:
 
 
 def test_it_takes_what_a_search_says_of_all_hands() -> None:
-    """An agent that searches is known as it plays: the share of the hand it holds is what it drew from."""
+    """A searching agent's strategy is known as it plays: the probabilities it drew its move from, for the hand it holds."""
     game, _ = endgame(TURN)
     agent = SearchAgent(HandPlanner(HandSearch(game, iterations=5)), rng(0), "holdem-search")
     agents: list[Agent] = [agent, load_agent("always-call", game, rng(1))]
     estimator = make_estimator(game, agents)
-    assert estimator.values[0] is not check_down  # self-play of always-call: a search is too slow to tabulate
+    assert estimator.values[0] is not check_down  # self-play of always-call, because a search is too slow to tabulate
     raw, less = played(game, agents, estimator, 60)
     assert agent.policy.searches == 1
     assert raw.deviation is not None
@@ -193,7 +193,7 @@ def test_one_player_has_to_be_known_and_to_play_as_it_says() -> None:
     off_menu = PublicHand.start(game).dealt(game.known_board).after(2_000).after(0)
     with pytest.raises(TacitError, match="player 0 made a move that its policy never makes"):
         estimate(hand_line(off_menu, held), (HAND_POLICIES["random"], None), check_down)
-    assert estimate(hand_line(off_menu, held), (None, HAND_POLICIES["random"]), check_down) > 0  # an unknown player may
+    assert estimate(hand_line(off_menu, held), (None, HAND_POLICIES["random"]), check_down) > 0  # an unknown player may make it
     asked, played = tabulate_game(HAND_POLICIES["random"], game)
     assert asked.num_entries == tree.num_entries
     np.testing.assert_allclose(played, tree.uniform_strategy())

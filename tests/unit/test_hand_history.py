@@ -1,4 +1,4 @@
-"""Hand histories: pokerkit reads what we write and comes to the same stacks."""
+"""Hand histories: pokerkit reads what we write and computes the same final stacks."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def test_pokerkit_comes_to_the_same_stacks(game: Holdem, tmp_path: Path) -> None
         payoffs.append(list(returns))
         writer.write(*histories[-1])
     streets = [len(record.board) for _, record, *_ in histories]
-    assert {0, 3, 4, 5} == set(streets)  # folds on every street, showdowns
+    assert {0, 3, 4, 5} == set(streets)  # folds on every street, and showdowns
     with (tmp_path / "hands.phhs").open("rb") as file:
         theirs = list(kit.HandHistory.load_all(file))
     assert len(theirs) == 200

@@ -1,4 +1,4 @@
-"""Depth-limited trees of hold'em and what their leaves are worth: against brute force, full trees and published figures."""
+"""Depth-limited hold'em trees and the values of their leaves: against brute force, full trees and published figures."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -38,7 +38,7 @@ FIRST, SECOND = "22+,A2s+,KTs+,QJs,JTs,T9s,AJo+", "66+,A9s+,KJs+,76s,65s,54s,KQo
 
 @dataclass(frozen=True)
 class JamOrFold(NoLimitBetting):
-    """The button goes all-in or folds, and so does the other player answer."""
+    """The button goes all-in or folds, and the other player calls or folds."""
 
     def actions(self, betting: Betting) -> tuple[int, ...]:
         return (FOLD, self.stack) if betting.facing < self.stack else (FOLD, CALL)
@@ -61,7 +61,7 @@ def hand(text: str) -> int:
 
 
 def counted_margin(first: str, second: str, board: tuple[int, ...] = ()) -> float:
-    """Returns wins less losses of two hands over all boards, seven cards at a time."""
+    """Returns wins minus losses of one hand against another, averaged over all boards, by seven-card strengths."""
     gone = {*parse_cards(first), *parse_cards(second), *board}
     left = [card for card in range(52) if card not in gone]
     rests = np.array(list(combinations(left, 5 - len(board))))
@@ -86,7 +86,7 @@ def test_margins_are_those_of_all_boards(board: tuple[int, ...]) -> None:
         assert found == pytest.approx(counted_margin(first, second, board), abs=1e-9)
 
 
-@pytest.mark.slow  # of another pair in test_run_outs.py
+@pytest.mark.slow  # test_run_outs.py tests another pair
 def test_margins_before_the_flop_are_those_of_all_boards() -> None:
     margins = run_out_margins(())
     np.testing.assert_array_equal(margins, -margins.T)
@@ -96,7 +96,7 @@ def test_margins_before_the_flop_are_those_of_all_boards() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "equity"),
-    # Cardplayer's odds calculator and any table of heads-up odds: means over suits.
+    # From Cardplayer's odds calculator and tables of heads-up odds, averaged over suits.
     [("AA", "KK", 0.8195), ("AKs", "QQ", 0.460), ("22", "AKo", 0.527), ("AA", "random", 0.852), ("32o", "random", 0.323)],
 )
 def test_known_odds_before_the_flop(first: str, second: str, equity: float) -> None:
@@ -107,7 +107,7 @@ def test_known_odds_before_the_flop(first: str, second: str, equity: float) -> N
 
 
 def distinct_boards() -> dict[int, list[tuple[int, ...]]]:
-    """Returns one of all full boards that differ by a renaming of suits, by how many it stands for."""
+    """Returns one full board from each group that differs only by renaming suits, by the size of the group."""
     cards = np.array(list(combinations(range(52), 5)), np.int8)
     code = np.left_shift(np.int64(1), cards.astype(np.int64)).sum(axis=1)
     least = code.copy()
@@ -119,7 +119,7 @@ def distinct_boards() -> dict[int, list[tuple[int, ...]]]:
 
 @pytest.mark.slow
 def test_the_file_of_margins_is_what_counting_gives() -> None:
-    """The file was made like this: boards that differ by a renaming of suits are counted once, for hands under all 24."""
+    """This is how the file was made: boards equal up to suits are counted once, with hands under all 24 renamings."""
     total = np.zeros((NUM_HANDS, NUM_HANDS), np.int64)
     for weight, boards in distinct_boards().items():
         for first in range(0, len(boards), _AT_ONCE):
@@ -128,14 +128,14 @@ def test_the_file_of_margins_is_what_counting_gives() -> None:
             total += weight * counted
     rows = np.unique(CELLS, return_index=True)[1]
     sums = sum(total[name[rows]][:, name] for name in RENAMED_HANDS)
-    known = sums // len(RENAMED_HANDS) - (comb(50, 5) - comb(48, 5))  # boards that only the other hand's cards exclude
+    known = sums // len(RENAMED_HANDS) - (comb(50, 5) - comb(48, 5))  # remove boards that only the other hand's cards exclude
     margins = np.where(_meet(rows, np.arange(NUM_HANDS)), known, 0)
     np.testing.assert_array_equal(np.load(PREFLOP_FILE)["margins"], margins)
 
 
 @pytest.mark.parametrize("board", [pytest.param(FLOP_BOARD, marks=pytest.mark.slow), TURN_BOARD])
 def test_checking_down_is_what_the_full_tree_gives(board: tuple[int, ...]) -> None:
-    """Any strategy until the street ends, then checks: the full tree deals every card, the cut one asks for equities."""
+    """Any strategy until the street ends, then checks: the full tree deals every card, the cut tree uses equities."""
     rules = NoLimitBetting(600, 50, 100, {3: FLOP, 4: TURN}[len(board)], 400, parse_menu("allin"))
     ranges = ranges_on(board, FIRST, SECOND)
     full, cut = build_hand_tree(None, rules, board, ranges), build_hand_tree(None, rules, board, ranges, depth=ROUND)
@@ -175,18 +175,18 @@ def test_leaves_are_worth_nothing_without_an_evaluator_but_all_in_hands_are_run_
 
 
 def test_a_solution_stays_one_when_solved_leaves_stand_for_the_river() -> None:
-    """The part of an equilibrium before the cut is an equilibrium of the cut game, of the same value."""
+    """The part of an equilibrium before the cut is an equilibrium of the cut game, with the same value."""
     ranges = ranges_on(TURN_BOARD, FIRST, SECOND)
     full, cut = (build_hand_tree(None, SHORT_TURN, TURN_BOARD, ranges, depth=depth) for depth in (None, ROUND))
     passes, strategy = solved(full, 200, None)
     exact = evaluate(passes, strategy)
-    assert exact.exploitability < 0.3  # chips, of a pot of 400
+    assert exact.exploitability < 0.3  # in chips; the pot is 400
     start = strategy[: cut.num_entries]
     found = evaluate(HandPasses(cut), start, SolvedHandLeaves(SHORT_TURN, 200))
     assert found.value == pytest.approx(exact.value, abs=1.0)
     assert found.exploitability < 1.0
     guessed = evaluate(HandPasses(cut), start, CheckDownLeaves())
-    assert abs(guessed.value - exact.value) > 2.0  # so that the river matters
+    assert abs(guessed.value - exact.value) > 2.0  # so the river does matter
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Solves that keep regrets and averages alone, with lanes for each player's own hands, on any number of threads."""
+"""Solves that store only regrets and averages, with lanes for each player's own hands, on any number of threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TURN = parse_cards("2s5h9sKd")
 
 
 def turn(held: bool = False) -> HandTree:
-    """Returns a turn with ranges that overlap in part; with `held`, both have lanes for all hands of either."""
+    """Returns a turn with partly overlapping ranges; with `held`, both players have lanes for the hands of either range."""
     either = possible_hands(TURN) & (RANGES[0] + RANGES[1] > 0)
     return build_hand_tree(None, SHORT_TURN, TURN, RANGES, held=either if held else None)
 
@@ -96,7 +96,7 @@ def test_small_trees_stay_on_one_thread() -> None:
 
 
 def test_hands_that_a_player_never_holds_change_nothing() -> None:
-    """Lanes for every hand of either range give each hand of a range the same play as lanes for its own alone."""
+    """Lanes for the hands of either range give each hand the same play as lanes for the player's own range."""
     tree, held = turn(), turn(held=True)
     assert np.array_equal(tree.blocks.hand, held.blocks.hand)
     sizes = [HandPasses(part)._layout.num_entries for part in (tree, held)]
@@ -114,7 +114,7 @@ def test_hands_that_a_player_never_holds_change_nothing() -> None:
 
 
 def test_reaches_come_in_the_order_of_the_tree() -> None:
-    """Row by row: a hand's reach is its weight at the start times what it played on the way."""
+    """Row by row: a hand's reach is its initial weight times the probabilities of its actions on the way."""
     tree = turn()
     passes = HandPasses(tree, np.float64)
     weights = np.random.default_rng(0).random(tree.num_entries)
@@ -152,7 +152,7 @@ def test_sixteen_bits_solve_as_well_in_half_the_memory(solver: str) -> None:
     assert isinstance(packed, Packed)
     assert packed.numbers.nbytes * 2 == full.nbytes
     quality = evaluate(HandPasses(tree, np.float64), learners[1].average_strategy().astype(np.float64))
-    assert quality.value == pytest.approx(value, abs=1.0)  # chips, of a pot of 400
+    assert quality.value == pytest.approx(value, abs=1.0)  # in chips; the pot is 400
     assert quality.exploitability < 0.5
     assert evaluate_weights(learners[1].passes.exact(), packed).exploitability == pytest.approx(
         quality.exploitability, abs=1e-3

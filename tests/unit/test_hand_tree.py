@@ -1,4 +1,4 @@
-"""Hold'em endgames as trees over hands: against brute force, the generic compiler's best responses, and the linear program."""
+"""Hold'em endgames as trees over hands: against brute force, the generic compiler's best responses, and a linear program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ SHORT_TURN = NoLimitBetting(500, 50, 100, TURN, 400, parse_menu("allin"))
 
 
 class State(NamedTuple):
-    """Hands of both players once they are dealt, the board, and the betting."""
+    """Both players' hands once they are dealt, the board, and the betting."""
 
     hands: tuple[int, ...]
     board: tuple[int, ...]
@@ -44,7 +44,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Endgame(Game[State]):
-    """The same endgame by the rules, hand against hand, for the generic compiler."""
+    """The same endgame from the rules, one hand against one, for the generic compiler."""
 
     name = "endgame"
     rules: BettingRules
@@ -122,7 +122,7 @@ def solved(tree: HandTree, iterations: int, solver: str = "dcfr", dtype: type = 
 
 
 def as_public(tree: HandTree, public: PublicTree, strategy: Floats) -> Floats:
-    """Returns a strategy over hands as one of the generic tree."""
+    """Returns a strategy over hands as a strategy of the generic tree."""
     place = {}
     for spot in tree.decision_spots:
         steps = [card_name(what) if player < 0 else str(what) for player, what in tree.path(spot)]
@@ -165,8 +165,8 @@ def test_the_weight_of_all_pairs() -> None:
 
 @pytest.mark.parametrize(("rules", "board"), [(ONE_BET, RIVER_BOARD), (SHORT_TURN, TURN_BOARD), (TINY_FLOP, TURN_BOARD[:3])])
 def test_values_and_best_responses_are_those_of_the_generic_tree(rules: BettingRules, board: tuple[int, ...]) -> None:
-    """Any strategy must have the same value and the same exact exploitability, hand against hand."""
-    few = {5: (99, 99), 4: (4, 3), 3: (2, 2)}[len(board)]  # hands before which the ranges end
+    """Any strategy must have the same value and exact exploitability in both trees."""
+    few = {5: (99, 99), 4: (4, 3), 3: (2, 2)}[len(board)]  # the ranges keep their first hands, up to this total weight
     first, second = FIRST * (np.cumsum(FIRST) < few[0]), SECOND * (np.cumsum(SECOND) < few[1])
     tree = build_hand_tree(None, rules, board, (first, second))
     public = compile_game(Endgame(rules, board, (first, second)))
@@ -184,7 +184,7 @@ def test_a_river_is_solved_to_the_value_of_the_linear_program(solver: str) -> No
     _, exact = solve_lp(compile_game(Endgame(ONE_BET, RIVER_BOARD, (FIRST, SECOND))))
     passes, strategy = solved(tree, 600, solver)
     quality = evaluate(passes, strategy)
-    assert quality.value == pytest.approx(exact, abs=1.0)  # chips, of a pot of 400
+    assert quality.value == pytest.approx(exact, abs=1.0)  # in chips; the pot is 400
     assert quality.exploitability < (4.0 if solver == "flop" else 0.5)
     single = evaluate(passes, solved(tree, 600, solver, np.float32)[1])
     assert single.exploitability == pytest.approx(quality.exploitability, abs=0.3)

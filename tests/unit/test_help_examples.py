@@ -1,4 +1,4 @@
-"""The examples of every command's help are run as they stand, but for numbers that make them small."""
+"""Runs the examples in every command's help as printed, except for numbers that make them small."""
 
 import itertools
 import re
@@ -14,9 +14,9 @@ from tests.command import tacit
 
 ROOT = Path(__file__).parents[2]
 NEED_OTHERS = ("tacit slumbot ", "tacit acpc ", "tacit serve", "--engine ray")
-"""Commands that talk to other programs, or serve until they are stopped: their own tests run them."""
+"""Commands that talk to other programs or serve until stopped; their own tests run them."""
 SLOW = ("tacit bench ", "tacit reproduce ", "blueprint", " rebel no_limit_holdem", " limit_holdem", "--seeds", "runs/limit")
-"""What takes longer than a few seconds however small it is made."""
+"""Parts of examples that take more than a few seconds even when small."""
 SMALLER: list[tuple[str, str]] = [
     (r"--target \S+", "--iterations 2"),
     (r"--iterations \d{2,}", "--iterations 4"),
@@ -41,11 +41,11 @@ SMALLER: list[tuple[str, str]] = [
     (r"^(tacit compare .*)--time \S+", r"\1--time 0.1s --preset smoke"),
     (r"^(tacit compare (?!.*--systems).*)", r"\1 --systems cfr,rpg"),
 ]
-"""How an example is made small: patterns, and what takes their place."""
+"""How an example is made small: patterns and their replacements."""
 
 
 def examples() -> list[str]:
-    """Every example of every help, each once."""
+    """Returns every example in the help of every command, once each."""
     found: dict[str, None] = {}
     for name in typer.main.get_command(app).commands:  # type: ignore[attr-defined]
         found |= dict.fromkeys(re.findall(r"^    (tacit .*)$", tacit(name, "--help").stdout, re.MULTILINE))
@@ -56,7 +56,7 @@ EXAMPLES = examples()
 
 
 def made_by(path: str) -> str | None:
-    """The example that makes a file or a folder that another one uses."""
+    """Returns the example that creates a file or folder which another one uses."""
     return next((line for line in EXAMPLES if re.search(rf"(--save|--run|--out) {re.escape(path)}( |$)", line)), None)
 
 
@@ -67,7 +67,7 @@ def small(line: str) -> str:
 
 
 def run(line: str, folder: Path) -> None:
-    """Runs a small version of an example, after those that make what it uses."""
+    """Runs a small version of an example, after the examples that create what it uses."""
     words = shlex.split(small(line))[1:]
     outputs = {after for word, after in itertools.pairwise(words) if word in ("--save", "--run", "--out")}
     for word in words:
@@ -85,7 +85,7 @@ def run(line: str, folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder like the one that holds the project: the examples are there, and nothing that was made."""
+    """Returns a folder like a fresh checkout: it has the examples, and no results."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""The agent that searches in hold'em: it plays solutions, answers bets it does not know, remembers, and shows its thoughts."""
+"""The hold'em search agent: it plays solutions, answers bets it does not know, remembers, and shows its thinking."""
 
 from dataclasses import replace
 
@@ -40,7 +40,7 @@ def agent_for(name: str, iterations: int = 60, seed: int = 0) -> SearchAgent:
 
 
 def test_it_plays_the_solution_of_the_river() -> None:
-    """Over many deals the first action must come as often as the solution says, hand by hand taken together."""
+    """Over many deals, each first action must occur as often as the solution says, summed over the hands dealt."""
     name = f"{RIVER[:-1]},{RANGES})"
     game, agent = tacit.load_game(name), agent_for(name, 200)
     result = tacit.solve(name, solver="dcfr", iterations=200)
@@ -54,7 +54,7 @@ def test_it_plays_the_solution_of_the_river() -> None:
         agent.observe(sight)
         counts[list(sight.legal_actions).index(agent.act())] += 1
         expected += shares[:, hand_index(*parse_cards(sight.private[0]))]
-    assert agent.policy.searches == 1  # the same situation 400 times
+    assert agent.policy.searches == 1  # the same situation came up 400 times
     np.testing.assert_allclose(counts / 400, expected / 400, atol=0.09)
 
 
@@ -68,7 +68,7 @@ def test_it_plays_the_solution_of_the_river() -> None:
     ],
 )
 def test_it_knows_where_hands_of_every_kind_stand(name: str) -> None:
-    """At every decision, from words alone, until the hand ends; a player who does anything leads everywhere."""
+    """At every decision until the hand ends, from observations alone; a random player leads everywhere."""
     game, agents = tacit.load_game(name), [agent_for(name, 4, seed) for seed in (0, 1)]
     generator = np.random.default_rng(2)
     bot = RandomBot(generator)
@@ -85,26 +85,26 @@ def test_it_knows_where_hands_of_every_kind_stand(name: str) -> None:
                     walk = player.planner._walk
                     assert (walk.public.board, walk.public.betting) == (state.board, state.betting)
                     assert walk.hand == hand_index(*state.hands[2 * seat : 2 * seat + 2])
-            table.play(seats[table.actor].act())  # refuses what is not legal
+            table.play(seats[table.actor].act())  # raises if the move is illegal
             decisions += 1
         assert decisions > 0
-        assert abs(table.returns[0]) in (0.0, *table._state.betting.spent)  # what the loser put in
+        assert abs(table.returns[0]) in (0.0, *table._state.betting.spent)  # what the loser had put in
 
 
 def test_a_bet_it_does_not_know_is_added_to_its_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The menu is cut down until only the pot and all-in are left; the table still offers half the pot."""
+    """The tree's menu is cut down to the pot and all-in; the table still offers half the pot."""
     monkeypatch.setattr("tacit.agents.budget.MAX_ENTRIES", {None: 20_000})
     name = f"{RIVER[:-1]},{RANGES})"
     game, agent = tacit.load_game(name), agent_for(name)
     table = Table(game, np.random.default_rng(3))
     agent.start(1)
-    table.play(2_000)  # half the pot of 2,000 on top of the 1,000 that each has put in
+    table.play(2_000)  # half the pot of 2,000, on top of the 1,000 each has put in
     assert table.actor == 1
     for sight in [table.sights[1]]:
         assert sight is not None
         agent.observe(sight._replace(public=("3s7hTdKs2c", "bet to 2000"), private=("QsJs",)))
     assert agent.act() in table.sights[1].legal_actions  # type: ignore[union-attr]
-    assert agent.policy.searches == 1  # the search without it would have been in vain
+    assert agent.policy.searches == 1  # it did not search without the bet first
     assert 2_000 in agent.policy.situation(agent.planner._walk.public).solution.tree.actions(0)
     assert agent.policy.searches == 1  # nothing was searched again
 
@@ -154,15 +154,15 @@ def test_before_the_turn_it_solves_to_the_end_of_the_round_and_carries_ranges_on
     assert search.searches == 2
     assert flop.board == parse_cards("KdTh7s")
     possible = possible_hands(flop.board)
-    np.testing.assert_allclose(flop.ranges[0], calls * possible, atol=1e-6)  # the caller's, by Bayes' rule
+    np.testing.assert_allclose(flop.ranges[0], calls * possible, atol=1e-6)  # the caller's range, by Bayes' rule
     np.testing.assert_allclose(flop.ranges[1], shares[game.rules.actions(game.rules.start()).index(300)] * possible, atol=1e-6)
     turn = search.situation(heard(game, "raise to 300", "call", "KdTh7s", "check", "check", "2c"))
     assert search.searches == 3
-    assert len(turn.solution.tree.blocks.board) == 1 + 48  # to the end of the hand
+    assert len(turn.solution.tree.blocks.board) == 1 + 48  # the tree reaches the end of the hand
 
 
 def test_bets_it_considers_are_bets_of_the_table() -> None:
-    """A game with sizes of its own, and more of them than are searched."""
+    """A game with its own sizes, and more of them than the search uses."""
     game = tacit.load_game("no_limit_holdem(bets=0.4|0.6|0.9|1.3|3,raises=0.4|0.7|1.1)")
     assert isinstance(game, Holdem)
     search, public = HandSearch(game, iterations=2), heard(game)
@@ -171,7 +171,7 @@ def test_bets_it_considers_are_bets_of_the_table() -> None:
 
 
 def test_its_view_has_the_values_of_the_rest_of_the_hand() -> None:
-    """On a river of a tree that starts on the turn: beliefs, strategy and values are those of the river by itself."""
+    """On a river in a tree that starts on the turn: beliefs, strategy and values equal those of the river alone."""
     agent = agent_for("turn_endgame_holdem(stack=3000)", 30)
     agent.planner._walk.public = heard(agent.policy.game, "3s7hTdKs", "check", "bet to 2000", "call", "2c", "check")
     view, now = agent.view(), agent.policy.situation(agent.planner._walk.public)
@@ -212,7 +212,7 @@ def test_a_leaf_promises_the_mean_of_what_it_promises_after_each_card() -> None:
             total += search.promised(after, player) * meetings(beliefs * possible_hands(after.board))
         states = HandStates([leaf.board], [leaf.betting])
         both = torch.from_numpy(np.concatenate([beliefs, beliefs])[:, None])
-        expected = evaluator.evaluate(states, both).numpy()[:NUM_HANDS, 0]  # 52 cards without the board and both hands
+        expected = evaluator.evaluate(states, both).numpy()[:NUM_HANDS, 0]  # 45 = 52 - 3 - 4 cards can come
         np.testing.assert_allclose(total / 45, expected, atol=1e-6 * beliefs.sum() * 300)
 
 
@@ -220,7 +220,7 @@ def test_a_leaf_promises_the_mean_of_what_it_promises_after_each_card() -> None:
 def test_re_solving_leaves_the_opponent_what_it_was_promised_whatever_is_believed(
     safety: str, least: float, most: float
 ) -> None:
-    """A river searched again by player 0, who now believes that the other holds nothing good: chips gained, pot 2,000."""
+    """Player 0 re-solves a river and now believes the opponent holds nothing good: chips the opponent gains, pot 2,000."""
     game = tacit.load_game(RIVER)
     assert isinstance(game, Holdem)
     search = HandSearch(game, iterations=400, safety=safety)
@@ -238,7 +238,7 @@ def test_re_solving_leaves_the_opponent_what_it_was_promised_whatever_is_believe
 
 
 class Quantile:
-    """Stands for a generator that draws one number."""
+    """Stands in for a generator that always draws the same number."""
 
     def __init__(self, number: float) -> None:
         self.number = number
@@ -249,7 +249,7 @@ class Quantile:
 
 @pytest.mark.parametrize("solver", ["linear-cfr", "linear-fp"])
 def test_the_iterations_that_are_sampled_make_up_the_average(solver: str) -> None:
-    """At the root, where everyone arrives: the strategies of all iterations, each with its weight, are the average."""
+    """At the root, which every hand reaches, the strategies of all iterations average to the average strategy."""
     game, count = tacit.load_game(RIVER), 12
     assert isinstance(game, Holdem)
     average = HandSearch(game, iterations=count, solver=solver).probabilities(heard(game))
@@ -260,7 +260,7 @@ def test_the_iterations_that_are_sampled_make_up_the_average(solver: str) -> Non
     for middle in middles:
         search = HandSearch(game, iterations=count, solver=solver, safety="sampled", generator=Quantile(middle))  # type: ignore[arg-type]
         drawn.append(search.probabilities(heard(game)))
-    if solver == "linear-fp":  # there the average up to the picked iteration is played
+    if solver == "linear-fp":  # it plays the average up to the sampled iteration
         np.testing.assert_allclose(drawn[-1], average, atol=1e-6)
     else:
         possible = possible_hands(game.known_board) > 0

@@ -1,4 +1,4 @@
-"""The rules of hold'em against two implementations that nobody here wrote, and their edge cases."""
+"""The rules of hold'em against two independent implementations, and their edge cases."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ ENDGAMES = [
     TurnEndgameHoldem(stack=1_500, board=""),
     NoLimitHoldem(stack=5_000, board="Ah7c7d", pot=600),
     NoLimitHoldem(stack=1_000, board="Ah7c7dKc", pot=200),
-    NoLimitHoldem(stack=20_000, board="AhKhQhJhTh", pot=39_000),  # everyone has a royal flush
+    NoLimitHoldem(stack=20_000, board="AhKhQhJhTh", pot=39_000),  # everybody has a royal flush
 ]
 
 
 def random_action(game: Holdem, betting: Betting, generator: np.random.Generator) -> int:
-    """An action that tries everything: few folds, menu and other raises, the smallest and the largest ones."""
+    """Returns an action that covers everything: few folds, raises on and off the menu, the smallest and the largest."""
     limits = game.rules.all_raises(betting)
     menu = [action for action in game.rules.actions(betting) if action > CALL]
     if limits is None or generator.random() < 0.45:
@@ -73,7 +73,7 @@ def random_action(game: Holdem, betting: Betting, generator: np.random.Generator
 
 
 def play_to_the_start(game: Holdem, referee: Any) -> None:
-    """Raises, calls and checks in a full game until an endgame starts; the first cards of `board` are dealt on the way."""
+    """Raises, calls and checks in the full game until an endgame starts; the first cards of its board are dealt on the way."""
     rules, board = game.rules, list(game.known_board)
     for street in range(rules.first_street):
         half = rules.pot // 2
@@ -190,7 +190,7 @@ def no_limit(**changes: Any) -> NoLimitBetting:
 
 
 def after(rules: BettingRules, *actions: int) -> Betting:
-    """The state after some actions; streets begin by themselves."""
+    """Returns the state after some actions; streets start by themselves."""
     betting = rules.start()
     for action in actions:
         betting = rules.apply(betting, action)
@@ -201,17 +201,17 @@ def after(rules: BettingRules, *actions: int) -> Betting:
 @pytest.mark.parametrize(
     ("changes", "actions", "menu"),
     [
-        ({}, (), (0, 1, 200, 300, 20_000)),  # call 50, then half of 200 and 200 more
+        ({}, (), (0, 1, 200, 300, 20_000)),  # call 50, then raise by half of 200 or by 200
         ({}, (CALL,), (1, 200, 300, 20_000)),  # the big blind may raise a call
-        ({}, (300,), (0, 1, 750, 20_000)),  # later raises have the other sizes
-        ({"raises": ()}, (300,), (0, 1, 600, 900, 20_000)),  # unless there are none
-        ({}, (CALL, CALL), (1, 200, 300, 20_000)),  # on the flop 100 more are already in
+        ({}, (300,), (0, 1, 750, 20_000)),  # later raises use the other sizes
+        ({"raises": ()}, (300,), (0, 1, 600, 900, 20_000)),  # unless none are given
+        ({}, (CALL, CALL), (1, 200, 300, 20_000)),  # on the flop 100 is already in
         ({}, (300, CALL), (1, 600, 900, 20_000)),
         ({}, (300, CALL, CALL, 600), (0, 1, 1_500, 20_000)),
-        ({"bets": (0.01, 0.1, 0.2)}, (CALL, CALL), (1, 200)),  # sizes below the smallest bet are that
-        ({"bets": (0.333,)}, (500, CALL), (1, 833)),  # whole chips
+        ({"bets": (0.01, 0.1, 0.2)}, (CALL, CALL), (1, 200)),  # sizes below the smallest bet become the smallest bet
+        ({"bets": (0.333,)}, (500, CALL), (1, 833)),  # rounded to whole chips
         ({"stack": 350}, (), (0, 1, 200, 300, 350)),
-        ({"stack": 300}, (), (0, 1, 200, 300)),  # a size that is everything is named once
+        ({"stack": 300}, (), (0, 1, 200, 300)),  # sizes that amount to all-in appear once
         ({"stack": 250}, (), (0, 1, 200, 250)),
         ({"stack": 150}, (), (0, 1, 150)),  # all-in below the smallest raise
         ({"stack": 100}, (), (0, 1)),
@@ -385,7 +385,7 @@ def test_limit_holdem_has_its_published_size() -> None:
     assert counts is not None
     deals = [math.comb(52, 2) * math.comb(50, 2) * boards for boards in (1, 17_296, 17_296 * 45, 17_296 * 45 * 44)]
     states = sum(counts[street, DECISION] * number for street, number in enumerate(deals))
-    assert states == pytest.approx(3.16e17, rel=1e-3)  # possible states, same source
+    assert states == pytest.approx(3.16e17, rel=1e-3)  # possible states, from the same source
 
 
 def test_sizes_of_the_smallest_games_are_those_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""Objects that draw themselves in notebooks: what they show, that nothing breaks out of the HTML, that it is small."""
+"""Objects that draw themselves in notebooks: what they show, that nothing escapes the HTML, and that it stays small."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ VOID = {"circle", "rect", "path", "polyline", "img", "br"}
 
 
 class Checked(HTMLParser):
-    """Reads HTML, its tags in pairs, and keeps tags, attributes and text."""
+    """Parses HTML with properly paired tags, and keeps its tags, attributes and text."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Checked(HTMLParser):
 
 
 def shown(thing: Any) -> Checked:
-    """Reads how a thing draws itself: in well-formed tags, without scripts, styles for all, or anything from elsewhere."""
+    """Returns a thing's HTML, parsed; it must be well-formed, without scripts, global styles or external resources."""
     source = thing._repr_html_()
     assert len(source) < 100_000
     page = Checked(source)
@@ -118,7 +118,7 @@ def test_a_game_says_what_it_is() -> None:
     assert "openspiel:kuhn_poker" in shown(tacit.load_game("openspiel:kuhn_poker")).text
     big = shown(tacit.load_game("no_limit_holdem")).text
     assert "stack 20,000" in big
-    assert "range0" not in big  # what is empty is left out
+    assert "range0" not in big  # empty parameters are left out
 
 
 def test_a_solve_shows_its_figures_and_its_curve(leduc: tacit.SolveResult) -> None:
@@ -129,13 +129,13 @@ def test_a_solve_shows_its_figures_and_its_curve(leduc: tacit.SolveResult) -> No
     assert line is not None
     spots = [tuple(map(float, spot.split(","))) for spot in line.split()]
     assert [x for x, _ in spots] == sorted(x for x, _ in spots)
-    assert spots[-1][1] > spots[0][1] + 50  # downwards is better, and y counts from the top
+    assert spots[-1][1] > spots[0][1] + 50  # lower is better, and y counts from the top
     assert "polyline" not in shown(tacit.solve("kuhn_poker", solver="lp")).tags
     long = shown(replace(leduc, curve=[Point(number, 0.0, 1.0 / number) for number in range(1, 100_000)]))
     (line,) = (value for name, value in long.attributes if name == "points")
     assert line is not None
     assert len(line.split()) <= html.MAX_POINTS + 1
-    assert "99,999 iterations" in long.text  # the last point is there
+    assert "99,999 iterations" in long.text  # the last point is kept
 
 
 def test_a_strategy_shows_bars_of_what_is_played(leduc: tacit.SolveResult) -> None:
@@ -158,7 +158,7 @@ def test_a_public_state_shows_weights_values_and_play(leduc: tacit.SolveResult) 
         assert html.short_number(decision.infostate_value) in page.text
     assert "value" not in shown(leduc.strategy.at("check / bet")).text  # no values without passes
     belief = leduc.beliefs("check / bet")[0]
-    for name in belief.names:  # beside a bar of that length
+    for name in belief.names:  # next to a bar of that length
         assert f"{name} {100 * belief[name]:.1f} % {html.short_number(belief[name], 3)}" in shown(belief).text
 
 
@@ -202,8 +202,8 @@ def test_trees_are_drawn_from_the_start_and_cut() -> None:
     assert "more" not in kuhn.text
     dice = shown(tacit.compile_game(tacit.load_game("liars_dice(dice=1,faces=4)")))
     assert dice.tags.count("circle") == MAX_NODES
-    assert "… 5 more" in dice.text  # eight bids open, three of them drawn
-    hidden = tacit.compile_game(tacit.load_game("openspiel:dark_hex(board_size=2)"))  # nobody knows who acts
+    assert "… 5 more" in dice.text  # eight opening bids, three of them drawn
+    hidden = tacit.compile_game(tacit.load_game("openspiel:dark_hex(board_size=2)"))  # it is not public who acts
     assert hidden.nodes is None
     assert "svg" not in shown(hidden).tags
 
@@ -265,7 +265,7 @@ def test_large_trees_are_not_named(leduc: tacit.SolveResult, monkeypatch: pytest
 
 
 def test_drawing_runs_no_pass(leduc: tacit.SolveResult, river: tacit.SolveResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values, reaches and equities cost time: they are drawn where they are known, never computed for it."""
+    """Values, reaches and equities cost time: drawing shows them if they are known, and never computes them."""
     things = [
         leduc,
         leduc.strategy,

@@ -1,4 +1,4 @@
-"""Judging what was trained: exploitability of the last networks, errors against exact values, cells of ReBeL's Table 2."""
+"""Evaluation of trained networks: exploitability of the last ones, errors against exact values, cells of ReBeL's Table 2."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_an_error_comes_with_an_interval_that_narrows(name: str) -> None:
     low, high = zero.interval
     assert 0 <= low < zero.absolute < high
     more = measured(ZeroLeaves(), space, 160)
-    assert more.interval[1] - more.interval[0] == pytest.approx((high - low) / 2, rel=0.4)  # as the root of the samples
+    assert more.interval[1] - more.interval[0] == pytest.approx((high - low) / 2, rel=0.4)  # as 1/sqrt(samples)
 
 
 def test_a_shipped_network_is_close_to_the_truth() -> None:

@@ -1,4 +1,4 @@
-"""The last two checkpoints of a run: kept through kills after every file operation, and gone back to when one is damaged."""
+"""A run's last two checkpoints survive a kill after any file operation, and replace each other if one is damaged."""
 
 import os
 import shutil
@@ -18,11 +18,11 @@ from tests.command import tacit
 from tests.unit.test_run_folder import small, stop_after
 
 OPERATIONS = ("open", "os.rename", "os.remove", "os.mkdir")
-"""Audit events that come before each operation on files."""
+"""Audit events that precede file operations."""
 
 
 def trained(path: Path, epochs: int, *stops: int) -> RunFolder:  # type: ignore[type-arg]
-    """A run of Kuhn poker with so many epochs and a checkpoint after each of some."""
+    """Returns a run of Kuhn poker for `epochs` epochs, stopped with a checkpoint after each epoch in `stops`."""
     folder = RunFolder(path, REBEL)
     for stop in stops:
         trainer = open_run(folder, "kuhn_poker", small(epochs))
@@ -55,7 +55,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_and_says_so(tmp_
     assert [line.epoch for line in folder.history()] == [1, 2, 3, 4, 5, 6]
     assert list(folder.checkpoints()) == [2, 6]
     for one, other in zip(folder.history(), straight.history(), strict=True):
-        assert one.loss == pytest.approx(other.loss, rel=1e-4)  # the same run, as if nothing had been damaged
+        assert one.loss == pytest.approx(other.loss, rel=1e-4)  # as if nothing had been damaged
 
 
 def test_what_is_after_the_checkpoint_gone_back_to_is_dropped_at_once(tmp_path: Path) -> None:
@@ -118,12 +118,12 @@ def test_a_kill_after_every_single_file_operation_leaves_the_checkpoints_of_befo
             break
         assert os.WTERMSIG(status) == signal.SIGKILL
         shutil.rmtree(folder.path)
-    assert len(left) > 10  # files are opened, renamed and removed one by one
+    assert len(left) > 10  # several operations: files are opened, renamed and removed one by one
     assert [epochs for at, epochs in enumerate(left) if at == 0 or epochs != left[at - 1]] == [[2, 3], [2, 3, 4], [3, 4]]
 
 
 def kill_after(operations: int, path: Path) -> None:
-    """Has this process killed at the file operation in a folder that comes after so many."""
+    """Makes this process kill itself at the file operation that follows `operations` others in the folder."""
     seen: list[str] = []
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Layers: a module imports only from its own layer and from those above it in the list of docs/architecture.md."""
+"""Layers: a module may only import from its own layer and from those above it in the list in docs/architecture.md."""
 
 import ast
 import re
@@ -10,13 +10,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "tacit"
 DOORS = ("__init__", "__main__")
-"""What opens onto all layers: the names of `tacit`, each found when it is asked for, and `python -m tacit`."""
+"""Modules above all layers: the lazily imported names of `tacit`, and `python -m tacit`."""
 CONSTANTS = ("__version__",)
-"""What `tacit` holds itself, free for every layer."""
+"""Constants that `tacit` defines itself, which every layer may import."""
 
 
 def listed() -> list[str]:
-    """The folders and single files of the package in the order of docs/architecture.md."""
+    """Returns the folders and single files of the package, in the order of docs/architecture.md."""
     tree = re.search(r"^src/tacit/\n((?:  .*\n)+)", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
     assert tree is not None
     heads = [re.match(r"(?:  ?\w+(?:/|\.py)(?= ))+", line) for line in tree[1].splitlines()]
@@ -28,7 +28,7 @@ def layer_of(module: Path) -> str:
 
 
 def imported(source: str) -> Iterator[str]:
-    """What follows `tacit.` in the imports of a module, those inside functions and for type checks alone included."""
+    """Yields what follows `tacit.` in a module's imports, including those inside functions and for type checks only."""
     for node in ast.walk(ast.parse(source)):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -42,7 +42,7 @@ def imported(source: str) -> Iterator[str]:
 
 
 def too_low(layer: str, source: str, order: list[str]) -> list[str]:
-    """The imports of a module from below its layer, and from nowhere in the list."""
+    """Returns the imports of a module that come from below its layer or from an unlisted one."""
     allowed = (*order[: order.index(layer) + 1], *CONSTANTS)
     return [name for name in imported(source) if name.partition(".")[0] not in allowed]
 
@@ -69,7 +69,7 @@ def test_a_layer_imports_only_from_those_above_it() -> None:
         ("from tacit.agents.base import Agent", ["agents.base.Agent"]),
         ("def late():\n    import tacit.agents.base", ["agents.base"]),
         ("if TYPE_CHECKING:\n    from tacit import agents", ["agents"]),
-        ("from tacit import load_agent", ["load_agent"]),  # by the door
+        ("from tacit import load_agent", ["load_agent"]),  # through the public API
         ("import tacit", [""]),
         ("from ..agents import base", [".agents.base"]),
     ],

@@ -57,7 +57,7 @@ def tally_of(played: list[Deal]) -> Tally:
 
 
 class Cautious:
-    """Folds sevens to any bet; checks, and calls with anything else."""
+    """Folds sevens to any bet; otherwise checks and calls."""
 
     def probabilities(self, public: PublicHand) -> np.ndarray:
         played = np.zeros((len(public.actions), NUM_HANDS))
@@ -70,17 +70,17 @@ class Cautious:
 
 
 def test_utilities_by_hand() -> None:
-    """Queens on a river against sevens that fold, aces and jacks that call."""
+    """On a river, queens face sevens that fold, and aces and jacks that call."""
     game = holdem("no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=6000,bets=1|allin,range0=QQ,range1=7c7d|7c7s|AhAd|JhJd)")
     lbr = LocalBestResponse(game, Cautious())
     lbr.start(0)
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (1, 3_000, 6_000), ()))
-    # Queens beat jacks only: a quarter of four equally likely hands.
+    # Queens beat only jacks: a quarter of four equally likely hands.
     np.testing.assert_allclose(lbr.beliefs[[hand("7c7d"), hand("7c7s"), hand("AhAd"), hand("JhJd")]], 0.25)
     found = lbr.utilities()
-    # A bet b: half of the range folds and leaves the pot; of the rest half is beaten.
+    # For a bet b, half of the range folds and gives up the pot; queens beat half of the rest.
     assert found == pytest.approx({CALL: 0.25 * 2_000, 3_000: 0.5 * 2_000 + 0.25 * 4_000 - 0.25 * 2_000, 6_000: 1_000 + 500})
-    assert found[3_000] == found[6_000]  # the gain and the loss at a call grow alike
+    assert found[3_000] == found[6_000]  # when called, gain and loss grow alike
     assert lbr.act() == 3_000
 
 
@@ -90,9 +90,9 @@ def test_utilities_when_facing_a_bet() -> None:
     lbr.start(1)
     lbr.observe(Sight(0, None, ("3s7hTdKs2c",), ("QhQd",), (), ()))
     lbr.observe(Sight(1, None, ("bet to 3000",), (), (0, 1, 6_000), ()))
-    # All of them have an equity above 0.7 and bet the pot; queens beat one in four.
+    # All of these hands have an equity above 0.7 and bet the pot; queens beat one in four.
     found = lbr.utilities()
-    # Nobody folds to 3,000 more: the pot of 6,000 and 3,000 more against the 5,000 that a raise adds.
+    # Nobody folds to 3,000 more: LBR can win the pot of 6,000 and 3,000 more, and risks the 5,000 that a raise adds.
     assert found == pytest.approx({FOLD: 0.0, CALL: 0.25 * 4_000 - 0.75 * 2_000, 6_000: 0.25 * 7_000 - 0.75 * 5_000})
     assert lbr.act() == FOLD
 
@@ -115,11 +115,11 @@ def test_beliefs_follow_bayes_rule_and_the_board() -> None:
 @pytest.mark.parametrize("name", ["no_limit_holdem", "limit_holdem"])
 @pytest.mark.parametrize("setting", ["rebel", "all-rounds"])
 def test_always_fold_loses_exactly_what_folding_costs(name: str, setting: str) -> None:
-    """500 mbb in the big blind and 1,000 on the button, 750 on average, in every single deal.
+    """LBR wins 500 mbb in the big blind and 1,000 on the button, 750 on average, in every single deal.
 
-    In the big blind the small one is folded to it at once: half a big blind. On the button it calls or raises, and
-    the big blind may not fold while a check is free; it does so at the first bet, which comes on the turn at the latest unless
-    the hand is the best there can be: one big blind either way. A fold that is allowed at every turn costs the same.
+    In the big blind it wins the small blind at once: half a big blind. On the button it calls or raises, and the big blind may
+    not fold while a check is free. It then folds at the first bet, which comes on the turn at the latest unless LBR holds the
+    best possible hand: one big blind either way. The loss is the same if folding is always allowed.
     """
     game = holdem(name)
     blind = game.rules.big_blind
@@ -146,7 +146,7 @@ def test_it_beats_bots(bot: str, number: int, at_least: float) -> None:
 
 
 def test_it_is_a_lower_bound() -> None:
-    """On a river, where exact exploitability is known: less than it, and for uniform play a good part of it."""
+    """On a river, where exact exploitability is known, it is below that and, for uniform play, more than half of it."""
     game = holdem(RIVER)
     tree = compile_for_solving(game)
     assert isinstance(tree, HandTree)
@@ -165,7 +165,7 @@ def test_it_is_a_lower_bound() -> None:
 
 
 def test_aivat_takes_luck_out_of_what_it_wins_and_nothing_else() -> None:
-    """The answer is the unknown player and the policy the known one; taken the other way round, the mean moves."""
+    """LBR is the unknown player and the policy the known one; the other way round, the mean would shift."""
     plan = LbrPlan(RIVER, "pot-odds", SearchOptions(), "all-rounds", aivat=True, seed=11)
     raw, less, apart = Tally(), Tally(), Tally()
     for deal in plan.deals(range(400)):

@@ -1,4 +1,4 @@
-"""Local best response with many bets: exact by enumeration on a river, below the best response that may bet as it does."""
+"""Local best response with many bets: exact by enumeration on a river, and below a best response with the same bets."""
 
 import math
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ MANY = "deepstack-56bets"
 
 
 class Values:
-    """What local best response wins from a policy on a river: all hands, all answers."""
+    """What local best response wins from a policy on a river, over all hands and all answers."""
 
     def __init__(self, game: Holdem, policy: HandPolicy, setting: str) -> None:
         self._game, self._policy = game, policy
@@ -48,7 +48,7 @@ class Values:
         return total / weight
 
     def _below(self, seat: int, hand: int, public: PublicHand, reach: np.ndarray) -> float:
-        """Returns the value to LBR, times the weights `[1326]` with which the other player came here."""
+        """Returns the value to LBR, times the weights `[1326]` with which the other player's hands reach this state."""
         betting = public.betting
         if betting.actor == FOLDED:
             return (betting.spent[1 - seat] if betting.folder != seat else -betting.spent[seat]) * float(reach.sum())
@@ -69,7 +69,7 @@ class Values:
 
 
 def bettings(game: Holdem, seat: int, betting: Betting) -> Iterator[Betting]:
-    """Yields where a player decides who may bet as LBR does; the other one bets from the menu."""
+    """Yields the states where `seat` decides; `seat` may bet as LBR does, the other player only from the menu."""
     if betting.actor not in (0, 1):
         return
     many = betting.actor == seat
@@ -87,7 +87,7 @@ def many_raises(game: Holdem, betting: Betting) -> tuple[int, ...]:
 
 
 def best_response_value(game: Holdem, policy: HandPolicy, seat: int) -> float:
-    """What a best response wins that may bet all that LBR may, and all of the menu."""
+    """Returns what a best response wins that may use LBR's bets and the whole menu."""
     extra = {state: many_raises(game, state) for state in bettings(game, seat, game.rules.start())}
     tree = build_hand_tree(game, game.rules, game.known_board, game.ranges, extra=extra)
     strategy = tree.uniform_strategy()
@@ -114,7 +114,7 @@ def test_its_exact_share_on_a_river(bot: str) -> None:
     most = 0.5 * sum(best_response_value(game, policy, seat) for seat in (0, 1))
     assert many <= most + 1e-6
     if bot == "pot-odds":
-        assert many > few + 1.0  # a bet just large enough to be folded to, or just small enough to be called
+        assert many > few + 1.0  # some bets are just large enough to be folded to, or just small enough to be called
     tally = tally_of(deals(game, policy, 300, MANY))
     assert tally.deviation is not None
     assert tally.mean == pytest.approx(many, abs=4 * tally.deviation / math.sqrt(tally.count) + 1e-9)
@@ -122,14 +122,14 @@ def test_its_exact_share_on_a_river(bot: str) -> None:
 
 @pytest.mark.parametrize("setting", [MANY, "deepstack-flop-56bets", "deepstack-fcpa"])
 def test_always_fold_loses_what_folding_costs(setting: str) -> None:
-    """750 mbb a game in three of DeepStack's settings, as published; 250 on average where LBR never bets."""
+    """It is 750 mbb a game in three of DeepStack's settings, as published, and 250 on average if LBR never bets."""
     game = holdem("no_limit_holdem")
     for deal in deals(game, HAND_POLICIES["always-fold"], 15, setting):
         assert game.in_units(deal.result)["mbb"] == 750.0
 
 
 def test_the_bets_are_those_of_the_setting() -> None:
-    assert len(MANY_SIZES) == 55  # and all-in
+    assert len(MANY_SIZES) == 55  # besides all-in
     assert MANY_SIZES[0] == 0.05
     assert MANY_SIZES[-1] == pytest.approx(94.766, abs=1e-3)
     assert parse_setting(MANY) == ("c", "c", "fcab", "fcab")
@@ -148,7 +148,7 @@ def test_a_table_takes_any_raise_that_the_rules_allow() -> None:
 
 
 def test_bets_that_a_solve_does_not_know_are_translated() -> None:
-    """Pseudo-harmonic: between half a pot and the pot the border is at 5/7 of it."""
+    """Pseudo-harmonic: between half the pot and the pot, the threshold is at 5/7 of the pot."""
     game = holdem(RIVER)
     strategy = solve(game, iterations=20).strategy
     assert isinstance(strategy, HandStrategy)
@@ -158,7 +158,7 @@ def test_bets_that_a_solve_does_not_know_are_translated() -> None:
     np.testing.assert_array_equal(policy.probabilities(start.after(1_100)), half)
     np.testing.assert_array_equal(policy.probabilities(start.after(2_420)), half)
     np.testing.assert_array_equal(policy.probabilities(start.after(2_440)), pot)
-    # What is taken for all-in leaves only fold and call, though the rules would allow a raise.
+    # A bet treated as all-in leaves only fold and call, even if the rules would allow a raise.
     nearly = policy.probabilities(start.after(3_950))
     np.testing.assert_array_equal(nearly[:2], stack)
     assert not nearly[2:].any()

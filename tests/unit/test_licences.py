@@ -1,4 +1,4 @@
-"""Everything that is installed may be used and shipped by everyone."""
+"""Everybody may use and ship every installed package."""
 
 import pytest
 

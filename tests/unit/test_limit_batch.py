@@ -1,4 +1,4 @@
-"""Limit hold'em in tensors against the generic game: strengths, equities, rules and encodings."""
+"""Limit hold'em in tensors, against the generic game: strengths, equities, rules and encodings."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from tacit.nfsp.limit.encoding import NUM_BITS, Encoder, encode_all_hands
 
 GAME = LimitHoldem()
 LONGEST_HAND = 23
-"""Decisions: five before the flop (call, three raises, call), then six on each street (check, four raises, call)."""
+"""Decisions in a hand: five before the flop (call, three raises, call), then six per street (check, four raises, call)."""
 
 
 def random_cards(count: int, seed: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_sampled_equities_are_near_the_others(board: str) -> None:
     hands = np.flatnonzero(exact > 0)
     boards = torch.tensor(cards, dtype=torch.int64).expand(len(hands), -1)
     found = sampled_equities(torch.from_numpy(HANDS[hands]), boards, tensor_tables("cpu")).numpy()
-    # All hands share their samples, so that errors do not average out: 200 samples have a standard error of 0.035.
+    # All hands share the same samples, so errors do not average out: 200 samples have a standard error of 0.035.
     assert np.abs(found - exact[hands]).mean() < 0.05
     assert np.corrcoef(found, exact[hands])[0, 1] > 0.95
 
@@ -57,7 +57,7 @@ def begin(cards: np.ndarray) -> HoldemState:
 
 
 def words_encoding(player: int, hands: tuple[int, ...], words: list[str]) -> np.ndarray:
-    """The vector of section 4.1 from what is seen and heard at a table: own cards, and public words."""
+    """Returns the vector of section 4.1 from what a player observes at a table: its own cards, and public words."""
     cards, betting = np.zeros((4, 52)), np.zeros((2, 4, 5, 2))
     cards[0, list(hands[2 * player : 2 * player + 2])] = 1
     street, actor, raises = 0, 1, 0
@@ -74,7 +74,7 @@ def words_encoding(player: int, hands: tuple[int, ...], words: list[str]) -> np.
 
 @pytest.mark.parametrize("gentle", [0.0, 0.8])
 def test_hands_in_lock_step_with_the_generic_game(gentle: float) -> None:
-    """Thousands of random hands; ended ones are dealt anew, as in self-play."""
+    """Thousands of random hands; finished ones are dealt again, as in self-play."""
     count, generator, ended = 150, np.random.default_rng(3), 0
     rules, encoder = LimitRules.of(GAME), Encoder()
     cards = random_cards(count, 1)

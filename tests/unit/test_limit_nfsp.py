@@ -1,4 +1,4 @@
-"""NFSP on limit hold'em: networks, memories, self-play and what is learnt from them."""
+"""NFSP on limit hold'em: networks, memories, self-play and learning."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def small(**changes: str) -> LimitConfig:
 
 
 def torch_networks(layers: Layers) -> list[torch.nn.Sequential]:
-    """The same networks as modules of torch."""
+    """Returns the same networks as torch modules."""
     networks = []
     for number in range(4):
         parts: list[torch.nn.Module] = []
@@ -75,7 +75,7 @@ def test_illegal_actions_count_for_nothing() -> None:
     scores = torch.tensor([[9.0, 1.0, 2.0], [9.0, 1.0, 2.0], [9.0, 1.0, 2.0]])
     legal = torch.tensor([[True, True, True], [False, True, True], [False, False, False]])
     assert greedy(scores[:2], legal[:2]).tolist() == [0, 2]
-    assert best_value(scores, legal).tolist() == [9.0, 2.0, 0.0]  # no action is legal once a hand is over
+    assert best_value(scores, legal).tolist() == [9.0, 2.0, 0.0]  # no action is legal after the end of a hand
     torch.testing.assert_close(policy(scores[1], legal[1]), torch.tensor([0.0, 1.0, np.e]) / (1.0 + np.e))
     assert torch.equal(unpack_legal(pack_legal(legal)), legal)
     drawn = sample(
@@ -85,7 +85,7 @@ def test_illegal_actions_count_for_nothing() -> None:
 
 
 def numbered(numbers: Tensor) -> Tensor:
-    """Items for the column of bits that can be told apart."""
+    """Returns distinguishable items for the column of bits."""
     return numbers.to(torch.uint8)[:, None].expand(-1, NUM_BYTES)
 
 
@@ -115,9 +115,9 @@ def test_a_circle_keeps_the_latest_transitions_of_each_player() -> None:
             assert column.tolist() == kept
 
 
-@pytest.mark.parametrize("least", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])  # 0.5 takes over half-way
+@pytest.mark.parametrize("least", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])  # 0.5 takes effect half-way
 def test_a_reservoir_keeps_old_and_new_as_often_as_it_should(least: float) -> None:
-    """An item of the t-th batch is there at the end if it was kept and nobody replaced it."""
+    """An item of the t-th batch remains if it was kept and nothing replaced it."""
     capacity, batch, batches, trials = 50, 10, 40, 200
     generator, kept = torch.Generator().manual_seed(4), np.zeros(batches)
     everyone = torch.ones(batch, dtype=torch.bool)
@@ -147,13 +147,13 @@ def test_a_reservoir_keeps_old_and_new_as_often_as_it_should(least: float) -> No
 def test_large_memories_are_drawn_from_to_their_end() -> None:
     rows = draw_rows(torch.tensor([30_000_000, 3]), 30_000_000, 20_000, torch.Generator().manual_seed(0))
     assert rows[0].max() > 29_990_000
-    assert (rows[0] % 2 == 1).any()  # 32-bit numbers would be even up there
+    assert (rows[0] % 2 == 1).any()  # 32-bit numbers would all be even up there
     assert set(rows[1].tolist()) == {0, 1, 2}
     assert draw_rows(torch.zeros(2, dtype=torch.int64), 5, 4, torch.Generator()).tolist() == [[0] * 4] * 2
 
 
 def test_players_remember_what_they_did_and_what_came_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memories against the generic game, followed hand by hand."""
+    """Compares the memories with the generic game, followed hand by hand."""
     drawn: list[Tensor] = []
 
     def recorded(*arguments: Tensor) -> Tensor:
@@ -207,7 +207,7 @@ def test_players_remember_what_they_did_and_what_came_of_it(monkeypatch: pytest.
 
 
 def test_a_step_learns_the_papers_losses() -> None:
-    """One step from full memories, by the formulas of Algorithm 1 in plain torch, with the rows that were drawn."""
+    """One step on full memories must equal Algorithm 1 in plain torch on the same rows."""
     config = small(optimizer="sgd", learning_rate="0.05", policy_learning_rate="0.02", updates="1", refit_every="3")
     engine = LimitTrainer(LimitHoldem(), config)
     engine.play(0, 40)
@@ -262,7 +262,7 @@ def test_presets_are_the_papers() -> None:
         assert (paper.batch_size, paper.refit_every) == (256, 1_000)
         assert 256 * paper.updates == 2 * paper.games
         assert (paper.anticipation, paper.exploration) == (0.1, 0.08)
-        assert paper.exploration_power < 0.5  # more slowly than in Leduc
+        assert paper.exploration_power < 0.5  # a slower decay than in Leduc
 
 
 @pytest.mark.parametrize(("name", "updates"), [("paper", 2), ("gpu", 32)])

@@ -1,4 +1,4 @@
-"""Runs of NFSP on limit hold'em: they survive kills bit for bit, stop at NaN, and what they trained is judged and played."""
+"""NFSP runs on limit hold'em: they survive kills bit for bit, stop at NaN, and their results are evaluated and played."""
 
 import json
 from collections import Counter
@@ -48,7 +48,7 @@ def stop_after(epochs: int) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("optimizer", [pytest.param("sgd", marks=pytest.mark.slow), "adam"])
 def test_a_stopped_run_goes_on_bit_for_bit(optimizer: str, tmp_path: Path) -> None:
-    """Memories overflow in these runs, so that the circle and the reservoir are tested, too."""
+    """Memories overflow in these runs, so the circular buffer and the reservoir are tested as well."""
     config = small(optimizer=optimizer, learning_rate="0.01")
     straight, folder = (RunFolder(tmp_path / name, NFSP_LIMIT) for name in ("straight", "stopped"))
     whole = open_run(straight, GAME, config)
@@ -98,11 +98,11 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(tm
 
 
 def test_a_loss_that_is_no_number_stops_also_where_one_kind_of_network_learns() -> None:
-    """Players who never follow their best response give the policies nothing to learn from."""
+    """Players who never follow their best response give the policy networks nothing to learn from."""
     trainer = NFSP_LIMIT.trainer(load_game(GAME), small(anticipation="0"), "cpu")
     progress = trainer.run_epoch()
     assert np.isfinite(progress.loss)
-    assert np.isnan(progress.policy_loss)  # nothing was learnt
+    assert np.isnan(progress.policy_loss)  # the policies learnt nothing
     trainer.layers[0].weight[Q] = torch.nan
     with pytest.raises(TacitError, match="the loss became nan: lower learning_rate"):
         trainer.run_epoch()
@@ -126,7 +126,7 @@ def test_settings_that_make_no_sense_get_one_line(settings: dict[str, str], mess
 
 
 def always(action: int) -> Layers:
-    """Networks that prefer an action wherever it is legal, and else call."""
+    """Returns networks that prefer an action wherever it is legal, and otherwise call."""
     layers = make_layers([4], torch.Generator().manual_seed(0))
     for layer in layers:
         layer.weight.zero_()
@@ -136,29 +136,29 @@ def always(action: int) -> Layers:
 
 
 @pytest.mark.parametrize(
-    "bot",  # pot-odds is compared action by action below
+    "bot",  # a test below compares pot-odds action by action
     ["always-call", "random", "always-fold", pytest.param("pot-odds", marks=pytest.mark.slow)],
 )
 def test_the_judge_agrees_with_the_arena(bot: str) -> None:
-    """A player who always calls against each bot, in tensors and hand by hand."""
+    """A player who always calls, against each bot, in tensors and hand by hand."""
     game = LimitHoldem()
     judged = LimitJudge(LimitRules.of(game), 4_000, 3).win_rate(always(CALL), AVERAGE, bot)
     generators = [np.random.default_rng([5, stream]) for stream in range(3)]
     agents = load_agent("always-call", game, generators[0]), load_agent(bot, game, generators[1])
     tally = Tally()
     for deal in islice(play_deals(game, agents, generators[2]), 60 if bot == "pot-odds" else 150):
-        tally.add(100.0 * deal.result)  # ten chips are a big blind
+        tally.add(100.0 * deal.result)  # a big blind is ten chips
     assert tally.interval is not None
     error = (judged.half**2 + (tally.interval[1] - tally.mean) ** 2) ** 0.5
     assert abs(judged.mbb - tally.mean) <= 2.0 * error + 1e-6
     if bot == "always-call":
-        assert (judged.mbb, judged.half) == pytest.approx((0.0, 0.0), abs=1e-9)  # both seats of every deal cancel
+        assert (judged.mbb, judged.half) == pytest.approx((0.0, 0.0), abs=1e-9)  # the two seats of every deal cancel
     if bot == "always-fold":
-        assert judged.mbb == pytest.approx(250.0, abs=20.0)  # the button folds its half blind; nobody bets from the other seat
+        assert judged.mbb == pytest.approx(250.0, abs=20.0)  # the button folds its half blind; in the other seat nobody bets
 
 
 def test_the_judges_pot_odds_bot_acts_as_the_arenas_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Action by action, by the same equities, in hands that go on to the showdown with random calls and raises."""
+    """Action by action, with the same equities, in hands that random calls and raises take to the showdown."""
 
     def arenas_equities(hands: Tensor, boards: Tensor, _: object) -> Tensor:
         pairs = zip(hands.tolist(), boards.tolist(), strict=True)
@@ -232,7 +232,7 @@ def test_what_was_trained_is_what_plays(run: RunFolder) -> None:  # type: ignore
 
 
 def test_local_best_response_answers_what_was_trained(run: RunFolder) -> None:  # type: ignore[type-arg]
-    """It wins a lot from a player that has hardly learnt anything."""
+    """It wins a lot from a player that has learnt hardly anything."""
     game = load_game(GAME)
     assert isinstance(game, LimitHoldem)
     generators = [np.random.default_rng([2, stream]) for stream in range(3)]
@@ -261,7 +261,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
     match = tacit("match", run, f"{run}:best-response", "--game", GAME, "--hands", "20", "--json")
     assert json.loads(match.stdout)["hands"] == 20
-    judged = tacit("evaluate", run, "--metric", "lbr", "--hands", "4", "--lbr", "c/c/c/fcp", "--json")  # it knows its game
+    judged = tacit("evaluate", run, "--metric", "lbr", "--hands", "4", "--lbr", "c/c/c/fcp", "--json")  # the run knows its game
     assert json.loads(judged.stdout)["kind"] == "lower bound"
     assert json.loads(judged.stdout)["game"] == str(load_game(GAME))
     for metric in ("lbr", "win-rates"):
@@ -285,7 +285,7 @@ def test_commands_train_resume_judge_and_match(tmp_path: Path, capsys: pytest.Ca
 
 @pytest.mark.slow
 def test_nfsp_learns_to_beat_bots() -> None:
-    """Under a minute of learning; networks that have learnt nothing win about nothing from a player who always calls."""
+    """Takes under a minute; untrained networks would win about nothing from a player who always calls."""
     trainer = NFSP_LIMIT.trainer(load_game(GAME), LIMIT_PRESETS["cpu"].with_settings({"deals": "10000"}), "cpu")
     judge = LimitJudge(trainer.selfplay.rules, 10_000, 1)
     for _ in range(6):

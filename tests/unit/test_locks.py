@@ -1,4 +1,4 @@
-"""Locks: the rest of a game is in equilibrium around a fixed strategy, by a linear program that knows of the lock itself."""
+"""Locks: the rest of a game is in equilibrium around a fixed strategy, by a linear program with the locks in it."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ TURN = "no_limit_holdem(board=AhKhQh7c,pot=200,stack=300,bets=1,range0=AdAc|AsAc
 
 
 class Plans:
-    """One player's realisation plans `[R + E]` over its root rows and all entries: those with `equations @ plan == sides`."""
+    """One player's realisation plans `[R + E]` over its root rows and all entries with `equations @ plan == sides`."""
 
     def __init__(self, tree: PublicTree, player: int, held: Held) -> None:
         rows, roots = tree.rows[player], int(tree.rows[player].level_start[1])
@@ -57,7 +57,7 @@ class Plans:
         plan = np.zeros(self.size)
         plan[:roots] = self.sides[:roots]
         mine = np.flatnonzero(tree.infostate_player == player)
-        for infostate in mine[np.argsort(tree.infostate_row[mine])].tolist():  # rows come after those above them
+        for infostate in mine[np.argsort(tree.infostate_row[mine])].tolist():  # rows come after their parents
             entries = slice(tree.entry_start[infostate], tree.entry_start[infostate + 1])
             plan[roots:][entries] = plan[self.of_row[tree.infostate_row[infostate]]] * strategy[entries]
         return plan
@@ -69,7 +69,7 @@ def payoffs(tree: PublicTree, first: Plans, second: Plans) -> csr_matrix:
 
 
 def value_by_lp(tree: PublicTree, held: Held) -> float:
-    """Returns the value of the game whose plans must play what is held, by duality over the second player's plans."""
+    """Returns the value of the game whose plans must obey the locks, by duality over the second player's plans."""
     first, second = Plans(tree, 0, held), Plans(tree, 1, held)
     count = second.equations.shape[0]
     found = linprog(
@@ -85,7 +85,7 @@ def value_by_lp(tree: PublicTree, held: Held) -> float:
 
 
 def responses_by_lp(tree: PublicTree, held: Held, strategy: np.ndarray) -> list[float]:
-    """Returns what each player's best plan with what is held gets against the other's side of a strategy."""
+    """Returns what each player's best plan that obeys the locks gets against the other player's part of a strategy."""
     plans = [Plans(tree, player, held) for player in (0, 1)]
     paid = payoffs(tree, *plans)
     worth = paid @ plans[1].of(tree, strategy, 1), -(paid.T @ plans[0].of(tree, strategy, 0))
@@ -117,13 +117,13 @@ def test_the_free_part_is_an_equilibrium_by_the_linear_program(name: str, locks:
     by_lp = solve(name, solver="lp", locks=locks)
     assert by_lp.value == pytest.approx(exact, abs=1e-8)
     assert by_lp.exploitability == pytest.approx(0.0, abs=1e-8)
-    assert abs(exact - solve(name, solver="lp").value) > 1e-3  # it costs something to be bound
+    assert abs(exact - solve(name, solver="lp").value) > 1e-3  # obeying the locks costs something
     for options in ({"solver": "dcfr"}, {"solver": "cfr+", "backend": "torch"}):
         result = solve(name, iterations=400, locks=locks, **options)
         assert result.exploitability < 2e-3
         assert result.value == pytest.approx(exact, abs=2 * result.nash_conv + 1e-9)
         np.testing.assert_array_equal(result.strategy.probabilities[held.entry], held.share)
-        assert result.strategy.tree.held.entry.size == 0  # the strategy is one of the game without locks
+        assert result.strategy.tree.held.entry.size == 0  # the strategy belongs to the game without locks
 
 
 def test_exploitability_is_that_of_responses_which_keep_to_the_lock() -> None:
@@ -133,7 +133,7 @@ def test_exploitability_is_that_of_responses_which_keep_to_the_lock() -> None:
     expected = responses_by_lp(tree, held_by(tree, locks), result.strategy.probabilities)
     np.testing.assert_allclose(result.quality.best_response_values, expected, atol=1e-7)
     free = responses_by_lp(tree, held_by(tree, locks[:1]), result.strategy.probabilities)
-    assert free[1] > expected[1] + 1e-2  # who is free of the second lock gains by it
+    assert free[1] > expected[1] + 1e-2  # this player gains from being free of the second lock
 
 
 def test_evaluating_a_saved_solve_keeps_to_its_locks(tmp_path: Path) -> None:
@@ -172,13 +172,13 @@ def test_a_locked_river_has_the_value_of_the_linear_program(locks: list[Lock], s
     held = held_by(tree, [Lock(f"AhKdQc7s2d / {lock.at}", _by_hand(lock)) for lock in locks])
     exact = value_by_lp(tree, held)
     result = solve(RIVER, solver=solver, iterations=500, locks=locks)
-    assert result.exploitability < 0.3  # chips, of a pot of 200
+    assert result.exploitability < 0.3  # in chips; the pot is 200
     assert result.value == pytest.approx(exact, abs=2 * result.nash_conv)
     assert abs(result.value - solve(RIVER, iterations=500).value) > 2 * result.nash_conv
 
 
 def _by_hand(lock: Lock) -> Any:
-    """Returns play by single hands, as the tree of the rules knows it."""
+    """Returns a lock's play in single hands, as the tree built from the rules names them."""
     hands = {"AA": "AdAc", "KK:0.5": "KsKh", "66": "6s6h", "AK": "AsKh", "QJs": "QhJh"}
     if lock.play == "bet to 300: AA,KK:0.5; check: rest":
         half = {"bet to 300": 0.5, "check": 0.5}
@@ -234,7 +234,7 @@ def test_a_locked_river_goes_on_on_other_passes_with_the_lock(tmp_path: Path) ->
     locks = [Lock("", "bet to 300: AA; check: rest")]
     solve(RIVER, iterations=20, locks=locks).save(tmp_path / "river.tacit")
     again = load_result(tmp_path / "river.tacit")
-    again.state["regret"][:] = 0.0  # passes that keep a strategy need not keep the lock in the regrets
+    again.state["regret"][:] = 0.0  # passes that store a strategy need not store the lock in the regrets
     continued = solve(RIVER, iterations=40, resume=again)
     held = held_by(continued.strategy.tree, locks)
     np.testing.assert_array_equal(continued.strategy.probabilities[held.entry], held.share.astype(np.float32))
@@ -315,7 +315,7 @@ def test_what_is_locked_is_played_from_the_first_iteration_on() -> None:
     np.testing.assert_array_equal(passes.to_numpy(passes.new_regrets())[held.entry], held.share)
     np.testing.assert_array_equal(locked.uniform_strategy()[held.entry], held.share)
     assert tree.uniform_strategy()[held.entry].max() < 1.0
-    assert len(held.entry) == 2 * 2  # two hands with two actions
+    assert len(held.entry) == 2 * 2  # two hands with two actions each
 
 
 def test_a_best_response_keeps_to_the_locks() -> None:
@@ -330,7 +330,7 @@ def test_a_best_response_keeps_to_the_locks() -> None:
 
 
 def test_a_poker_player_studies_a_turn_with_sizes_by_street_and_a_locked_node() -> None:
-    """Through public names alone; the value is checked by a linear program over the tree of the rules."""
+    """Uses public names only; a linear program over the tree from the rules checks the value."""
     spot = (
         "no_limit_holdem(board=AhKhQh7c,pot=200,stack=600,bets=0.5/1,bets1=1/0.5,raises=allin,"
         "range0=AdAc|JsTs|9h8h,range1=KsKd|JdTd|7s7d)"
@@ -342,7 +342,7 @@ def test_a_poker_player_studies_a_turn_with_sizes_by_street_and_a_locked_node() 
     assert result.exploitability < 0.3
 
     start, locked = result.show(), result.show("check")
-    assert start.actions == ["check", "bet to 200"]  # half a pot of 200
+    assert start.actions == ["check", "bet to 200"]  # half the pot of 200
     assert locked.actions == ["check", "bet to 300"]  # the other player bets the pot
     np.testing.assert_allclose(locked.strategy, [[1, 0], [0, 1], [0, 1]][:: 1 if locked.acting.names[0] == "KsKd" else -1])
     for player, sign in ((0, 1.0), (1, -1.0)):
@@ -350,4 +350,4 @@ def test_a_poker_player_studies_a_turn_with_sizes_by_street_and_a_locked_node() 
         assert one.infostate_value is not None
         assert one.mean(one.infostate_value) == pytest.approx(sign * result.value, abs=1e-6)
     river = result.show("check / check / 2c")
-    assert river.actions == ["check", "bet to 300"]  # the pot on the river, where the turn has half of it
+    assert river.actions == ["check", "bet to 300"]  # the river's bet is the pot, the turn's is half of it

@@ -57,7 +57,7 @@ def test_seeds_are_trained_compared_and_resumed(tmp_path: Path) -> None:
     alone = tacit("train", "rebel", "kuhn_poker", "--run", str(tmp_path / "one"), *TINY, "--seed", "4", "--json")
     assert json.loads(alone.stdout)["exploitability"] == figures[1]
 
-    shutil.rmtree(run / "seed-4")  # as if it had been killed before
+    shutil.rmtree(run / "seed-4")  # as if it had been killed earlier
     again = tacit("train", "rebel", "kuhn_poker", "--run", str(run), "--resume", "--json")
     assert "1 of 2 runs are done" in again.stderr
     assert [part["figure"] for part in json.loads(again.stdout)["runs"]] == figures

@@ -13,7 +13,7 @@ from tacit.games import load_game
 def test_tic_tac_toe_is_a_draw_and_mistakes_cost() -> None:
     solver = Minimax(load_game("tic_tac_toe"))
     assert solver.value(()) == 0.0
-    # After the centre a corner (a3, square 0) still draws, an edge (b3, square 1) loses.
+    # After the centre, a corner (a3, square 0) still draws, but an edge (b3, square 1) loses.
     assert solver.action_values((4,)).tolist() == [0.0, -1.0, 0.0, -1.0, -1.0, 0.0, -1.0, 0.0]
 
 

@@ -1,4 +1,4 @@
-"""The list of mutants is up to date: each can still be made, and the tests that should notice it exist."""
+"""The list of mutants is up to date: each can be made, and the tests that should notice it exist."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The browser app: its server by messages, its pages in a real Chromium."""
+"""The browser app: its server through messages, its pages in a real Chromium."""

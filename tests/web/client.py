@@ -24,18 +24,18 @@ class Tab:
         headers = options.pop("headers", {})
         address = server.address.replace("http", "ws") + "/ws"
         manager = connect(address, origin=origin, additional_headers=headers, max_size=None, **options)
-        self.socket: ClientConnection = manager.__enter__()  # it stays open until `close`
+        self.socket: ClientConnection = manager.__enter__()  # stays open until `close`
         self.frames: list[dict[str, Any]] = []
         if player:
             self.send(do="hello", player=player)
             self.wait("welcome")
 
     def send(self, **message: Any) -> None:
-        """Sends a message to the Play desk, unless it names another."""
+        """Sends a message, to the Play desk unless it names another."""
         self.socket.send(json.dumps({"desk": "play", **message}))
 
     def wait(self, *kinds: str, seconds: float = 60.0) -> dict[str, Any]:
-        """Returns the next frame of one of these types; an error that is not asked for fails."""
+        """Returns the next frame of one of these types; fails on an error frame unless errors are asked for."""
         end = time.monotonic() + seconds
         while True:
             frame = json.loads(self.socket.recv(timeout=max(0.01, end - time.monotonic())))
@@ -45,7 +45,7 @@ class Tab:
             assert frame["type"] not in ("error", "lost"), frame
 
     def table(self, seconds: float = 60.0) -> dict[str, Any]:
-        """Returns the next table where the person is to act or the hand is over."""
+        """Returns the next table at which the person must act or the hand is over."""
         while True:
             frame = self.wait("table", seconds=seconds)
             if frame["turn"] != "it":
@@ -57,12 +57,12 @@ class Tab:
         return self.table(seconds=120)
 
     def play_hand(self, table: dict[str, Any], chooser: random.Random) -> dict[str, Any]:
-        """Plays a hand by random choices and returns its last table."""
+        """Plays a hand with random choices and returns its last table."""
         while table["turn"] == "you":
             self.send(do="act", action=chooser.choice(table["choices"])["action"])
             table = self.table()
         return table
 
     def close(self) -> None:
-        """Leaves."""
+        """Closes the connection."""
         self.socket.close()

@@ -1,4 +1,4 @@
-"""A server in a process of its own, and a real Chromium for the pages."""
+"""A server in its own process, and a real Chromium for the pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 WAIT = 400_000
-"""Milliseconds that tests wait for the page at most: compilers may have to run first."""
+"""Most milliseconds that tests wait for the page: code may have to be compiled first."""
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -27,8 +27,8 @@ class Server:
     """A running `tacit serve`.
 
     Attributes:
-      address: Where it listens, without a slash at the end.
-      data: Its folder.
+      address: Its URL, without a trailing slash.
+      data: Its data folder.
     """
 
     def __init__(self, data: Path, *options: str) -> None:
@@ -56,12 +56,12 @@ class Server:
         self.address = self.full_address.partition("/?")[0].rstrip("/")
 
     def kill(self) -> None:
-        """Ends it at once, as a power cut would."""
+        """Kills the server at once, as a power cut would."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
-        """Ends it as Ctrl-C does."""
+        """Stops the server as Ctrl-C does."""
         self.process.terminate()
         try:
             self.process.wait(10)
@@ -78,7 +78,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A browser, Debian's; CI installs it (`.ci/run`)."""
+    """Debian's Chromium; CI installs it (`.ci/run`)."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="browser tests need playwright")
     path = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
     if path is None:
@@ -92,12 +92,12 @@ def chromium() -> Iterator[Any]:
 
 
 class Visit:
-    """A page and everything that went wrong on it.
+    """A page, and everything that went wrong on it.
 
     Attributes:
       page: Playwright's page.
       problems: Console errors and exceptions.
-      hosts: The hosts of all requests.
+      hosts: The hosts that requests went to.
     """
 
     def __init__(self, browser: Any, server: Server, **options: Any) -> None:
@@ -120,7 +120,7 @@ class Visit:
         return self.page
 
     def close(self) -> None:
-        """Closes it; whatever went wrong fails the test."""
+        """Closes the page; anything that went wrong fails the test."""
         self.context.close()
         assert self.problems == []
         assert self.hosts <= {self.server.address.partition("//")[2]}
@@ -128,7 +128,7 @@ class Visit:
 
 @pytest.fixture
 def visit(chromium: Any, server: Server) -> Iterator[Any]:
-    """Makes visits, which are checked at the end of the test."""
+    """Opens visits, which are checked at the end of the test."""
     visits: list[Visit] = []
 
     def make(**options: Any) -> Visit:

@@ -1,4 +1,4 @@
-"""The explorer without a browser: a sliced solve is `tacit.solve`'s, and what is told of it is what the library tells."""
+"""The explorer without a browser: a sliced solve equals `tacit.solve`, and the frames report what the library reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=1,raises=none
 
 
 class Tab:
-    """One explorer with the frames it sent."""
+    """One explorer, with the frames it sent."""
 
     def __init__(self, **context: Any) -> None:
         self.frames: Frames = []
@@ -36,7 +36,7 @@ class Tab:
         return self.frames[before:]
 
     def solve(self, **fields: Any) -> dict[str, Any]:
-        """Opens something and solves it to the end; returns the `solved` frame."""
+        """Opens a game or file and solves it to the end; returns the `solved` frame."""
         self.say("open", **fields)
         while not (answer := self.say("solve"))[-1]["over"]:
             assert answer[-1]["type"] == "slice"

@@ -1,4 +1,4 @@
-"""The Explore and Runs pages in a real Chromium, against the library and the command line."""
+"""The Explore and Runs pages in a real Chromium, compared with the library and the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def own_server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def see(chromium: Any, own_server: Server) -> Iterator[Any]:
-    """Makes visits, whose console and requests are checked at the end of the test."""
+    """Opens visits whose console and requests are checked at the end of the test."""
     visits: list[Visit] = []
 
     def make(**options: Any) -> Visit:
@@ -57,7 +57,7 @@ def number(page: Any, selector: str) -> float:
 
 
 def shown_strategy(page: Any) -> dict[str, list[float]]:
-    """Returns the strategy in the table, by private state."""
+    """Returns the strategy shown in the table, by private state."""
     rows = page.locator("tr[data-private]")
     return {
         rows.nth(row).get_attribute("data-private"): [
@@ -124,7 +124,7 @@ def test_a_river_solved_from_painted_ranges_is_that_of_the_command_line(see: Any
         page.locator(".boardpicker").get_by_role("button", name=card).click()
     first, second = page.locator(".painter").nth(0), page.locator(".painter").nth(1)
     first.get_by_role("button", name="Clear").click()
-    drag(page, first, "AA", "QQ")  # by mouse: AA, KK, QQ and what the line crosses
+    drag(page, first, "AA", "QQ")  # by mouse: AA, KK, QQ and the cells the line crosses
     first.get_by_role("button", name="50%").click()
     first.locator("[data-hand=T9s]").click()
     second.get_by_role("button", name="Clear").click()
@@ -147,7 +147,7 @@ def test_a_river_solved_from_painted_ranges_is_that_of_the_command_line(see: Any
     answer = command("solve", game, "--iterations", "60", "--at", "check", "--json")
     said = json.loads(answer.stdout)
     assert number(page, ".exploitability") == said["exploitability"]
-    page.wait_for_selector("button.action[data-action='0']")  # a key that is pressed before there are actions means nothing
+    page.wait_for_selector("button.action[data-action='0']")  # keys have no effect before the actions appear
     page.keyboard.press("1")
     page.wait_for_selector(".crumb.p0")
     combo = page.locator(".combos li").first
@@ -200,7 +200,7 @@ def test_what_is_too_large_is_told_in_one_line(see: Any) -> None:
 
 
 def test_a_long_solve_holds_nobody_up(own_server: Server) -> None:
-    """Both tabs have the same worker: `own_server` has one for solves."""
+    """Both tabs share a worker: `own_server` has only one for solves."""
     long, short = Tab(own_server, "somebody-long"), Tab(own_server, "somebody-short")
     long.send(desk="explore", do="open", game="leduc_poker", stop="1000000")
     long.wait("opened", seconds=WAIT / 1000)

@@ -1,4 +1,4 @@
-"""Tabs that mean no good, over real sockets: floods, garbage, and browsers that do not read. Others play on meanwhile."""
+"""Hostile tabs on real sockets: floods, garbage, and browsers that never read. Other people keep playing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.web.conftest import Server
 
 
 def resident(server: Server) -> int:
-    """Bytes of memory of the server's own process."""
+    """Returns how many bytes of memory the server's own process uses."""
     return int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]) * 4096
 
 
@@ -31,7 +31,7 @@ def socket_to(server: Server, **options: Any) -> ClientConnection:
 
 
 def pour(socket: ClientConnection, text: str, times: int) -> tuple[int, int | None]:
-    """Returns how often a text was sent until the connection was closed, and the code it was closed with."""
+    """Sends a text until the connection closes; returns how often it was sent, and the close code."""
     for sent in range(times):
         try:
             socket.send(text)
@@ -57,7 +57,7 @@ def test_a_flood_of_messages_closes_its_tab_and_nobody_elses(server: Server) -> 
     guest = Tab(server, player="guest-of-the-flood")
     table = guest.open("kuhn_poker", opponent="random", seat="0")
     before = resident(server)
-    with socket_to(server, max_queue=None) as flood:  # it reads all along, and so hears that it is closed
+    with socket_to(server, max_queue=None) as flood:  # it keeps reading, so it notices when it is closed
         sent, closed = pour(flood, json.dumps({"do": "now", "desk": "play"}), 200_000)
         assert closed == FLOOD
         assert sent < 200_000
@@ -82,14 +82,14 @@ def test_a_browser_that_never_reads_costs_a_bounded_number_of_frames(server: Ser
 
 
 def test_garbage_gets_errors_and_never_a_traceback(tmp_path: Path) -> None:
-    """Mutated messages on real sockets; what the desks do with many more is fuzzed without sockets (`tests/fuzz/pages.py`)."""
+    """Mutated messages on real sockets; `tests/fuzz/pages.py` fuzzes the desks with many more, without sockets."""
     server = Server(tmp_path, "--seconds", "0.1")
     chooser, seeds = random.Random(5), (*PLAY, *EXPLORE)
     harmless = [seed for seed in seeds if json.loads(seed)["do"] not in ("open", "load", "solve")]
     try:
         for round_number in range(4):
             with socket_to(server) as socket:
-                with suppress(ConnectionClosed):  # bytes that are no text end a connection, and that is all
+                with suppress(ConnectionClosed):  # invalid text closes the connection, and does nothing else
                     socket.send(PLAY[0].decode())
                     for _ in range(30):
                         text = mutate(chooser.choice(harmless), seeds, chooser).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What the app says of a finished hand: what moves cost, and the score without luck."""
+"""The app's verdict on a finished hand: what each move cost, and the score with luck removed."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def kuhn() -> Oracle:
 
 
 def judged(oracle: Oracle, seat: int, cards: tuple[int, int], *actions: int) -> list[dict[str, Any]]:
-    """Judges a hand of Kuhn poker between cards J, Q, K as 0, 1, 2."""
+    """Judges a hand of Kuhn poker; cards J, Q, K are 0, 1, 2."""
     numbers = iter([(cards[0] + 0.5) / 3, ([c for c in range(3) if c != cards[0]].index(cards[1]) + 0.5) / 2])
     table = Table(oracle.tree.game, type("Chance", (), {"random": lambda self: next(numbers)})())
     seen: list[Sight] = []
@@ -41,14 +41,14 @@ FOLD, CALL, RAISE = range(3)
 
 
 def test_what_moves_cost_in_kuhn_poker(kuhn: Oracle) -> None:
-    """By hand: a king that folds to a bet throws away 3, and a jack that calls one loses 1 more."""
+    """By hand: a king that folds to a bet gives up 3, and a jack that calls one loses 1 more."""
     assert kuhn.exploitability < 1e-3
     fold = judged(kuhn, 1, (0, 2), RAISE, FOLD)[0]
     assert fold["cost"] == pytest.approx(3.0, abs=0.01)
     assert {move["name"]: move["value"] for move in fold["actions"]} == pytest.approx({"fold": -1, "call 1": 2}, abs=0.01)
     assert judged(kuhn, 1, (2, 0), RAISE, CALL)[0]["cost"] == pytest.approx(1.0, abs=0.01)
     assert judged(kuhn, 1, (0, 2), RAISE, CALL)[0]["cost"] == pytest.approx(0.0, abs=1e-6)
-    # A queen that bets first is called by kings and folded to by jacks: 1/2 * (-2) + 1/2 * 1; checking is worth -1/3.
+    # If a queen bets first, kings call and jacks fold: 1/2 * (-2) + 1/2 * 1. Checking is worth -1/3.
     bet = judged(kuhn, 0, (1, 0), RAISE, FOLD)[0]
     assert {move["name"]: move["value"] for move in bet["actions"]} == pytest.approx(
         {"check": -1 / 3, "bet 1": -1 / 2}, abs=0.02
@@ -56,7 +56,7 @@ def test_what_moves_cost_in_kuhn_poker(kuhn: Oracle) -> None:
 
 
 def test_values_of_actions_are_those_of_the_strategy(kuhn: Oracle) -> None:
-    """The mean over the deal of what both players' first moves are worth is the value of the game."""
+    """The value of both players' first moves, averaged over the deals, is the value of the game."""
     tree, quality = kuhn.tree, evaluate(make_passes(kuhn.tree), kuhn.strategy)
     first = [i for i in range(tree.num_infostates) if tree.infostate_player[i] == 0 and tree.entry_start[i] < 6]
     worth = [
@@ -85,7 +85,7 @@ def test_the_score_without_luck_is_unbiased_and_varies_less(opponent: str) -> No
 
 @pytest.mark.parametrize("line", [(RAISE, CALL), (RAISE, FOLD), (CALL, RAISE, FOLD)])
 def test_chance_alone_is_corrected_where_nobody_is_known(kuhn: Oracle, line: tuple[int, ...]) -> None:
-    """Averaged over all deals, the correction of the deal is 0: a line of play has the same mean with and without it."""
+    """Over all deals the corrections average to 0: a line of play has the same mean with and without them."""
     estimator, game = chance_estimator(kuhn), kuhn.tree.game
     gaps = []
     for first in range(3):

@@ -1,4 +1,4 @@
-"""Twenty people at once: nobody is stuck, turns are fair, and the server answers meanwhile."""
+"""Twenty people at once: everybody finishes, tabs take fair turns, and the server keeps answering."""
 
 import asyncio
 import random
@@ -51,11 +51,11 @@ def test_twenty_people_play_at_once(server: Server) -> None:
         time.sleep(0.2)
     assert problems == []
     assert sorted(finished) == list(range(TABS))
-    assert slowest < 5.0  # the event loop is never behind a search; far above what it takes, as machines can be busy
+    assert slowest < 5.0  # a search never blocks the event loop; the limit is generous because machines can be busy
 
 
 class Quiet(WorkerPool):
-    """A pool without processes: what workers would be told is kept."""
+    """A pool without processes, which records what workers would be told."""
 
     def __init__(self, max_waiting: int) -> None:
         self.delivered: list[tuple[str, Any]] = []
@@ -68,7 +68,7 @@ class Quiet(WorkerPool):
         self.told.append((what, place, "" if payload is None else payload["do"]))
 
     def hear(self, lane: str, what: str, place: str, payload: Any = None) -> None:
-        """Has a worker say something."""
+        """Delivers a message as if a worker had sent it."""
         self._hear(next(one for one in self._processes if one.lane == lane), what, place, payload)
 
 
@@ -101,7 +101,7 @@ def test_a_closed_tab_gets_nothing_and_waits_for_nothing() -> None:
 
 
 def test_the_server_is_full_at_its_limit() -> None:
-    """The limit is the settings'; a tab beyond it is told so and closed."""
+    """The limit comes from the settings; a tab beyond it is told so and closed."""
 
     class Socket:
         sent: str = ""
@@ -117,7 +117,7 @@ def test_the_server_is_full_at_its_limit() -> None:
 
     socket = Socket()
     tabs = Tabs(ServeSettings(max_connections=0, data=Path()), None, lambda _: "quick")  # type: ignore[arg-type]
-    with ThreadPoolExecutor(1) as thread:  # a browser of another test may have an event loop in this one
+    with ThreadPoolExecutor(1) as thread:  # another test's browser may run an event loop in this thread
         thread.submit(asyncio.run, tabs.serve(socket)).result()  # type: ignore[arg-type]
     assert "the server is full" in socket.sent
     assert socket.closed == 4429

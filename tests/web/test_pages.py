@@ -1,4 +1,4 @@
-"""The shell of the app: all its files are there, and its pages open in a real browser."""
+"""The app's shell: all its files exist, and its pages open in a real browser."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ STATIC = Path(__file__).parents[2] / "src" / "tacit" / "web" / "static"
 
 
 def test_everything_that_a_module_imports_is_kept_by_git() -> None:
-    """A file that .gitignore hides is missing everywhere but here."""
+    """A file that .gitignore matches would be missing everywhere but here."""
     known = subprocess.run(["git", "ls-files", "."], cwd=STATIC, capture_output=True, text=True, check=False)
     if known.returncode:
         pytest.skip("not a git checkout")

@@ -1,4 +1,4 @@
-"""Hands in a real browser: every kind of game by clicks and by keyboard, the mind panel, the replay, phone and dark mode."""
+"""Hands in a real browser: every kind of game by mouse and by keyboard, the mind panel, replays, phones and dark mode."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def click(page: Any) -> None:
 
 
 def press(page: Any) -> None:
-    """Chooses the first move by its number; in poker by the letter of checking and calling."""
+    """Presses the key of the first move, or of check and call in poker."""
     page.keyboard.press("c" if page.query_selector(".felt.poker") else "1")
 
 

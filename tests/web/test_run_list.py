@@ -16,7 +16,7 @@ from tacit.web.runs import RunList
 
 
 def write_run(folder: Path, done: int = 0, **config: Any) -> Path:
-    """Makes a run with some epochs; returns its folder."""
+    """Creates a run with `done` epochs; returns its folder."""
     facts = {"system": "rebel", "game": "liars_dice(dice=1,faces=4)", "solver": "dcfr", "epochs": 40, "seed": 3, **config}
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(facts))
@@ -69,7 +69,7 @@ def test_only_new_epochs_are_read(tmp_path: Path) -> None:
     assert runs.metrics("dice", first["next"]) == {"epochs": [], "next": first["next"], "anew": False}
     add_epoch(folder, 3)
     with open(folder / "metrics.jsonl", "a") as file:
-        file.write('{"epoch": 4, "sec')  # being written
+        file.write('{"epoch": 4, "sec')  # a line that is still being written
     second = runs.metrics("dice", first["next"])
     assert [epoch["epoch"] for epoch in second["epochs"]] == [3]
     assert not second["anew"]

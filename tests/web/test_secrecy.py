@@ -1,8 +1,8 @@
-"""What a browser is sent before a hand is over does not depend on what only the opponent knows.
+"""Until a hand is over, the browser receives nothing that depends on what only the opponent knows.
 
-Every hand is played twice: once as it was dealt, and once in a world that looks the same to the person but differs in something
-hidden: another card or roll of the opponent's, or another of its hidden moves. Up to the end all frames must be equal, byte for
-byte, with training mode on as well: an agent's view does not depend on its own hand.
+Every hand is played twice: as dealt, and in a world that looks the same to the person but has something hidden changed:
+another card or roll of the opponent's, or another of its hidden moves. Until the end all frames must be equal, byte for
+byte, also in training mode: an agent's view does not depend on its own hand.
 """
 
 import json
@@ -24,12 +24,12 @@ from tacit.web.play.scenes import make_stage
 pytest.importorskip("fastapi", reason="the browser app needs the extra web")
 
 Moves = list[tuple[int, int]]
-"""A history: who moved, chance included, and how."""
+"""A history: who moved (including chance), and the move."""
 RIVER = "no_limit_holdem(board=3s7hTdKs2c,pot=2000,stack=3000,bets=1|allin,range0=AA|KQs|87s,range1=QQ|JTs|AKo)"
 
 
 class Numbers:
-    """Chance by given numbers."""
+    """A generator that returns given numbers."""
 
     def __init__(self, numbers: list[float]) -> None:
         self._numbers = iter(numbers)
@@ -39,7 +39,7 @@ class Numbers:
 
 
 class Scripted:
-    """Makes given moves; observes and thinks as a real agent does."""
+    """Plays given moves; observes and thinks as a real agent does."""
 
     def __init__(self, real: Agent, script: list[int]) -> None:
         self.name, self._real, self._script = real.name, real, iter(script)
@@ -58,7 +58,7 @@ class Scripted:
 
 
 def moves_at(game: AnyGame, state: Any) -> list[int]:
-    """What chance or the player to act may do."""
+    """Returns the possible moves of chance or of the player to act."""
     if game.actor(state) == CHANCE:
         return [outcome for outcome, _ in game.chance_outcomes(state)]
     return list(game.legal_actions(state))
@@ -87,7 +87,7 @@ def is_possible(game: AnyGame, moves: Moves) -> bool:
 
 
 def numbers_of(game: AnyGame, moves: Moves) -> list[float]:
-    """The numbers by which chance makes its moves in a history."""
+    """Returns the random numbers with which chance makes its moves in a history."""
     state, numbers = game.initial_state(), []
     for actor, move in moves:
         if actor == CHANCE:
@@ -108,7 +108,7 @@ def sights_before_the_end(game: AnyGame, moves: Moves, seat: int) -> list[Sight 
 
 
 def other_world(game: AnyGame, moves: Moves, seat: int, generator: np.random.Generator) -> Moves | None:
-    """A history that the person in a seat cannot tell from `moves` before the end; None where there is none."""
+    """Returns a history that the person in `seat` cannot tell from `moves` before the end; None if there is none."""
     seen = sights_before_the_end(game, moves, seat)
     state, changes = game.initial_state(), []
     for place, (actor, move) in enumerate(moves):
@@ -125,7 +125,7 @@ def other_world(game: AnyGame, moves: Moves, seat: int, generator: np.random.Gen
 
 
 def frames_before_the_end(game: AnyGame, agent: Agent, moves: Moves, seat: int, training: bool) -> list[str]:
-    """What the desk sends in a hand until the person could know how it ended."""
+    """Returns the frames that the desk sends before the person could know how the hand ended."""
     frames: list[dict[str, Any]] = []
     out = Outlet(lambda what, frame: frames.append({"what": what, **frame}))
     desk = PlayDesk({"seed": 0, "seconds": 0.2})
@@ -141,7 +141,7 @@ def frames_before_the_end(game: AnyGame, agent: Agent, moves: Moves, seat: int, 
     early = frames[:over]
     assert {frame["type"] for frame in early} <= {"table", "thinking"} | ({"mind"} if training else set())
     assert all(frame["over"] is None for frame in early if frame["type"] == "table")
-    return [json.dumps(frame) for frame in early if frame["type"] != "thinking"]  # thinking says how much time is over
+    return [json.dumps(frame) for frame in early if frame["type"] != "thinking"]  # these report how much time has passed
 
 
 class _NoLuck:
@@ -152,7 +152,7 @@ class _NoLuck:
 
 
 class _Chance(Numbers):
-    """A desk's generator that deals by given numbers and always chooses one seat."""
+    """A desk's generator that deals by given numbers and always chooses the same seat."""
 
     def __init__(self, numbers: list[float], seat: int) -> None:
         super().__init__(numbers)
@@ -163,7 +163,7 @@ class _Chance(Numbers):
 
 
 def hands(game: AnyGame, count: int) -> Iterator[tuple[Moves, Moves, int]]:
-    """Pairs of worlds that look alike, with the person's seat."""
+    """Yields pairs of worlds that look alike to the person, with the person's seat."""
     generator, tried = np.random.default_rng(0), 0
     while count:
         seat, moves = int(generator.integers(2)), random_history(game, generator)
@@ -194,7 +194,7 @@ def hands(game: AnyGame, count: int) -> Iterator[tuple[Moves, Moves, int]]:
 def test_frames_do_not_depend_on_what_is_hidden(name: str, agent: str, count: int) -> None:
     game = load_game(name)
     player = load_agent(agent, game, np.random.default_rng(0))
-    is_fixed = not agent.startswith("pretrained")  # one that draws iterations draws others the second time
+    is_fixed = not agent.startswith("pretrained")  # one that samples iterations samples others the second time
     differ = 0
     for number, (moves, other, seat) in enumerate(hands(game, count)):
         training = is_fixed and number % 2 == 1
@@ -205,7 +205,7 @@ def test_frames_do_not_depend_on_what_is_hidden(name: str, agent: str, count: in
 
 
 def test_a_leak_is_noticed() -> None:
-    """The worlds do differ in what the opponent holds: a frame that told it would fail the test above."""
+    """The worlds really differ in what the opponent holds: a frame that showed it would fail the test above."""
     game = load_game("leduc_poker")
     for moves, other, seat in hands(game, 20):
         theirs = [sights_before_the_end(game, world, 1 - seat) for world in (moves, other)]

@@ -1,4 +1,4 @@
-"""The server by its messages: limits, mistakes, who may talk to it, and what survives."""
+"""The server through its messages: limits, mistakes, who may connect, and what survives a restart."""
 
 import json
 import os
@@ -95,7 +95,7 @@ def test_other_sites_are_refused(server: Server) -> None:
     for origin in ("http://evil.example", None):
         with pytest.raises(InvalidStatus):
             Tab(server, origin=origin)
-    with pytest.raises(InvalidStatus):  # a name that another site has pointed at this machine
+    with pytest.raises(InvalidStatus):  # another site's host name that points to this machine
         Tab(server, headers={"Host": "evil.example"}, origin="http://evil.example")
     assert httpx.get(server.address, headers={"Host": "evil.example"}).status_code == 403
     assert httpx.post(f"{server.address}/api/catalog", headers={"Origin": "http://evil.example"}).status_code == 403
@@ -120,13 +120,13 @@ def test_a_search_can_be_cut_short(server: Server, tmp_path: Path) -> None:
     slow = Server(tmp_path, "--seconds", "30")
     try:
         tab = Tab(slow)
-        tab.send(do="open", game="no_limit_holdem(stack=2000)", opponent="holdem-search", seat="0")  # it acts first
+        tab.send(do="open", game="no_limit_holdem(stack=2000)", opponent="holdem-search", seat="0")  # the opponent acts first
         shown = tab.wait("thinking", seconds=120)
         assert 0 < shown["done"] <= 1
         began = time.monotonic()
         tab.send(do="now")
         assert tab.table()["turn"] in ("you", "over")  # it may have folded
-        assert time.monotonic() - began < 15  # of the 30 seconds that it would have taken
+        assert time.monotonic() - began < 15  # instead of the 30 seconds it was given
         tab.close()
     finally:
         slow.stop()

@@ -1,11 +1,11 @@
-# The commands: `make run`, `make play` (the browser app) and `make test`. All set everything up first; a second call starts at once.
+# The commands: `make run`, `make play` (the browser app) and `make test`. Each sets up everything first; later calls start at once.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# Two test processes that each use two threads for tiny tensors are many times slower than two with one each. numba is not told:
-# what it compiles for one thread it keeps, and training would be half as fast from then on.
+# On tiny tensors, two test processes with two threads each are many times slower than two with one each. numba is left
+# alone: it would cache code compiled for one thread, and training would be half as fast from then on.
 ONE_THREAD := OMP_NUM_THREADS=1
 
 .PHONY: run play test quick check lint types page-types docs pages bench slow mutants fuzz audit release clean
@@ -16,11 +16,11 @@ run: .venv/.core
 play: .venv/.web
 	$(BIN)/tacit serve --open
 
-# Types are checked beside the tests: alone they would leave one of two cores idle.
+# Types are checked in parallel with the tests: alone they would leave one of two cores idle.
 test: lint
 	$(MAKE) --no-print-directory --jobs 2 types quick
 
-# Each worker gets one half of the tests in order: most kernels are compiled, and most fixtures made, by one of them alone.
+# Each worker gets half of the tests, in order, so most kernels are compiled and most fixtures made by one worker only.
 quick: .venv/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
@@ -35,11 +35,11 @@ release: .venv/.dev
 mutants: .venv/.dev
 	$(BIN)/python -m tests.mutants
 
-# Every input from outside, mutated: a million inputs in ten minutes on an idle machine. What fails is kept in out/fuzz.
+# Mutates every input from outside: a million inputs in ten minutes on an idle machine. Failing inputs are kept in out/fuzz.
 fuzz: .venv/.dev
 	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --inputs 1000000 --seconds 600
 
-# What is known against the installed packages, and their licences. Without a network it says so and passes.
+# Checks the installed packages for known vulnerabilities, and their licences. Without a network it says so and passes.
 audit: .venv/.dev
 	$(BIN)/python -m tests.audit
 
@@ -53,7 +53,7 @@ lint: .venv/.dev
 types: .venv/.dev page-types
 	$(BIN)/mypy
 
-# The pages are plain modules with types in comments. Node checks them where it is there; nobody needs it to use or ship them.
+# The web pages are plain modules with types in comments. Node checks them if installed; using or shipping them needs no Node.
 page-types: | .venv/bin/python
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory .venv/typescript && .venv/typescript/node_modules/.bin/tsc -p .; \
 	else echo "no npm: types of the pages are not checked"; fi
@@ -61,12 +61,12 @@ page-types: | .venv/bin/python
 .venv/typescript: | .venv/bin/python
 	npm install --silent --no-save --prefix $@ typescript@5.9.3
 
-# The site, in out/site. A link or an anchor that leads nowhere fails it.
+# Builds the site in out/site. A dead link or anchor fails the build.
 docs: .venv/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "the site is in out/site: open out/site/index.html, or say $(BIN)/mkdocs serve"
 
-# What is drawn or written by code: pages of games, pictures.
+# Regenerates what code writes and draws: game pages and pictures.
 pages: .venv/.dev
 	$(BIN)/python docs/make_game_pages.py
 	$(BIN)/python docs/make_rebel_pages.py

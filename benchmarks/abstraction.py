@@ -1,9 +1,9 @@
-"""What a card abstraction costs: exact exploitability of blueprints of small endgames, beside what is exact.
+"""What a card abstraction costs: exact exploitability of blueprints of small endgames, beside solves without one.
 
     python benchmarks/abstraction.py [--iterations 200000,1000000]
 
-MCCFR solves a river and its turn, with every hand in a bucket of its own and with few buckets. All strategies are judged in the
-real game. DCFR without any abstraction stands beside them.
+MCCFR solves a river and its turn, with one bucket for each hand and with few buckets. All strategies are judged in the real
+game. DCFR without any abstraction is listed beside them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ POT = 200
 
 
 def blueprint_quality(name: str, buckets: int | str, iterations: int) -> Quality:
-    """Returns the exact quality, in the real game, of a blueprint with some buckets a street."""
+    """Returns the exact quality, in the real game, of a blueprint with a given number of buckets a street."""
     game = require_holdem(load_game(name), "abstraction")
     config = BlueprintConfig(
         flop=buckets, turn=buckets, river=buckets, bets="1|allin", raises="allin", epochs=EPOCHS, threads=1,

@@ -1,4 +1,4 @@
-"""What it costs to write a checkpoint, to verify it and to read it, and to sample examples that lie in files.
+"""What it costs to write, verify and read a checkpoint, and to sample examples from files.
 
 python benchmarks/checkpoints.py --megabytes 512
 """
@@ -27,7 +27,7 @@ BATCH = 512
 
 @dataclass
 class Examples:
-    """Examples of nothing.
+    """Dummy examples.
 
     Attributes:
       numbers: `[B, ROW]`.
@@ -37,7 +37,7 @@ class Examples:
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """Returns the least time of some."""
+    """Returns the shortest time of some runs."""
     took = []
     for _ in range(times):
         start = time.perf_counter()
@@ -47,7 +47,7 @@ def seconds(work: Callable[[], object], times: int = 3) -> float:
 
 
 def sampling(folder: Path, rows: int, share: float) -> float:
-    """Returns the seconds to draw a batch from a buffer of which so large a share is in memory."""
+    """Returns the seconds to draw a batch from a buffer that has a given share of its examples in memory."""
     buffer = ReplayBuffer(Examples, rows, memory=4 * ROW * rows * share)
     buffer.spills_beside = folder / "checkpoint-000000.safetensors"
     for _ in range(rows // 4_096):
@@ -57,7 +57,7 @@ def sampling(folder: Path, rows: int, share: float) -> float:
 
 
 def main() -> None:
-    """Prints a line for each."""
+    """Prints a line for each measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--megabytes", type=int, default=512, help="of tensors in the checkpoint, and of examples")
     size = parser.parse_args().megabytes * 2**20

@@ -4,7 +4,7 @@
     python benchmarks/connect_four.py pretrained:connect_four --games 200 --expansions 400 --simulations 1000
 
 OpenSpiel's bot is its own C++ one with its usual settings (UCT constant 2, one rollout a simulation, solver on). Games
-2 k and 2 k + 1 begin with the same two random moves and have the seats exchanged. A win is 1 point, a draw 1/2.
+2 k and 2 k + 1 start with the same two random moves and swap seats. A win is 1 point, a draw 1/2.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tacit.games.base import TERMINAL
 from tacit.search.boards.match import opening, pair_interval
 from tacit.search.boards.search import BoardSearch, BoardSearchConfig, UniformBoards
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the referee of the tests judges endgames
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' referee judges endgames
 
 
 def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.ndarray:
-    """Returns `[games]` the points of the search; it is player 0 in games of even number."""
+    """Returns the search's points `[games]`; it is player 0 in games with even numbers."""
     generator, boards = np.random.default_rng(seed), search.boards
     rules = pyspiel.load_game("connect_four")
     bots = []
@@ -58,7 +58,7 @@ def play(search: BoardSearch, games: int, simulations: int, seed: int) -> np.nda
 
 
 def endgames(search: BoardSearch, count: int) -> None:
-    """Prints how often the search finds a move that keeps the value, by alpha-beta, in random positions where moves differ."""
+    """Prints how often the search's move keeps the alpha-beta value, in random positions where moves differ."""
     from tests.alpha_beta import Solver
 
     solver, boards, generator = Solver(), search.boards, random.Random(7)

@@ -1,7 +1,7 @@
 """Searches per second on the CPU at 1,024 half-iterations, depth 2, 2x256: `python benchmarks/cpu_probe.py GAME[;GAMES] ...`.
 
-Twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening, as other
-programs do. The network is also timed alone, and beside torch's own forward pass.
+Measured twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening,
+as other programs do. The network is also timed alone, and beside torch's own forward pass.
 """
 
 import sys
@@ -40,7 +40,7 @@ def probe(name: str, games: int) -> None:
     short, timed = (BatchSearch(space, NumbaValueNet(net), SearchConfig("linear-cfr", n, 2)) for n in (4, TIMED))
     play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
     started = 0
-    for step in range(20):  # until the games stand at all stages
+    for step in range(20):  # until games are at all stages
         play.advance()
         started += play.started if step >= 10 else 0
     openings = int(games * started / (started + 10 * games))

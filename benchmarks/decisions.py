@@ -1,7 +1,7 @@
 """How long a decision of the searching agent takes: `python benchmarks/decisions.py [AGENT] [--device cuda] [options]`.
 
-Hands of `no_limit_holdem` are followed to the river by checks after a raise and a call; each street's first decision is timed,
-without loading and after one hand that compiles. With `--time-per-decision` it says how many iterations were done in time.
+Hands of `no_limit_holdem` go to the river by a raise, a call and then checks. Each street's first decision is timed, without
+loading and after one hand that compiles. With `--time-per-decision` the output says how many iterations were done in time.
 """
 
 import argparse

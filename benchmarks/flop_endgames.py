@@ -1,8 +1,8 @@
 """Exact exploitability on three fixed flop endgames: `python benchmarks/flop_endgames.py [NAME] [--device cuda] [--only N]`.
 
-The first has all hands, the other two ranges as they come to a flop after a raise before it and a call. Each has 3.5 pots
-behind, bets and raises of the pot and of everything. Figures are in per cent of the pot. A hold'em network takes some minutes
-for each on one core, most of them in the 147 turns that it solves.
+The first has all hands; the other two have the ranges of a raise and a call before the flop. Each has 3.5 pots behind, and bets
+and raises of the pot and all-in. Figures are in per cent of the pot. A hold'em network takes some minutes for each on one core,
+mostly for the 147 turns that it solves.
 """
 
 import argparse

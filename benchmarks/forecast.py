@@ -1,10 +1,10 @@
-"""Fits learning curves and says where they lead.
+"""Fits learning curves and forecasts where they lead.
 
     python benchmarks/forecast.py RUN [--field pot_odds] [--at 600,1200,3600]
 
-A curve is taken to be `limit - scale * seconds ** -power`. For each power the other two follow by least squares, weighted by
-the intervals of the evaluations; the power with the smallest error is taken. To see what such a forecast is worth, the same is
-done without the last third of the evaluations, and what it would have said of the last one stands beside what came.
+The model of a curve is `limit - scale * seconds ** -power`. For each power, least squares weighted by the evaluations'
+intervals gives the other two; the power with the smallest error wins. To test such a forecast, the fit is repeated without the
+last third of the evaluations, and its forecast of the last one is printed beside the actual figure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 POWERS = np.geomspace(0.05, 3.0, 200)
 LEAST = 4
-"""Evaluations that a fit takes: three numbers are fitted."""
+"""Fewest evaluations for a fit, which has three parameters."""
 
 Numbers = NDArray[np.float64]
 
@@ -29,10 +29,10 @@ class Curve:
     """A learning curve.
 
     Attributes:
-      limit: what it tends to.
-      scale: how far below that it is after a second.
-      power: how fast it comes near.
-      error: root of the mean squared distance from the evaluations, in halves of their intervals.
+      limit: the value that it approaches.
+      scale: how far below the limit it is after one second.
+      power: how fast it approaches the limit.
+      error: root mean squared distance from the evaluations, in half-widths of their intervals.
     """
 
     limit: float
@@ -41,12 +41,12 @@ class Curve:
     error: float
 
     def at(self, seconds: float) -> float:
-        """Returns what it is after some seconds."""
+        """Returns the curve's value after some seconds."""
         return self.limit - self.scale * seconds**-self.power
 
 
 def fit(seconds: Numbers, means: Numbers, halves: Numbers) -> Curve:
-    """Returns the curve nearest to evaluations `[E]` with 95 % intervals of `means` plus and minus `halves`."""
+    """Returns the curve closest to evaluations `[E]` with 95 % intervals of `means` plus and minus `halves`."""
     if len(seconds) < LEAST:
         raise ValueError(f"a fit takes {LEAST} evaluations, not {len(seconds)}")
     best = Curve(0.0, 0.0, 1.0, np.inf)
@@ -60,7 +60,7 @@ def fit(seconds: Numbers, means: Numbers, halves: Numbers) -> Curve:
 
 
 def read(run: Path, field: str) -> tuple[Numbers, Numbers, Numbers]:
-    """Returns the seconds, the means and the halves of the intervals of a run's evaluations, each `[E]`."""
+    """Returns the seconds, means and interval half-widths of a run's evaluations, each `[E]`."""
     epochs = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     judged = [epoch for epoch in epochs if epoch.get(field) is not None]
     columns = ("seconds", field, f"{field}_half")

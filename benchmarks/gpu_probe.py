@@ -1,7 +1,7 @@
 """Searches per second on a GPU: `python benchmarks/gpu_probe.py "GAME;GAMES;ITERATIONS[;HIDDEN]" ...`.
 
-Twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening, as other
-programs do: then the share of openings is that of the games that start.
+Measured twice: in our self-play, where new games share a few opening searches, and with every game searching its own opening,
+as other programs do. In the second case the share of openings is that of the games that start.
 """
 
 import sys
@@ -28,7 +28,7 @@ def speed(name: str, games: int, iterations: int, hidden: int = 256) -> None:
     short, full = (BatchSearch(space, fused, SearchConfig("linear-cfr", n, 2), "cuda") for n in (16, iterations))
     play = SelfPlay(short, games, 0.25, np.random.default_rng(0))
     started = 0
-    for step in range(20):  # until the games stand at all stages
+    for step in range(20):  # until games are at all stages
         play.advance()
         started += play.started if step >= 10 else 0
     share = started / (started + 10 * games)

@@ -1,10 +1,10 @@
 """Growing trees beside fixed depth, exact exploitability: `python benchmarks/growing.py [GAME] [LEAVES] [SEEDS]`.
 
-Agents re-solve at each of their decisions, and play the averages. With LEAVES `nothing` a leaf is worth 0. With `network` it is
-worth what a small network says, which first learns the solved values of random public belief states, in a minute or two. With a
-run folder, a network file or `pretrained:NAME` of ReBeL or Student of Games it is worth what that network says, and trees grow
-as its agent's do (`--expansions`), with uniform priors and, where it has a policy network, with learnt ones. A query is one
-leaf valued once; the table gives queries per search.
+Agents re-solve at each of their decisions and play the average strategies. With LEAVES `nothing` a leaf is worth 0. With
+`network` a small network values leaves, after it has learnt the solved values of random public belief states for a minute or
+two. With a run folder, a network file or `pretrained:NAME` of ReBeL or Student of Games, that network values leaves, and trees
+grow as its agent's do (`--expansions`), with uniform priors and, if it has a policy network, with learnt ones. A query is one
+evaluation of one leaf; the table gives queries per search.
 """
 
 import itertools
@@ -39,7 +39,7 @@ EXAMPLES, STEPS, BATCH = 30_000, 8_000, 512
 
 
 class Counted:
-    """An evaluator that counts the leaves it is asked for."""
+    """An evaluator that counts the leaves it evaluates."""
 
     counterfactual = False
 
@@ -83,7 +83,7 @@ def learnt(tree: PublicTree, seed: int = 0) -> ValueNet:
 
 
 def judge_run(name: str, seeds: int) -> None:
-    """Prints what the networks of a run are worth by fixed depth and by growing trees, with few and many iterations."""
+    """Prints how exploitable a run's networks are with fixed depth and with growing trees, with few and many iterations."""
     artifact = open_artifact(name)
     assert isinstance(artifact, NetworkArtifact)
     trained, space, passes = artifact._trained, artifact._space, make_passes(artifact._space.tree)

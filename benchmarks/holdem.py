@@ -1,6 +1,6 @@
-"""Time an iteration and memory of hold'em endgames: `python benchmarks/holdem.py [cpu|cuda] [THREADS,...]`.
+"""Time per iteration and memory of hold'em endgames: `python benchmarks/holdem.py [cpu|cuda] [THREADS,...]`.
 
-On the cpu one thread is measured first, then as many as are asked for: two, four, ... up to all cores unless told.
+On the CPU one thread is measured first, then the given numbers of threads: by default two, four, ... up to all cores.
 """
 
 import sys
@@ -57,7 +57,7 @@ def finish() -> None:
 
 
 def seconds_an_iteration(driver: TabularDriver, rounds: int) -> list[float]:
-    """Returns the seconds of an iteration, in windows of as many as one call runs; a GPU is given the next while it works."""
+    """Returns seconds per iteration, in windows of as many as one call runs; a GPU gets the next iteration while it works."""
     window, seconds = (max(1, driver.passes.span) if DEVICE == "cpu" else 10), []
     for _ in range(rounds):
         finish()

@@ -1,7 +1,7 @@
 """Batched hold'em search with a network at the leaves: `python benchmarks/holdem_search.py [TREES] [HIDDEN] [LAYERS]`.
 
-Turn subgames to the end of the betting round, full ranges, nine actions at a first decision, random boards, all solved as one
-forest on a GPU. An iteration updates both players, and each update values all leaves by the network.
+Turn subgames to the end of the betting round, full ranges, nine actions at the first decision, random boards, all solved as one
+forest on a GPU. An iteration updates both players, and each update values all leaves with the network.
 """
 
 import sys

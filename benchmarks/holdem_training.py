@@ -1,7 +1,7 @@
-"""Where the time of hold'em's training goes: `python benchmarks/holdem_training.py [BATCHES] [key=value ...]` on a GPU.
+"""Where hold'em training spends its time: `python benchmarks/holdem_training.py [BATCHES] [key=value ...]` on a GPU.
 
 Trains preset `gpu` from the blinds, starting from the networks in `checkpoints/`. Prints the seconds that each part of a batch
-of self-play takes, without those of the parts inside it, then the longest kernels of learning.
+of self-play takes, without those of its nested parts, then the longest kernels of learning.
 """
 
 import sys
@@ -32,7 +32,7 @@ inside: list[float] = []
 
 
 def timed(owner, name):
-    """Replaces a method by one that adds up its own seconds, with the device idle before and after."""
+    """Replaces a method by one that adds up its own seconds; the device is idle before and after."""
     method, label = getattr(owner, name), f"{owner.__name__}.{name}"
 
     @wraps(method)

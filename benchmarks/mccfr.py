@@ -1,7 +1,7 @@
 """Monte Carlo CFR beside OpenSpiel, iterations a second of processor time: `python benchmarks/mccfr.py [GAME ...]`.
 
-An iteration updates both players, in all programs. Each runs for a second at a time, in turn, three times, and the best counts.
-OpenSpiel's Python and C++ solvers are its own, called as its examples call them.
+In all programs an iteration updates both players. The programs take turns of one second, three each, and the best counts.
+OpenSpiel's own Python and C++ solvers are called as its examples call them.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Queries of Student of Games solved per second on one core or a GPU: `python benchmarks/queries.py [GAME] [QUERIES] [DEVICE]`.
 
 A query is a public belief state. It is solved to the end of the betting round with a network of 4x128 units at the leaves, by
-regret matching+ with simultaneous updates, as in the public reproduction; once at all public states alike, and once only where
-leaves are.
+regret matching+ with simultaneous updates, as in the public reproduction. Queries are drawn once from all public states, and
+once only from those with leaves.
 """
 
 import sys

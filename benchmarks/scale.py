@@ -1,4 +1,4 @@
-"""How generation grows with workers, what the engine costs, and how much a learner can take in.
+"""How generation scales with workers, what the engine costs, and how many answers a learner can take in.
 
     python benchmarks/scale.py                                   everything, a quarter of an hour
     python benchmarks/scale.py generation --workers 1,2 --engines here,local,ray --seconds 30
@@ -8,11 +8,11 @@
 
 Prints a table for each part, and all of it as JSON with --json FILE. Every line is measured in a process of its own.
 
-    generation   examples per second that nobody learns from, by engine and workers
-    training     the same with learning, and the share of the time that the learner waits
-    overhead     training in one process against training by workers on as many cores (--cores): one process computes with that
+    generation   examples per second without learning, by engine and workers
+    training     the same with learning, and the share of time that the learner waits
+    overhead     training in one process against training by workers on the same cores (--cores): one process computes with that
                  many threads, an engine has that many workers, and learning takes its share of the same cores
-    frames       answers of a given size from workers that only send them (--rate a second each, 0 is as fast as they can)
+    frames       answers of a given size from workers that only send them (--rate a second each, 0 is as fast as possible)
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ GAME, SETTINGS = "liars_dice(dice=1,faces=4)", {"evaluate_every": "0", "epochs":
 
 @dataclass(frozen=True)
 class Stub:
-    """A job that sends answers of a size at a rate, as a worker with a GPU would.
+    """A job that sends answers of a given size at a given rate, as a worker with a GPU would.
 
     Attributes:
       size: Bytes of an answer.
-      rate: Answers a second; 0 is as many as can be sent.
+      rate: Answers a second; 0 is as many as possible.
     """
 
     size: int
@@ -49,7 +49,7 @@ class Stub:
         return self
 
     def hear(self, shared: Any) -> None:
-        """Listens to nothing."""
+        """Ignores what it hears."""
 
     def answer(self, order: Any) -> Any:
         import torch
@@ -60,7 +60,7 @@ class Stub:
 
 
 def measure(case: dict[str, Any]) -> dict[str, Any]:
-    """Returns the figures of a line of a table, measured in this process."""
+    """Returns the figures of one table line, measured in this process."""
     if case["cores"]:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case["cores"]])
     import torch
@@ -82,7 +82,7 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def frames(orders: Any, case: dict[str, Any]) -> dict[str, Any]:
-    """Returns how many answers a learner takes in that does nothing else, and what share of a core that takes."""
+    """Returns the rate at which a learner that does nothing else takes in answers, and the share of a core that it uses."""
     while len(orders.ready) < case["workers"]:
         orders.next()
     count, processor = 0, time.process_time()
@@ -99,7 +99,7 @@ def frames(orders: Any, case: dict[str, Any]) -> dict[str, Any]:
 
 
 def self_play(case: dict[str, Any], make_crew: Any, held: ExitStack) -> dict[str, Any]:
-    """Returns how many examples are made in a second, and learnt from if the part is not `generation`."""
+    """Returns the examples made per second, which are also learnt from unless the part is `generation`."""
     from tacit.games import load_game
     from tacit.rebel.config import PRESETS
     from tacit.rebel.train import RebelTrainer
@@ -114,7 +114,7 @@ def self_play(case: dict[str, Any], make_crew: Any, held: ExitStack) -> dict[str
     lots = lots_of(trainer, learns=case["part"] != "generation")
     while engine is not None and engine.report().live < case["workers"]:
         next(lots)
-    for _ in range(case["workers"]):  # kernels are compiled, and everybody is at work
+    for _ in range(case["workers"]):  # until kernels are compiled and all workers are busy
         next(lots)
     made, began, waited = 0, time.perf_counter(), engine.orders.waited if engine else 0.0
     while (seconds := time.perf_counter() - began) < case["seconds"]:
@@ -127,11 +127,11 @@ def self_play(case: dict[str, Any], make_crew: Any, held: ExitStack) -> dict[str
 
 
 def lots_of(trainer: Any, learns: bool) -> Iterator[int]:
-    """Yields the number of examples of lot after lot, learnt from or not."""
+    """Yields the number of examples in one lot after another, with or without learning."""
     if not learns:
         while True:
             yield len(trainer.example_source.next()["values.beliefs"])
-    trainer.config = trainer.config.with_settings({"epoch_examples": "1"})  # an epoch is a lot
+    trainer.config = trainer.config.with_settings({"epoch_examples": "1"})  # one lot an epoch
     while True:
         before = trainer.examples
         trainer.run_epoch()
@@ -156,7 +156,7 @@ def cases(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def compared(lines: list[dict[str, Any]]) -> None:
-    """Adds what each line is beside the first one of its part: of its engine with one worker, or of one process."""
+    """Adds each line's speed relative to the first line of its part: that of its engine with one worker, or of one process."""
     for line in lines:
         alone = next(
             (

@@ -1,11 +1,11 @@
-"""What limits training by many workers: a queueing model beside what was measured, and its forecast for a cluster.
+"""What limits training by many workers: a queueing model beside measurements, and its forecast for a cluster.
 
     python benchmarks/scale.py frames --rate 0 --workers 2 --bytes 4096,65536,1048576,8388608 --json full.json
     python benchmarks/scale.py frames --rate 20 --workers 1,2,4,8,16,32,64 --bytes 262144 --json paced.json
     python benchmarks/scale_forecast.py full.json paced.json
 
-The first measurement says what an answer costs the learner by its size. The second has workers that only wait, as fast as a GPU
-would be, and is compared with the model. The forecast is for the runs in `RUNS`, whose figures come from docs/LOG.md.
+The first measurement gives the learner's cost of an answer by its size. The second has workers that only wait, at the pace of a
+GPU, and is compared with the model. The forecast is for the runs in `RUNS`, whose figures come from docs/LOG.md.
 """
 
 import argparse
@@ -31,9 +31,9 @@ class Run:
     Attributes:
       name: What it trains.
       examples: Examples in an answer.
-      seconds: In which a GPU generates them.
-      example_bytes: Of one example on its way.
-      learnt: Examples that the learner's GPU goes through in a second.
+      seconds: Seconds in which a GPU generates an answer.
+      example_bytes: Bytes of one example in transit.
+      learnt: Examples that the learner's GPU processes in a second.
       ratio: How often each example is learnt from.
       weights: Bytes of the networks.
       replay: Examples that the replay buffer holds.
@@ -56,7 +56,7 @@ RUNS = (
 
 
 def learner_costs(lines: list[dict[str, Any]]) -> tuple[float, float]:
-    """Returns the seconds of the learner's processor that an answer takes: for itself, and for each byte."""
+    """Returns the learner's processor seconds for each answer, and for each byte of it."""
     sizes = np.array([line["bytes"] for line in lines], float)
     costs = np.array([line["learner_processor_share"] / line["frames_per_second"] for line in lines])
     each_byte = max(0.0, float(np.polyfit(sizes, costs, 1, w=1 / costs)[0]))
@@ -83,7 +83,7 @@ def main() -> None:
         print("  GPUs   examples/s   MB/s in   weights MB/s out   learner waits   GPUs idle   bottleneck")
         for gpus in GPUS:
             found = throughput(gpus, run.seconds, stations, AHEAD)
-            weights_out = found.frames * run.weights  # at most: nodes that work with the same weights fetch them once
+            weights_out = found.frames * run.weights  # at most: nodes with the same weights fetch them once
             print(
                 f"{gpus:>6,} {found.frames * run.examples:>12,.0f} {found.frames * size / 1e6:>9,.0f}"
                 f" {weights_out / 1e6:>18,.0f} {found.waiting:>15.0%} {found.idle:>11.0%}   {found.bottleneck}"

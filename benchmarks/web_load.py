@@ -2,7 +2,7 @@
 
     python benchmarks/web_load.py --tabs 20 --hands 10
 
-Prints JSON lines: the quantiles of the time from a move to the next table at which the person may act or the hand is over.
+Prints JSON lines: the quantiles of the time from a move to the next table where the person may act or the hand is over.
 """
 
 from __future__ import annotations

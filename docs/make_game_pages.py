@@ -2,7 +2,7 @@
 
     python docs/make_game_pages.py
 
-A test compares the pages with the code, so a change of rules shows up as a change of a page.
+A test compares the pages with the code, so a change of the rules shows up as a change of a page.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
-    """Draws one panel for each machine: quick evaluations on the way, and the full one at the end as a star."""
+    """Draws one panel for each machine: quick evaluations during training, and the full one at the end as a star."""
     mpl.use("Agg")
     curves = json.loads((ROOT / "benchmarks" / "learning_curves.json").read_text())
     machines = list(dict.fromkeys(curve["machine"] for curve in curves))

@@ -2,7 +2,7 @@
 
     python docs/make_rebel_pages.py
 
-Each picture has a function for its numbers, which the tests call to check what the page says, and one that draws them.
+Each picture has a function for its numbers, which the tests call to check the page's claims, and one that draws them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FOLDER = Path(__file__).parent / "pictures"
 CARDS = ("J", "Q", "K")
 BETS = {
     (0, ""): (0.1, 0.3, 1.0),  # the opening bets of the lecture's example: J, Q, K
-    (1, "check"): (0.3, 0.0, 1.0),  # and what we add to it, so that the story goes on
+    (1, "check"): (0.3, 0.0, 1.0),  # our addition, so that the example goes on
 }
 
 MOVES = ("Rock", "Paper", "Scissors")
@@ -47,7 +47,7 @@ PLAYTHROUGHS = 1_000
 
 DICE = "liars_dice(dice=1,faces=4)"
 DICE_SEED = 3
-"""Of the game that the page tells; another seed, another story."""
+"""Seed of the page's game; another seed gives another game."""
 
 INK, GREY = "#222222", "#9a9a9a"
 BLUE, RED = "#2f6db3", "#c8552b"  # beliefs about player 0 and about player 1
@@ -57,7 +57,7 @@ REDS = LinearSegmentedColormap.from_list("beliefs of player 1", ["#ffffff", "#f0
 JOINT = LinearSegmentedColormap.from_list("pairs", ["#ffffff", "#b9afd8", "#5f4b9b"])
 
 
-# 1. Kuhn poker: how a bet moves what everyone believes.
+# 1. Kuhn poker: how a bet changes beliefs.
 
 
 def kuhn_beliefs() -> dict[str, PublicBeliefState]:
@@ -73,7 +73,7 @@ def kuhn_beliefs() -> dict[str, PublicBeliefState]:
 
 
 def draw_kuhn(path: Path) -> None:
-    """Draws the joint beliefs at each public state with both players' own beliefs at the edges."""
+    """Draws the joint beliefs at each public state with the beliefs about each player at the edges."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(1, 4, figsize=(10.4, 3.05))
     titles = ("cards dealt", "player 0 checks", "player 0 bets", "check, then player 1 bets")
@@ -106,14 +106,14 @@ def draw_kuhn(path: Path) -> None:
 
 
 class OnePly(NamedTuple):
-    """What one-ply search for player 0 does: `[T, 3]` the strategies of each iteration and their averages so far."""
+    """One-ply search for player 0: `[T, 3]` the strategy of each iteration, and the average up to it."""
 
     current: Floats
     average: Floats
 
 
 class Answers(NamedTuple):
-    """What search plays as player 1, `[3]`, and how much a best response of player 0 wins against that."""
+    """The strategy that search plays as player 1, `[3]`, and what player 0's best response wins against it."""
 
     strategy: Floats
     loss: float
@@ -125,7 +125,7 @@ def rps_space() -> SearchSpace:
 
 
 def rps_value(space: SearchSpace, mixture: Floats) -> float:
-    """Returns what player 0's mixture is worth to it when it is common knowledge: the value of a public belief state."""
+    """Returns player 0's value of a mixture that is common knowledge: the value of a public belief state."""
     beliefs = np.zeros((2, 3))
     beliefs[0], beliefs[1, 0] = mixture, 1.0
     return float(mixture @ exact_values(space, 1, beliefs)[0])
@@ -143,14 +143,14 @@ def rps_one_ply(space: SearchSpace, evaluator: LeafEvaluator, iterations: int = 
 
 
 def rps_answers(space: SearchSpace, safe: bool, playthroughs: int) -> Answers:
-    """Returns what safe or unsafe search with exact values plays as player 1."""
+    """Returns how safe or unsafe search with exact values plays as player 1."""
     search = BatchSearch(space, OracleLeaves(space), SearchConfig(SOLVER, ITERATIONS, 1))
     strategy = playthrough_strategy(search, playthroughs, np.random.default_rng(0), safe=safe)
     return Answers(strategy[3:], evaluate(make_passes(space.tree), strategy).best_response_values[0])
 
 
 def draw_rps(path: Path) -> None:
-    """Draws the value over all mixtures, the search on its way to the top, and both ways to play on."""
+    """Draws the value over all mixtures, the path of search to the top, and both ways to play on."""
     pyplot = house_pyplot()
     figure, (simplex, curves, bars) = pyplot.subplots(1, 3, figsize=(11.4, 3.7), width_ratios=(1.15, 1, 1))
     space = rps_space()
@@ -183,7 +183,7 @@ def draw_rps(path: Path) -> None:
 
 
 def _draw_simplex(figure: Any, axis: Any, space: SearchSpace, found: OnePly) -> None:
-    """Draws the value of a mixture over the triangle of all mixtures, and where search goes in it."""
+    """Draws the value over the triangle of all mixtures, and the path of search in it."""
     steps = 30
     mixtures = np.array([(a, b, steps - a - b) for a in range(steps + 1) for b in range(steps + 1 - a)]) / steps
     values = np.array([rps_value(space, mixture) for mixture in mixtures])
@@ -212,7 +212,7 @@ def _draw_simplex(figure: Any, axis: Any, space: SearchSpace, found: OnePly) -> 
 
 
 def _corner_coordinates(mixtures: Floats) -> tuple[Floats, Floats]:
-    """Returns where mixtures lie in a triangle with Rock left, Paper right and Scissors on top."""
+    """Returns the coordinates of mixtures in a triangle with Rock left, Paper right and Scissors on top."""
     return mixtures[:, 1] + 0.5 * mixtures[:, 2], np.sqrt(0.75) * mixtures[:, 2]
 
 
@@ -287,9 +287,9 @@ class DiceGame(NamedTuple):
     """A game between two copies of the pretrained agent.
 
     Attributes:
-      rolls: what the players held.
-      bids: what they bid, before the call of liar.
-      beliefs: at the start and after each bid, both players' `[4]` as the agent in seat 0 holds them.
+      rolls: the players' dice.
+      bids: their bids, before the call of liar.
+      beliefs: about each player, `[4]`, at the start and after each bid, as the agent in seat 0 holds them.
     """
 
     rolls: tuple[str, str]
@@ -298,7 +298,7 @@ class DiceGame(NamedTuple):
 
 
 def play_dice(seed: int = DICE_SEED) -> DiceGame:
-    """Returns a game with what the agent in seat 0 believed."""
+    """Returns a game with the beliefs of the agent in seat 0."""
     game = load_game(DICE)
     agents = [load_agent("pretrained:liars_dice_1x4f", game, np.random.default_rng([seed, seat])) for seat in (0, 1)]
     table = Table(game, np.random.default_rng([seed, 2]))
@@ -321,7 +321,7 @@ def play_dice(seed: int = DICE_SEED) -> DiceGame:
 
 
 def solved_beliefs(bids: list[str]) -> list[tuple[Floats, Floats]]:
-    """Returns the beliefs at the start and after each bid by Bayes' rule, from a strategy solved in tables."""
+    """Returns the beliefs at the start and after each bid by Bayes' rule, from a tabular solution."""
     solved = solve(DICE, solver="dcfr", iterations=1_000).strategy
     nodes = [node_of(solved.tree, " ".join(bids[:count])) for count in range(len(bids) + 1)]
     return [belief_state(solved.tree, solved.probabilities, node).beliefs for node in nodes]
@@ -353,7 +353,7 @@ def draw_dice(path: Path) -> None:
 
 
 def node_of(tree: PublicTree, public: str) -> int:
-    """Returns the decision node at which everyone knows `public`."""
+    """Returns the node whose public label is `public`."""
     nodes = tree.require_nodes()
     return next(node for node in range(len(nodes)) if tree.public_label(node) == public)
 
@@ -368,7 +368,7 @@ def _cell(axis: Any, row: float, column: float, share: float, colours: Any, stro
 
 
 def _bare(axis: Any) -> None:
-    """Leaves the labels of an axis and takes its lines away."""
+    """Removes an axis's lines and keeps its labels."""
     axis.tick_params(length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)

@@ -2,8 +2,8 @@
 
     python docs/make_sog_pages.py
 
-Each picture has a function for its numbers, which the tests call to check what the page says, and one that draws them. Training
-runs are not repeated: their metrics lie in `benchmarks/sog_curves.json`.
+Each picture has a function for its numbers, which the tests call to check the page's claims, and one that draws them. Training
+runs are not repeated: their metrics are in `benchmarks/sog_curves.json`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ LINE = "gaddfececbfaebgceg"
 BLUE, RED, GREY, GREEN = "#2f6db3", "#c8552b", "#9a9a9a", "#3a8f5c"
 
 
-# 1. Two ways to search again below a search.
+# 1. Ways to search again below a search.
 
 
 def dice_safety() -> dict[str, list[float]]:
-    """Returns the exploitability of one network on dice by how it searches again, for each number of iterations."""
+    """Returns one network's exploitability on dice by the way it searches again, for each number of iterations."""
     artifact = open_artifact(DICE)
     found: dict[str, list[float]] = {}
     for safety, options in (("re-solving", {}), ("sampled", {"playthroughs": 128}), ("unsafe", {})):
@@ -69,19 +69,19 @@ def draw_safety(path: Path) -> None:
 
 
 def grown_tree(expansions: int) -> BoardForest:
-    """Returns the tree of a search without a network from the position of the page."""
+    """Returns the tree of a search without a network from the page's position."""
     boards = make_boards(load_game("connect_four"))
     search = BoardSearch(boards, UniformBoards(boards), BoardSearchConfig(expansions, 2))
     return search.run(line_position(boards), np.random.default_rng(1)).forest
 
 
 def line_position(boards: Any) -> np.ndarray:
-    """Returns the position of the page."""
+    """Returns the page's position."""
     return position_after(boards, ["abcdefg".index(column) for column in LINE])
 
 
 def draw_trees(path: Path) -> None:
-    """Draws the tree after some expansions: a level for each move, lines as wide as walks were many."""
+    """Draws the tree after some expansions: a level for each move, with lines as wide as their numbers of walks."""
     pyplot = house_pyplot()
     figure, axes = pyplot.subplots(1, len(GROWN), figsize=(10.4, 3.2))
     for axis, expansions in zip(axes, GROWN, strict=True):
@@ -101,7 +101,7 @@ def draw_trees(path: Path) -> None:
 
 
 def _layout(forest: BoardForest) -> dict[int, tuple[float, float]]:
-    """Returns where nodes are drawn: leaves side by side, others above the middle of their children."""
+    """Returns the coordinates of nodes: leaves side by side, others above the middle of their children."""
     place: dict[int, tuple[float, float]] = {}
     leaves = 0
 
@@ -120,11 +120,11 @@ def _layout(forest: BoardForest) -> dict[int, tuple[float, float]]:
     return place
 
 
-# 3. What a search makes of a position.
+# 3. How a search judges a position.
 
 
 def line_searches() -> dict[int, BoardResult]:
-    """Returns what searches with the shipped network find at the position of the page, by their expansions."""
+    """Returns the results of searches with the shipped network at the page's position, by their expansions."""
     artifact = open_artifact("pretrained:connect_four")
     assert isinstance(artifact, BoardArtifact)
     found = {}
@@ -135,7 +135,7 @@ def line_searches() -> dict[int, BoardResult]:
 
 
 def draw_position(path: Path) -> None:
-    """Draws the board and beside it the policies of searches."""
+    """Draws the board, and beside it the policies of searches."""
     pyplot = house_pyplot()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(8.4, 3.1), width_ratios=(1, 1.5))
     game: Any = load_game("connect_four")

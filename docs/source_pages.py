@@ -1,6 +1,6 @@
 """A hook of the site: source files that pages link to become pages of their own, with the file's text.
 
-In the repository such a link shows the file. The site has no repository to point at, so it brings the file along.
+In the repository such a link shows the file. The site has no repository to link to, so it includes the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LANGUAGES = {".py": "python", ".md": "markdown", ".yaml": "yaml", ".toml": "toml
 
 
 def source(page: str, target: str) -> Path | None:
-    """Returns the source file that a page's relative link leads to, or None for links to pages, pictures and nowhere."""
+    """Returns the source file that a page's relative link leads to, or None for links to pages, pictures and missing files."""
     path = (DOCS / PurePosixPath(page).parent / target).resolve()
     if not path.is_relative_to(ROOT) or (path.is_relative_to(DOCS) and path.suffix != ".py"):
         return None
@@ -28,7 +28,7 @@ def source(page: str, target: str) -> Path | None:
 
 
 def address(path: Path) -> str:
-    """Returns where the page of a file is, relative to the site's root."""
+    """Returns the address of a file's page, relative to the site's root."""
     return f"source/{path.relative_to(ROOT).as_posix()}.md"
 
 
@@ -47,7 +47,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Points links to source files at those pages."""
+    """Points links to source files at their pages."""
 
     def repaired(link: re.Match[str]) -> str:
         path = source(page.file.src_uri, link[1])

@@ -1,4 +1,4 @@
-"""The searching agent of hold'em on a GPU against the CPU; skipped without CUDA."""
+"""The hold'em agent that searches, on a GPU against the CPU; skipped without CUDA."""
 
 import numpy as np
 import pytest
@@ -43,15 +43,15 @@ def checked_to(game: Holdem, street: int) -> PublicHand:
 
 
 HALF_PRECISION = 1e-4
-"""Of the largest in a plane: what products with margins are off by on a GPU."""
+"""The error of products with margins on a GPU, relative to the largest number in a plane."""
 
 
 @pytest.mark.parametrize("street", range(4))
 def test_a_search_is_that_of_the_cpu(street: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each street by itself, so that differences of one round do not add to those of the next.
+    """Each street is tested by itself, so that differences of one round do not add to those of the next.
 
-    With networks that know nothing, early iterations on the flop turn on the fifth digit. So the GPU may be as far from the CPU
-    as the CPU is from itself when what hands lead by is shaken as much as half precision would.
+    With untrained networks, early iterations on the flop depend on the fifth digit. So the GPU may differ from the CPU as much
+    as the CPU differs from itself when the leads of hands are shaken as much as half precision would.
     """
 
     def found(device: str) -> tuple[np.ndarray, np.ndarray]:

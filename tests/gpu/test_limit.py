@@ -51,10 +51,10 @@ def test_hands_on_the_gpu_in_lock_step_with_the_cpu() -> None:
 
 
 def test_a_captured_round_is_the_round() -> None:
-    """From one state, again and again: replayed as a graph, and played plainly with the same products.
+    """Starts rounds from one state, again and again: replayed as a graph, and played plainly with the same products.
 
-    Both draw the same numbers, so everything but floats is equal. These may be added up in another order: far less than what a
-    round changes, and no reason for another action in a few hundred decisions.
+    Both draw the same random numbers, so everything except floats is equal. Floats may be summed in another order: that
+    changes them far less than a round does, and changes no action in a few hundred decisions.
     """
     changes = {"learning_rate": "0.1", "policy_learning_rate": "0.1", "refit_every": "7"}
     config = LIMIT_PRESETS["smoke"].with_settings({**SMALL, **changes})

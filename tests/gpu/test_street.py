@@ -1,4 +1,4 @@
-"""Batches of hold'em games on a GPU against the CPU's; skipped without CUDA."""
+"""Batches of hold'em games on a GPU against the CPU; skipped without CUDA."""
 
 import dataclasses
 
@@ -59,7 +59,7 @@ def test_searches_are_those_of_the_cpu(solver: str, street: int, decomposition: 
         driver.run(40)
         means.append((torch.stack(driver.root_sum).cpu(), passes.normalise(driver.average).cpu()))
     (ours, plan), (theirs, their_plan) = means
-    # Averages divide by their latest share: where nobody comes, what is left of equal numbers decides how play begins.
+    # Averages divide by their latest share: where reach is zero, the rounding of equal numbers decides how play begins.
     averages = decomposition == "modified-cfr-ave"
     assert float((ours - theirs).abs().mean()) <= (0.05 if averages else 2e-3) * float(ours.abs().mean())
     if solver != "linear-fp" and not averages:
@@ -102,7 +102,7 @@ def test_captured_steps_learn_what_plain_ones_do() -> None:
         ends.append(torch.cat([part.flatten() for part in learner.net.parameters()]))
     np.testing.assert_allclose(losses[1], losses[0], rtol=0.02)
     assert losses[1][0] > 1.1 * losses[1][2]
-    assert losses[1][2] == pytest.approx(losses[1][3], rel=1e-3)  # the rate of the moment counts, not that of the recording
+    assert losses[1][2] == pytest.approx(losses[1][3], rel=1e-3)  # the current rate counts, not that of the recording
     assert float((ends[1] - ends[0]).norm() / ends[0].norm()) < 0.02
 
 

@@ -142,7 +142,7 @@ def test_re_solving_on_the_gpu_is_re_solving(
         return {"values": result.values.cpu(), "entering": result.sampled_reaches.cpu(), **joined}
 
     cpu, gpu, shaken = results("cpu"), results("cuda"), []
-    for _ in range(3):  # where actions tie, rounding decides: as rounded, payoffs differ on the CPU alone
+    for _ in range(3):  # where actions tie, rounding decides: rounded payoffs change the CPU's results as well
         for table in space.tables.players:
             table.meeting_weight[:] *= 1.0 + 1e-7 * generator.standard_normal(len(table.meeting_weight))
         shaken.append(results("cpu"))
@@ -157,7 +157,7 @@ def test_re_solving_on_the_gpu_is_re_solving(
 @pytest.mark.parametrize("solver", ["dcfr", "pcfr+"])
 @pytest.mark.parametrize("name", [DICE, LEDUC])
 def test_choices_at_leaves_are_learnt_as_on_the_cpu(name: str, solver: str) -> None:
-    """What a captured graph replays has to remember regrets between iterations, and read each one's weights."""
+    """A captured graph must keep regrets between iterations, and read each iteration's weights."""
     space = search_space(compile_game(load_game(name)), 2)
     play = biased_play(space, uniform_play(space), 10.0)
     classes = np.random.default_rng(0).integers(0, space.num_classes, 300)

@@ -1,4 +1,4 @@
-"""NFSP's parts: gradients against torch, memories against statistics, walks against exact values, what players remember."""
+"""NFSP's parts: gradients against torch, memories against statistics, walks against exact values, stored transitions."""
 
 from itertools import pairwise
 from typing import Any
@@ -44,7 +44,7 @@ BATCH = 32
 def settings(
     anticipation: float = 0.5, apart: bool = False, share: float = 1.0, refit_every: int = 1_000, optimizer: int = 0
 ) -> RoundSettings:
-    """Batches of `BATCH` from a reservoir; exploration is given to `advance_games` itself."""
+    """Returns settings with batches of `BATCH` from a reservoir; exploration is passed to `advance_games` itself."""
     return RoundSettings(anticipation, 0.0, 0.0, 1.0, apart, False, 0.0, BATCH, 1, share, refit_every, optimizer, optimizer)
 
 
@@ -57,7 +57,7 @@ def play(
     count: int = 64,
     apart: bool = False,
 ) -> tuple[Transitions, Behaviour, Games]:
-    """Returns what is remembered of self-play with fixed networks."""
+    """Returns the memories that self-play with fixed networks fills, and its games."""
     transitions, behaviour = make_transitions(100_000), make_behaviour(100_000)
     games, streams = make_games(count, played.tree.num_infostates, played.tree.num_entries), make_streams(1, 1)
     begin_games(games, played.table, anticipation, streams, 0)
@@ -76,7 +76,7 @@ def batches_for(played: PlayedGame) -> Batches:
 
 
 def torch_net(sizes: list[int], seed: int) -> tuple[nn.Sequential, np.ndarray[Any, Any]]:
-    """Returns a network of torch and the same weights in our layout."""
+    """Returns a torch network and the same weights in our layout."""
     torch.manual_seed(seed)
     layers = [nn.Linear(before, after) for before, after in pairwise(sizes)]
     params = pack_params([p.detach().numpy() for layer in layers for p in (layer.weight, layer.bias)])
@@ -191,7 +191,7 @@ def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_fol
     played = PlayedGame.of(load_game("leduc_poker"))
     networks = networks_for(played, (16,))
     shape, _ = make_shape(played.num_features, (16,), len(played.table.actions))
-    fold, raise_ = 0, 2  # folding is illegal where there is no bet, raising after two raises
+    fold, raise_ = 0, 2  # folding is illegal without a bet, raising after two raises
     networks.params[:] = 0.0
     networks.params[:, :, shape.bias[-1] * 16 + fold] = 1e6
     networks.params[:, :, shape.bias[-1] * 16 + raise_] = 1e5
@@ -210,7 +210,7 @@ def test_an_illegal_action_neither_is_played_nor_counts_in_the_value_of_what_fol
     transitions.entry[0], transitions.following[0], transitions.offered[0] = 0, opening, BATCH
     learn_values(networks, 0, transitions, batches, played.encodings, played.table, settings(), 0.0, make_streams(0, 1), 0)
     value = {0: 1e6, 1: 0.0, 2: 1e5}[int(played.table.entry_action[0])]
-    np.testing.assert_allclose(networks.loss[0, Q], (1e5 - value) ** 2, rtol=1e-5)  # 1e6 would be the illegal fold's
+    np.testing.assert_allclose(networks.loss[0, Q], (1e5 - value) ** 2, rtol=1e-5)  # 1e6 is the value of the illegal fold
 
 
 def test_reservoirs_keep_a_uniform_sample() -> None:
@@ -220,13 +220,13 @@ def test_reservoirs_keep_a_uniform_sample() -> None:
         memory = make_behaviour(capacity)
         for item in range(offered):
             add_behaviour(memory, 0, item, False, 0.0, streams, 0)
-        assert len(np.unique(memory.entry[0])) == capacity  # nothing is kept twice
+        assert len(np.unique(memory.entry[0])) == capacity  # no item is kept twice
         counts[memory.entry[0]] += 1
     expected = repeats * capacity / offered
-    # Each item is kept or not: the variance of a count is smaller than a Poisson count's by the share that is left out.
+    # Each item is kept or not, so a count has a Poisson count's variance times the share that is left out.
     statistic = ((counts - expected) ** 2).sum() / (expected * (1 - capacity / offered))
     assert 1e-4 < stats.chi2.sf(statistic, offered - 1) < 1 - 1e-4
-    blocks = counts.reshape(10, -1).sum(1)  # drifts from old to new show here first
+    blocks = counts.reshape(10, -1).sum(1)  # a bias towards old or new items shows here first
     assert stats.chisquare(blocks).pvalue > 1e-4
 
 
@@ -239,7 +239,7 @@ def test_exponential_reservoirs_forget_and_windows_keep_the_latest() -> None:
         for item in range(offered):
             add_behaviour(exponential, 0, item, False, least, streams, 0)
         ages.append(offered - exponential.entry[0])
-    mean = capacity / least  # an item stays for so many more on average
+    mean = capacity / least  # an item stays for this many further items on average
     assert abs(np.mean(ages) - mean) < 0.1 * mean
     for item in range(offered):
         add_behaviour(window, 0, item, True, least, streams, 0)
@@ -247,7 +247,7 @@ def test_exponential_reservoirs_forget_and_windows_keep_the_latest() -> None:
 
 
 def test_the_latest_transitions_are_a_share_of_all_so_far() -> None:
-    assert latest(500, 1_000_000, 0.1) == 500  # all of a few
+    assert latest(500, 1_000_000, 0.1) == 500  # all of them while they are few
     assert latest(100_000, 1_000_000, 0.1) == FEW
     assert latest(1_000_000, 1_000_000, 0.1) == 100_000
     assert latest(50_000_000, 1_000_000, 0.1) == 1_000_000
@@ -257,7 +257,7 @@ def test_the_latest_transitions_are_a_share_of_all_so_far() -> None:
     streams, how = make_streams(0, 1), settings(share=0.1)
     memory.following[:], memory.reward[:], memory.offered[:] = GAME_OVER, 1.0, 2 * FEW
     newest = (2 * FEW - 1 - np.arange(FEW)) % (FEW + 10)
-    memory.reward[:, newest] = 0.0  # what is older must never be drawn
+    memory.reward[:, newest] = 0.0  # older transitions must never be drawn
     networks.params[:] = 0.0
     for _ in range(200):
         learn_values(networks, 0, memory, batches, played.encodings, played.table, how, 0.0, streams, 0)
@@ -276,7 +276,7 @@ def test_walks_have_the_exact_value_of_every_strategy(name: str) -> None:
     step = np.diff(table.upto, prepend=0.0)
     first = table.arrival_start[:-1]
     step[first] = table.upto[first]
-    for state in range(len(table.actor)):  # states come before those that follow them
+    for state in range(len(table.actor)):  # a state comes before its successors
         infostate = table.infostate[state]
         for slot in range(tree.entry_start[infostate + 1] - tree.entry_start[infostate]):
             arrivals = slice(*table.arrival_start[table.edge_start[state] + slot :][:2])
@@ -301,16 +301,16 @@ def test_transitions_are_from_the_players_own_point_of_view(name: str) -> None:
             assert tree.entry_player[entry] == player
             if following == GAME_OVER:
                 continue
-            assert transitions.reward[player, item] == 0.0  # these games pay at their end
+            assert transitions.reward[player, item] == 0.0  # these games pay only at their end
             assert tree.infostate_player[following] == player
             row = int(tree.infostate_row[following])
             while rows.entry[row] == tree.num_entries and rows.parent[row] != NO_PARENT:
                 row = int(rows.parent[row])
-            assert rows.entry[row] == entry  # the own action before that decision is the transition's
+            assert rows.entry[row] == entry  # the player's action before that decision is the transition's
         ended = transitions.following[player, :count] == GAME_OVER
         rewards.append(transitions.reward[player, :count][ended])
     assert len(rewards[0]) == len(rewards[1]) == games.finished[0]
-    np.testing.assert_array_equal(rewards[0], -rewards[1])  # in these games both act before the end, at the same time
+    np.testing.assert_array_equal(rewards[0], -rewards[1])  # both players act in these games, and are paid at the same time
 
 
 def test_supervised_memory_gets_best_responses_and_their_noise_only() -> None:
@@ -342,12 +342,12 @@ def test_random_moves_that_stay_apart_are_neither_averaged_nor_learnt_from_by_th
     for player in (0, 1):
         assert (best[behaviour.entry[player, : behaviour.offered[player]]] == 1.0).all()
     assert games.finished[0] > 500
-    assert transitions.offered.tolist() == [0, 0]  # in Kuhn poker both have moved before either sees what follows
+    assert transitions.offered.tolist() == [0, 0]  # in Kuhn poker both have moved before either reaches its next state
     some, every = (play(played, networks, 200, 0.5, 0.5, apart=apart)[0] for apart in (True, False))
     entries = np.concatenate([some.entry[player, : some.offered[player]] for player in (0, 1)])
-    assert (best[entries] == 0.0).any()  # one's own random moves are learnt from
+    assert (best[entries] == 0.0).any()  # a player learns from its own random moves
     assert some.offered.sum() < 0.8 * every.offered.sum()
-    assert play(played, networks, 200, 0.0, 0.5, apart=True)[0].offered.min() > 1_000  # who plays the average does not explore
+    assert play(played, networks, 200, 0.0, 0.5, apart=True)[0].offered.min() > 1_000  # players of the average do not explore
 
 
 def test_what_follows_an_own_random_move_is_averaged_even_if_that_stays_apart() -> None:
@@ -356,7 +356,7 @@ def test_what_follows_an_own_random_move_is_averaged_even_if_that_stays_apart() 
     best = strategy_table(networks, Q, True, played.encodings, played.table, tree.infostate_player)
     labels = [tree.infostate_label(infostate) for infostate in range(tree.num_infostates)]
     opening, later = (labels.index((0, public, "Q")) for public in ("", "check bet"))
-    assert best[tree.entry_start[opening]] == 0.0  # it would bet
+    assert best[tree.entry_start[opening]] == 0.0  # the best response bets
     for exploration, averaged in ((0.0, False), (1.0, True)):
         _, behaviour, _ = play(played, networks, 60, 1.0, exploration, apart=True)
         seen = tree.entry_infostate[behaviour.entry[0, : behaviour.offered[0]]]

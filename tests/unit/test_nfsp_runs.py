@@ -1,4 +1,4 @@
-"""Runs of NFSP and DQN: they learn, survive kills bit for bit, stop at NaN, and what they trained can be played and judged."""
+"""Runs of NFSP and DQN: they learn, survive kills bit for bit, stop at NaN, and give strategies to play and judge."""
 
 import json
 import signal
@@ -49,7 +49,7 @@ def stop_after(epochs: int) -> Callable[[], bool]:
     "changes", [{}, {"optimizer": "adam", "layers": "2"}, {"memory": "exponential", "decay": "0.5"}, {"memory": "window"}]
 )
 def test_a_stopped_run_goes_on_bit_for_bit(changes: dict[str, str], tmp_path: Path) -> None:
-    """Memories overflow in these runs, so that their circles and reservoirs are tested, too."""
+    """Memories overflow in these runs, so that circular buffers and reservoirs are tested, too."""
     config = small(**changes)
     straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "stopped"))
     whole = open_run(straight, "kuhn_poker", config)
@@ -106,7 +106,7 @@ def test_a_killed_process_goes_on_bit_for_bit(tmp_path: Path) -> None:
 
 
 def test_a_state_replaces_all_that_another_run_has_learnt() -> None:
-    """Also the values of what follows, which the engine keeps between refits of the target networks."""
+    """This includes the values of next states, which the engine keeps between refits of the target networks."""
     game, seeds = load_game("leduc_poker"), ("0", "1")
     straight, other = (NFSP.trainer(game, small(seed=seed, refit_every="1000"), "cpu") for seed in seeds)
     straight.run_epoch()
@@ -150,7 +150,7 @@ def test_kuhn_poker_is_learnt_in_seconds() -> None:
 def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
     system: System[TabularConfig, ExactProgress], game: str, bound: float, tmp_path: Path
 ) -> None:
-    """One infostate each, so encodings have no numbers. Uniform play: 0.333 and 0.1."""
+    """Each player has one infostate, so encodings are empty. Uniform play: 0.333 and 0.1."""
     folder = RunFolder(tmp_path, system)
     config = system.presets["cpu"].with_settings({"epochs": "3"})
     trainer = open_run(folder, game, config)
@@ -160,7 +160,7 @@ def test_games_with_nothing_to_see_are_learnt_by_biases_alone(
     assert metrics.exploitability is not None
     assert metrics.exploitability < bound
     if game != "modified_rps":
-        assert metrics.best_response_exploitability == 0.0  # heads, always
+        assert metrics.best_response_exploitability == 0.0  # it always guesses heads
     again = load_nfsp(str(tmp_path)).strategies()[AVERAGE].probabilities
     np.testing.assert_array_equal(again, trainer.strategy(AVERAGE))
 
@@ -186,7 +186,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(tmp_pat
 @pytest.mark.parametrize("round_number", [1, 100, 10_000])
 @pytest.mark.parametrize("decay", [0.0, 0.1, 1.0])
 def test_decaying_exploration_falls_by_the_formula(decay: float, round_number: int) -> None:
-    """Player 0 opens all games of Kuhn poker by its best response, so half of its random moves show: it has two actions."""
+    """Player 0 opens every Kuhn game with its best response and has two actions, so half of its random moves show."""
     config = TabularConfig(games=10_000, anticipation=1.0, exploration=1.0, exploration_decay=decay)
     trainer = NFSP.trainer(load_game("kuhn_poker"), config, "cpu")
     assert isinstance(trainer, NfspTrainer)
@@ -207,7 +207,7 @@ def test_exploration_that_stays_apart_stays() -> None:
 
 @pytest.mark.parametrize("unit", [0.5, 1.0, 4.0])
 def test_action_values_are_learnt_in_the_reward_unit(unit: float) -> None:
-    """Guessing heads wins a point with probability 0.7, and nothing else."""
+    """Guessing heads wins a point with probability 0.7, and nothing otherwise."""
     trainer = NFSP.trainer(load_game("coin_guess(p=0.7)"), TabularConfig(reward_unit=unit, learning_rate=0.02), "cpu")
     assert isinstance(trainer, NfspTrainer)
     trainer.play(0, 1_000)
@@ -221,7 +221,7 @@ def test_action_values_are_learnt_in_the_reward_unit(unit: float) -> None:
 
 
 def test_a_run_from_before_the_reading_of_the_papers_schedule_goes_on_as_it_began(tmp_path: Path) -> None:
-    """It has neither setting in its files: exploration falls with the root of rounds itself, rewards are the game's payoffs."""
+    """Its files have neither setting: exploration falls with the square root of rounds, and rewards are the game's payoffs."""
     config = small(explores="decaying", reward_unit="1")
     assert (config.exploration_decay, config.reward_unit) == (1.0, 1.0)
     straight, folder = (RunFolder(tmp_path / name, NFSP) for name in ("straight", "older"))
@@ -267,7 +267,7 @@ def test_presets_of_the_paper_are_the_papers() -> None:
     assert (paper.policy_optimizer, paper.policy_learning_rate) == ("sgd", 0.005)
     assert (paper.updates, paper.batch_size, paper.games, paper.refit_every) == (2, 128, 128, 300)
     assert (paper.anticipation, paper.exploration, paper.memory) == (0.1, 0.06, "reservoir")
-    assert (paper.explores, paper.exploration_decay, paper.reward_unit) == ("decaying", 0.01, 26.0)  # of the author's program
+    assert (paper.explores, paper.exploration_decay, paper.reward_unit) == ("decaying", 0.01, 26.0)  # from the author's program
     payoff = PlayedGame.of(load_game("leduc_poker")).table.payoff
     assert paper.reward_unit == payoff.max() - payoff.min()
     dqn = DQN_PRESETS["paper"]

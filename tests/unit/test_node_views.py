@@ -1,4 +1,4 @@
-"""What is shown of a solve, against brute force: over all histories, over all pairs of hands, and pokerkit's equities."""
+"""Views of a solve against brute force over all histories and all pairs of hands, and against pokerkit's equities."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ Key = tuple[Any, int, str]
 
 
 class Tally:
-    """Sums over all ways in which a game can go, each with its probability."""
+    """Sums over all terminal histories of a game, each weighted by its probability."""
 
     def __init__(self) -> None:
         self.likely: dict[Key, float] = defaultdict(float)
@@ -42,7 +42,7 @@ class Tally:
         self.at: dict[Any, float] = defaultdict(float)
 
     def add(self, stops: list[tuple[Any, tuple[str, str], tuple[float, float]]], probability: float, won: float) -> None:
-        """Adds an end of the game, reached through public states with private states and the players' own reaches there."""
+        """Adds a terminal history: the public states on its way, with both private states and own reaches at each."""
         for state, private, reaches in stops:
             self.at[state] += probability
             for player, sign in enumerate((1.0, -1.0)):
@@ -52,7 +52,7 @@ class Tally:
                 self.reach[key] = reaches[player]
 
     def check(self, state: Any, view: NodeView) -> None:
-        """Asserts that a view tells what the sums do."""
+        """Asserts that a view agrees with the sums."""
         assert view.probability == pytest.approx(self.at[state], abs=1e-12)
         for player, one in enumerate(view.players):
             assert one.infostate_value is not None
@@ -69,7 +69,7 @@ class Tally:
 
 
 def by_histories(tree: PublicTree, strategy: np.ndarray) -> Tally:
-    """Walks a game by its rules, through every history."""
+    """Returns the sums of a walk by the rules through every history."""
     game, navigator, tally = tree.game, Navigator(tree), Tally()
 
     def walk(arrival: Any, place: Place, stops: list[Any], probability: float, reaches: tuple[float, float]) -> None:
@@ -124,7 +124,7 @@ def test_views_are_sums_over_all_histories(game: Any) -> None:
 
 
 def by_pairs(strategy: HandStrategy, rules: BettingRules, board: tuple[int, ...], ranges: tuple[Any, Any]) -> Tally:
-    """Plays every pair of hands through the betting rules and every card."""
+    """Returns the sums of playing every pair of hands through the betting rules and every card."""
     tree, tally = strategy.tree, Tally()
     played = cache(strategy.played)
     strength = cache(lambda hand, board: int(seven_card_strengths(np.array([*HANDS[hand], *board]))))
@@ -166,7 +166,7 @@ def by_pairs(strategy: HandStrategy, rules: BettingRules, board: tuple[int, ...]
             "3s7sTsKs",
             ("AA,Q2s:0.5", "QQ,54s"),
             "allin",
-        ),  # clubs, diamonds and hearts are alike: a block for each orbit of cards
+        ),  # clubs, diamonds and hearts are equivalent: one block for each orbit of cards
     ],
 )
 def test_views_of_holdem_are_sums_over_all_pairs_of_hands(board: str, ranges: tuple[str, str], bets: str) -> None:
@@ -184,7 +184,7 @@ def test_views_of_holdem_are_sums_over_all_pairs_of_hands(board: str, ranges: tu
 
 
 def kit_equity(hand: str, board: str, others: dict[str, float]) -> float:
-    """Returns how often a hand wins against weighted hands, ties half, all by pokerkit."""
+    """Returns pokerkit's equity of a hand against weighted hands, with ties as half."""
     kit = pytest.importorskip("pokerkit")
     deck = [f"{rank}{suit}" for rank in "23456789TJQKA" for suit in "cdhs"]
     won = met = 0.0
@@ -230,7 +230,7 @@ def test_a_hand_that_meets_no_other_has_no_value_and_no_equity() -> None:
 
 
 def test_phantom_games_are_told_infostate_by_infostate() -> None:
-    """Against OpenSpiel's own states, walked through every history."""
+    """Views match a walk over every history of OpenSpiel's own states."""
     spiel = pytest.importorskip("pyspiel")
     strategy = some_strategy(compile_game(tacit.load_game("openspiel:dark_hex(board_size=2)")), 6)
     tree = strategy.tree

@@ -1,7 +1,7 @@
-"""The notebooks run from their first cell to their last, and show what their text says.
+"""The notebooks run from first cell to last, and show what their text says.
 
-They are kept without outputs: a picture kept in a file can be out of date, and every run of a notebook would change the file.
-What they show is checked here instead.
+They are stored without outputs: a stored picture can go out of date, and every run of a notebook would change its file. Their
+outputs are checked here instead.
 """
 
 import re
@@ -21,7 +21,7 @@ def read(name: str) -> Any:
 
 
 def run(name: str, folder: Path) -> tuple[list[str], list[str], int]:
-    """Runs a notebook in a folder; returns what it printed, what drew itself as HTML, and how many pictures there are."""
+    """Returns the printed texts, the HTML outputs and the number of pictures of a notebook that is run in a folder."""
     notebook = read(name)
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]

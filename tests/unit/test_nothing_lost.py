@@ -97,7 +97,7 @@ def interrupt(*_: object, **__: object) -> Any:
 
 
 def one_deal_at(table: Callable[..., Table]) -> Callable[..., Table]:
-    """A table where somebody presses Ctrl-C after the first deal."""
+    """Returns a table that is interrupted by Ctrl-C after the first deal."""
 
     def interrupted(*arguments: Any) -> Table:
         def first_of_them(numbers: Iterable[int]) -> Iterator[Deal]:
@@ -127,7 +127,7 @@ def test_every_command_exits_alike_after_ctrl_c(
     ran = tacit(*command.split(), cwd=tmp_path)
     assert ran.returncode == 130, ran.stderr
     assert ran.stderr.splitlines()[-1].startswith("tacit: stopped")
-    if command.startswith(("solve", "match")):  # what was reached is worth something
+    if command.startswith(("solve", "match")):  # their partial results are still useful
         assert json.loads(ran.stdout)["interrupted"] is True
 
 

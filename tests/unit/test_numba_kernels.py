@@ -1,4 +1,4 @@
-"""The search passes on the CPU: vectors of games, the last one filled in part."""
+"""The search passes on the CPU: vectors of games, the last one partly filled."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_a_game_does_not_depend_on_the_others_of_its_batch(solver: str, games: i
     for game in range(len(classes)):
         mine = slice(game, game + 1)
         alone = search.run(classes[mine], reaches[mine], sample[mine])
-        # Values are divided by a product of torch's, whose last digit depends on the number of games on some processors.
+        # Values are divided by a matrix product from torch, whose last digit depends on the number of games on some processors.
         torch.testing.assert_close(together.values[mine], alone.values, rtol=2e-7, atol=0, equal_nan=True)
         (group,) = (g for g in together.batch if g.games.start <= together.batch.place[game] < g.games.stop)
         place = together.batch.place[game] - group.games.start

@@ -1,4 +1,4 @@
-"""The networks' forward pass on a CPU, and what it is made of."""
+"""The networks' forward pass on a CPU, and its building blocks."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_products_of_tiles(panel: tuple[None, ...], pairs: bool) -> None:
             product(rows, weights, p, bias, sums, panel)
 
     rows, weights = torch.randn(ROWS, 10), torch.randn(10, 37)
-    if pairs:  # both kinds are exact in bfloat16
+    if pairs:  # so that bfloat16 holds both exactly
         rows, weights = rows.bfloat16().float(), weights.bfloat16().float()
     packed = pack(weights, pairs, panel)
     factors = rows.bfloat16().view(torch.int32).numpy().view(np.uint32) if pairs else rows.numpy()
@@ -100,7 +100,7 @@ def test_the_sum_of_a_vectors_lanes() -> None:
 
 
 def test_both_compilations_have_a_cache_of_their_own() -> None:
-    """The files of numba's cache are named after functions: the second once loaded what the first had compiled."""
+    """Numba names cache files after functions, so the second compilation once loaded the code of the first."""
 
     def loop(numbers):
         return numbers

@@ -1,4 +1,4 @@
-"""OpenSpiel's policies and bots as our agents, and what we solve and train as OpenSpiel's policies."""
+"""OpenSpiel's policies and bots as our agents, and our solves and runs as OpenSpiel's policies."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def test_a_trained_run_is_a_policy_of_openspiel(system: str, tmp_path: Path) -> 
 
 
 class FirstLegal(pyspiel.Bot):  # type: ignore[misc]
-    """Takes the first legal action, and notes what it was shown."""
+    """Takes the first legal action, and records the information states that it sees."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ def test_a_bot_is_shown_what_its_seat_sees() -> None:
             return super().step(state)
 
     class Seat:
-        """The bot's agent, with a note of its sights."""
+        """The bot's agent, with a record of its sights."""
 
         name = "seat"
 
@@ -108,14 +108,14 @@ def test_a_bot_is_shown_what_its_seat_sees() -> None:
     seat = Seat()
     result = tacit.match(seat, "random", game, hands=60)
     assert result.hands == 60
-    assert len(set(shown)) > 20  # second rounds, where the guessed cards of the other may not be the public one
+    assert len(set(shown)) > 20  # second rounds, too, where the card guessed for the other must not be the public one
 
 
 def test_bots_play_and_files_name_them(tmp_path: Path) -> None:
     (tmp_path / "spiel.py").write_text(POLICY)
     fold = tacit.match(FirstLegal(), tacit.open("random", "openspiel:kuhn_poker"), "openspiel:kuhn_poker", hands=200)
     assert fold.mean is not None
-    assert fold.mean < -0.1  # it passes always, and loses its ante to a bet
+    assert fold.mean < -0.1  # it always passes, and loses its ante to a bet
     options = ("--game", "openspiel:kuhn_poker", "--json")
     done = command("match", "spiel.py:uniform", "spiel.py:bots", "--hands", "20", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Games in files of one's own: whatever is wrong with them is said in a line."""
+"""Games in a user's own files: every mistake in them gets one line."""
 
 import json
 from pathlib import Path
@@ -119,7 +119,7 @@ def test_saves_of_own_games_are_continued(tmp_path: Path) -> None:
     game = load_game(f"{own_file(tmp_path, '')}:Mine")
     assert check_game(game).ok
     solve(game, iterations=3).save(tmp_path / "mine.tacit")
-    assert load_result(tmp_path / "mine.tacit").iterations == 3  # it knows where its game is
+    assert load_result(tmp_path / "mine.tacit").iterations == 3  # it records where its game is
     with pytest.raises(TacitError, match="is a solve of mine, not of kuhn_poker"):
         load_result(tmp_path / "mine.tacit", load_game("kuhn_poker"))
     assert solve(game, iterations=5, resume=load_result(tmp_path / "mine.tacit", game)).iterations == 5
@@ -206,7 +206,7 @@ def test_check_explains_by_named_moves(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def run_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """Returns what a command that succeeds writes."""
+    """Returns the output of a command, which must succeed."""
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     out, err = capsys.readouterr()
@@ -221,7 +221,7 @@ def test_own_games_are_trained_continued_and_evaluated(
     run, name = str(tmp_path / "run"), "one_card_bluff(cards=4)"
     start = ["train", system, BLUFF, "--run", run]
     out, _ = run_command([*start, "--preset", "smoke", "--set", "epochs=1", *settings], capsys)
-    assert f"play {BLUFF} --agent {run}" in out  # what is printed can be copied
+    assert f"play {BLUFF} --agent {run}" in out  # the printed command can be copied
     out, err = run_command([*start, "--resume", "--set", "epochs=2", "--json"], capsys)
     assert "resuming after epoch 1" in err
     assert (json.loads(out)["epoch"], json.loads(out)["game"]) == (2, name)

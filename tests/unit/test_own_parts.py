@@ -1,4 +1,4 @@
-"""Agents, leaf evaluators, networks and games of one's own, by name and as objects, through public names only."""
+"""A user's own agents, leaf evaluators, networks and games, by name and as objects, through public names only."""
 
 import importlib
 import json
@@ -65,7 +65,7 @@ def written(folder: Path, **files: str) -> None:
 
 
 def refusal(*arguments: str, cwd: Path) -> str:
-    """The one line of a command that is refused."""
+    """Returns the one line that a refused command prints."""
     done = command(*arguments, cwd=cwd)
     told = [line for line in done.stderr.splitlines() if not line.startswith("compiling kernels")]
     assert (done.returncode, len(told), done.stdout) == (2, 1, "")
@@ -81,7 +81,7 @@ def test_an_agent_of_ones_own_plays_by_name_and_as_an_object(tmp_path: Path) -> 
     folds = command(
         "match", "mine.py:Timid", "mine.py:Timid(courage=1)", "--game", "kuhn_poker", "--hands", "20", "--json", cwd=tmp_path
     )
-    assert json.loads(folds.stdout)["mean"] == -1.0  # it checks or folds, the other bets
+    assert json.loads(folds.stdout)["mean"] == -1.0  # it checks or folds, its opponent bets
 
     class Caller:
         """Takes the last action, which in Kuhn poker bets and calls."""
@@ -212,7 +212,7 @@ def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_pat
     game = tacit.load_game(name)
     assert tacit.check_game(game).ok
     exact = tacit.solve(game, solver="lp")
-    # The hider makes all looks equally good: shares p, p and q with q (2 + 1) = p (1 + 1) give q = 1/4, p = 3/8.
+    # The hider makes every look equally good: shares p, p and q with q (2 + 1) = p (1 + 1), so q = 1/4 and p = 3/8.
     shares = [list(decision.probabilities.values()) for decision in exact.strategy]
     np.testing.assert_allclose(shares[0], [3 / 8, 3 / 8, 1 / 4], atol=1e-9)
     assert exact.value == pytest.approx(0.5)
@@ -220,12 +220,12 @@ def test_a_new_game_with_hidden_actions_from_rules_to_trained_and_played(tmp_pat
         "rebel", game, run=tmp_path / "run", preset="smoke", depth=1, epochs=16, iterations=64, hidden=64, learning_rate=0.003,
         evaluate_every=0,
     )  # fmt: skip
-    found = tacit.evaluate(run, playthroughs=64)  # the run knows where its game is
+    found = tacit.evaluate(run, playthroughs=64)  # the run records where its game is
     uniform = tacit.evaluate(tacit.open("random", game).strategy()).figure
     assert found.figure < 0.5 * uniform
     result = tacit.match(run, f"{tmp_path}/mine.py:Timid", hands=400, iterations=32)
     assert result.mean is not None
-    assert abs(result.mean) < 0.4  # against an equilibrium always left is as good as any mixture, and the seats are swapped
+    assert abs(result.mean) < 0.4  # against an equilibrium, always left is as good as any mixture; seats are swapped
     agents = [tacit.load_agent(run, game, np.random.default_rng(seed), tacit.SearchOptions(iterations=16)) for seed in (0, 1)]
     assert sum(tacit.play_game(game, agents, np.random.default_rng(2))) == 0.0
 
@@ -260,7 +260,7 @@ def test_the_network_of_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> N
     assert found < 0.5 * tacit.solve_by_search("kuhn_poker", depth=2, leaf="zero").exploitability
     folder = run.run
     del run
-    assert not folder.exists()  # nobody named it
+    assert not folder.exists()  # a folder that nobody named is deleted
 
 
 def test_a_class_of_no_file_is_no_setting() -> None:

@@ -1,4 +1,4 @@
-"""Lines of progress: the first after two seconds, then less and less often; what is prepared is told."""
+"""Progress lines: the first after two seconds, then less and less often; preparation gets a line, too."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The paper's network of round ends, and what each of the helps that the paper did without changes."""
+"""The paper's network for round ends, and the effect of each of `Helps`, which the paper does without."""
 
 import dataclasses
 
@@ -88,7 +88,7 @@ def test_names_of_suits_matter_only_without_symmetry(suits: bool) -> None:
 
 
 def _renamed(suit: int) -> int:
-    """The suit that each suit of `BOARD` becomes in `RENAMED`; the one that is not there takes what is left."""
+    """Returns the suit in `RENAMED` for a suit of `BOARD`; the suit that `BOARD` lacks gets the remaining one."""
     pairs = {old % 4: new % 4 for old, new in zip(BOARD, RENAMED, strict=True)}
     left = (set(range(4)) - set(pairs.values())).pop()
     return pairs.get(suit, left)
@@ -100,7 +100,7 @@ def test_without_symmetry_boards_stay_as_they_are_dealt() -> None:
     assert torch.equal(dealt[False].boards.board, tables[False].plain_boards(dealt[False].kind).board)
     assert torch.equal(board_number(dealt[False].boards.board), dealt[False].kind)
     assert len(dealt[True].boards.board[:, 0].unique()) < len(dealt[False].boards.board[:, 0].unique())
-    # The hands are the same ones, suits aside.
+    # The hands are the same up to suits.
     for part in dealt.values():
         assert (
             (part.boards.cards // 4)

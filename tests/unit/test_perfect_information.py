@@ -1,4 +1,4 @@
-"""ReBeL where nothing is hidden: a trained tic-tac-toe agent never loses. The rules are written here once more."""
+"""ReBeL with perfect information: a trained tic-tac-toe agent never loses. The rules are written here a second time."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -18,8 +18,8 @@ from tacit.tree.public_tree import Floats, PublicTree
 Board = tuple[frozenset[int], frozenset[int]]
 LINES = [{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}]
 EMPTY: Board = (frozenset(), frozenset())
-# One player's every move is random in self-play, so that training comes to whatever can be done against the other. Averages of
-# fictitious play never give anything up for good, so that an opponent's blunders find an answer, too.
+# In self-play every move of one player is random, so training reaches whatever can be done against the other. Averages of
+# fictitious play never drop an action for good, so they also answer an opponent's blunders.
 SETTINGS = {"solver": "linear-fp", "iterations": "16", "exploration": "1", "epochs": "40", "evaluate_every": "0"}
 
 
@@ -37,7 +37,7 @@ def free(board: Board) -> list[int]:
 
 
 def result(board: Board) -> int | None:
-    """Returns what player 0 gets, None while the game goes on."""
+    """Returns player 0's payoff, or None while the game goes on."""
     for mine, payoff in zip(board, (1, -1), strict=True):
         if any(line <= mine for line in LINES):
             return payoff
@@ -46,7 +46,7 @@ def result(board: Board) -> int | None:
 
 @cache
 def minimax(board: Board) -> int:
-    """Returns what player 0 gets when both play perfectly from here."""
+    """Returns player 0's payoff when both play perfectly from here."""
     over = result(board)
     if over is not None:
         return over
@@ -54,7 +54,7 @@ def minimax(board: Board) -> int:
 
 
 def replies(tree: PublicTree, strategy: Floats, seat: int) -> Iterator[tuple[Board, Board]]:
-    """Yields positions before and after every move that `strategy` ever makes in a seat, against anything."""
+    """Yields positions before and after every move that `strategy` ever makes in a seat, against any opponent."""
     nodes, todo = tree.require_nodes(), [(0, EMPTY)]
     while todo:
         node, board = todo.pop()
@@ -75,7 +75,7 @@ def replies(tree: PublicTree, strategy: Floats, seat: int) -> Iterator[tuple[Boa
 
 
 def play_against_perfection(trainer: RebelTrainer, agent: SearchAgent, seat: int, generator: np.random.Generator) -> float:
-    """Returns what the agent gets against perfect play, best moves at random."""
+    """Returns the agent's payoff against perfect play, which picks among its best moves at random."""
     table, board = Table(trainer.game, generator), EMPTY
     agent.start(seat)
     while table.actor != TERMINAL:
@@ -97,7 +97,7 @@ def test_perfect_play_never_beats_the_trained_agent(seed: int) -> None:
         trainer.run_epoch()
     generator = np.random.default_rng(seed)
     assert minimax(EMPTY) == 0
-    # Where nothing is hidden the agent does not mix iterations: a playthrough is all it ever plays.
+    # With perfect information the agent does not mix iterations, so one playthrough is its whole strategy.
     strategy = playthrough_strategy(trainer.search, 1, generator)
     np.testing.assert_array_equal(strategy, playthrough_strategy(trainer.search, 1, generator))
     assert playthrough_quality(trainer.search, 1, generator).best_response_values == (0.0, 0.0)

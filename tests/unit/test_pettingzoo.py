@@ -1,4 +1,4 @@
-"""PettingZoo: their own tests, exact values, what observations tell and what they do not, illegal moves."""
+"""PettingZoo: its own tests, exact values, what observations reveal and what they hide, illegal moves."""
 
 import pickle
 import re
@@ -37,7 +37,7 @@ HOLDEM = ["limit_holdem", "no_limit_holdem", "turn_endgame_holdem"]
 
 
 def steps(game: Any, seed: int, episodes: int, generator: np.random.Generator) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Plays at random and yields each observation of a player who acts, with its seat."""
+    """Yields the seat and the observation of each acting player in random play."""
     game.reset(seed=seed)
     for _ in range(episodes):
         for agent in game.agent_iter():
@@ -53,7 +53,7 @@ def steps(game: Any, seed: int, episodes: int, generator: np.random.Generator) -
 @pytest.mark.parametrize("name", [*SMALL, *NAMED, *BOARDS, *HOLDEM])
 def test_it_passes_the_tests_of_pettingzoo(name: str) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they expect vectors without masks of all but a list of their own games
+        warnings.simplefilter("ignore")  # they expect vectors without masks, except from a list of their own games
         api_test(env(name), num_cycles=200)
         seed_test(lambda: env(name), num_cycles=200)
 
@@ -78,16 +78,16 @@ def test_random_play_is_worth_its_exact_value(name: str) -> None:
         tally.add(won["player_0"])
         game.reset()
     assert tally.deviation is not None
-    errors = float(norm.ppf(1 - 0.05 / len(SAMPLED) / 2))  # all intervals together hold with 95 %, not each (Bonferroni)
+    errors = float(norm.ppf(1 - 0.05 / len(SAMPLED) / 2))  # the intervals hold jointly with 95 %, not each (Bonferroni)
     assert abs(tally.mean - uniform_value(name)) < errors * tally.deviation / tally.count**0.5
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice=1,faces=2)", "goofspiel(cards=3)", "modified_rps"])
 def test_all_episodes_together_are_worth_the_exact_value(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plays every deal and every line once, each weighted by how likely it is: nothing is left to luck."""
+    """Plays every deal and every line once, each weighted by its probability: nothing is left to chance."""
     game = env(name)
     script: list[int] = []
-    options: list[tuple[int, float]] = []  # of every choice so far: how many there are, and how likely the one taken is
+    options: list[tuple[int, float]] = []  # for every choice so far: how many options, and the taken one's probability
 
     def choose(weights: list[float]) -> int:
         chosen = script[len(options)] if len(options) < len(script) else 0
@@ -120,7 +120,7 @@ def test_all_episodes_together_are_worth_the_exact_value(name: str, monkeypatch:
 
 @pytest.mark.parametrize("name", [*SMALL, *NAMED])
 def test_observations_tell_what_a_player_knows_and_nothing_else(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Equal knowledge gives equal observations, other knowledge another one; knowledge is what the rules sent to a seat."""
+    """Observations are equal just where knowledge is; knowledge is what the rules sent to a seat."""
     arrivals: list[Any] = []
     draw = environment.draw_chance
 
@@ -144,7 +144,7 @@ def test_observations_tell_what_a_player_knows_and_nothing_else(name: str, monke
             else:
                 own = tuple(action for mover, action in actions if mover == seat)
                 knowledge = (seat, own, tuple((one.public, one.private[seat]) for one in arrivals))
-                if name == "leduc_poker":  # NFSP sees ranks; suits are never worth anything there
+                if name == "leduc_poker":  # NFSP sees ranks; suits are worthless in Leduc
                     knowledge = re.sub("([JQK])[sh]", r"\1", str(knowledge))
             observation = game.observe(f"player_{seat}")["observation"].tobytes()
             assert known.setdefault(knowledge, observation) == observation
@@ -157,7 +157,7 @@ def test_observations_tell_what_a_player_knows_and_nothing_else(name: str, monke
 
 
 class Dealt:
-    """Deals given cards of hold'em, one after the other."""
+    """A random generator that deals given cards of hold'em in order."""
 
     def __init__(self, cards: list[int]) -> None:
         self._cards, self._gone = cards, list[int]()
@@ -171,7 +171,7 @@ class Dealt:
 
 @pytest.mark.parametrize("name", ["limit_holdem", "no_limit_holdem"])
 def test_a_hand_is_seen_without_the_hand_of_the_other(name: str) -> None:
-    """Both seats on all streets: other cards of the opponent change nothing, other own or public cards do."""
+    """In both seats on all streets, the opponent's cards do not change an observation; own and public cards do."""
     game = env(name)
     raw = game.unwrapped
 
@@ -252,7 +252,7 @@ def test_an_illegal_move_loses_as_much_as_can_be_lost(name: str, worst: float, c
     game.reset(seed=0)
     offender = game.agent_selection
     illegal = int(np.flatnonzero(game.last()[0]["action_mask"] == 0)[0]) if name != "limit_holdem" else None
-    if illegal is None:  # everything is legal at the start; nobody folds where there is nothing to call
+    if illegal is None:  # everything is legal at the start; after a call there is nothing to fold to
         game.step(CALL)
         offender, illegal = game.agent_selection, 0
     game.step(illegal)
@@ -313,4 +313,4 @@ def test_seeds_and_copies_repeat_a_game() -> None:
     for _ in range(30):
         hands.append(game.last()[0]["observation"].tobytes())
         game.reset()
-    assert any(one != other for one, other in pairwise(hands))  # without a seed random numbers go on
+    assert any(one != other for one, other in pairwise(hands))  # without a seed the random stream goes on

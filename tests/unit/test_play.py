@@ -1,4 +1,4 @@
-"""`tacit play` as a stranger meets it: scripted through standard input, and at a pseudo-terminal."""
+"""`tacit play` as a newcomer meets it: scripted through standard input, and at a pseudo-terminal."""
 
 import io
 import json
@@ -91,14 +91,14 @@ def test_at_a_terminal_and_against_a_game_of_openspiel() -> None:
 
 
 class Terminal(io.StringIO):
-    """Says that it is a terminal."""
+    """A text stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def shown_at_a_terminal(*arguments: str, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Returns what a command writes to standard error when that is a terminal of 140 columns."""
+    """Returns what a command writes to standard error on a terminal of 140 columns."""
     terminal = Terminal()
     with monkeypatch.context() as patch:
         patch.setenv("TERM", "xterm")

@@ -1,4 +1,4 @@
-"""Regret policy gradients: their gradients are torch's, values are what was won, and policies come near an equilibrium."""
+"""Regret policy gradients: gradients match torch's, values match average winnings, and policies approach an equilibrium."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_games_are_counted_as_the_policies_play_them() -> None:
             won[entries] += chance * np.prod(strategy[entries]) * tree.game.returns(arrival.state)[0] / 2.0
     error = 5.0 * np.sqrt(chances / 100_000)
     assert (np.abs(played.taken / 100_000 - chances) < error).all()
-    assert (np.abs(played.won / 100_000 - won) < error).all()  # nobody wins more than 2 units of 2
+    assert (np.abs(played.won / 100_000 - won) < error).all()  # nobody wins more than 2, and the unit is 2
 
 
 def test_values_become_those_of_the_present_policies() -> None:
-    """With policies that stand still, action values are what an action wins on average (brute force over histories)."""
+    """With fixed policies, action values are an action's average winnings (brute force over histories)."""
     run = trainer("kuhn_poker", games="4096", critic_rounds="1000000", epoch_rounds="3000", reward_unit="1")
     run.run_epoch()
     tree, strategy = run.encoded.tree, run.strategy()
@@ -89,7 +89,7 @@ def test_values_become_those_of_the_present_policies() -> None:
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_policies_of_kuhn_come_near_an_equilibrium(update: str) -> None:
-    """Uniform play is exploitable for .458."""
+    """Uniform play has an exploitability of .458."""
     run = trainer("kuhn_poker", update=update, hidden="64", games="256", epoch_rounds="2000", epochs="10")
     for _ in range(10):
         progress = run.run_epoch()

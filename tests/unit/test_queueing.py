@@ -10,7 +10,7 @@ from tacit.bench.queueing import fit, throughput
 
 
 def machine_repair(workers: int, generation: float, service: float) -> float:
-    """Frames a second by the closed form of the M/M/1//N queue: one learner, a worker each for N orders."""
+    """Returns frames a second by the closed form of the M/M/1//N queue: one learner, and one worker for each of N orders."""
     load = service / generation
     empty = 1.0 / math.fsum(math.perm(workers, count) * load**count for count in range(workers + 1))
     return (1.0 - empty) / service
@@ -25,7 +25,7 @@ def test_one_station_is_the_machine_repair_queue(workers: int, service: float) -
 
 
 def simulated(workers: int, generation: float, stations: tuple[float, ...], frames: int, seed: int) -> float:
-    """Frames a second of orders that go from their worker through one station after the other, by events."""
+    """Returns frames a second in an event simulation: orders pass from their worker through one station after another."""
     random = np.random.default_rng(seed)
     events = [(random.exponential(generation), order, 0) for order in range(workers)]
     heapq.heapify(events)

@@ -1,4 +1,4 @@
-"""Ranges in the usual notation and the 13 x 13 grid: counts everybody agrees on, texts there and back, pixels and letters."""
+"""Ranges in the usual notation and the 13 x 13 grid: well-known counts, round trips of texts, pixels and letters."""
 
 import io
 from pathlib import Path
@@ -22,7 +22,7 @@ KINDS = [cell_name(row, column) for row, column in np.ndindex(SIZE, SIZE)]
 
 
 def kinds_in(text: str) -> set[str]:
-    """The cells of a range all of whose hands have weight 1; every other cell must be empty."""
+    """Returns the cells of a range whose hands all have weight 1; every other cell must be empty."""
     grid = grid_of(parse_range(text)).ravel()
     assert set(grid) <= {0.0, 1.0}
     return {KINDS[cell] for cell in np.flatnonzero(grid)}
@@ -138,7 +138,7 @@ def test_what_is_written_is_read_again(seed: int, levels: tuple[float, ...] | No
         return
     np.testing.assert_allclose(parse_range(text), weights, rtol=0, atol=0.5001e-4)
     assert write_range(parse_range(text)) == text
-    items = text.split(",")  # none overlaps another, so that their order does not matter
+    items = text.split(",")  # items do not overlap, so their order does not matter
     assert sum(int((parse_range(item) > 0).sum()) for item in items) == (parse_range(text) > 0).sum()
 
 
@@ -175,7 +175,7 @@ def test_reach_is_that_of_the_most_frequent_cell_and_noise_counts_as_none() -> N
     reach = parse_range("AsAh, KK:0.5, QQ:0.25, JJ:0.002, TT:0.0004") * 1e-2
     everything = reach_grid(reach, possible_hands(()))
     np.testing.assert_allclose(everything.diagonal()[:6], [1 / 3, 1, 0.5, 0.004, 0, 0])
-    board = parse_cards("AdAc2s")  # of the aces one pair is left
+    board = parse_cards("AdAc2s")  # one pair of aces is left
     np.testing.assert_allclose(reach_grid(reach, possible_hands(board)).diagonal()[:5], [1, 0.5, 0.25, 0.002, 0])
     assert (reach_grid(0 * reach, possible_hands(())) == 0).all()
 
@@ -204,7 +204,7 @@ def test_actions_have_the_colours_of_solvers() -> None:
 
 @pytest.fixture
 def example() -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Aces raise, kings fold a quarter, call a quarter and raise a half, queens get here half as often and call."""
+    """Aces raise; kings fold a quarter, call a quarter and raise half; queens have half the weight and call."""
     strategy = np.tile([[0.0], [0.0], [1.0]], (1, NUM_HANDS))
     strategy[:, parse_range("KK") > 0] = np.array([[0.25], [0.25], [0.5]])
     strategy[:, parse_range("QQ") > 0] = np.array([[0.0], [1.0], [0.0]])
@@ -273,4 +273,4 @@ def test_hands_that_hold_cards_of_the_board_are_left_out(example: tuple[np.ndarr
     board = parse_cards("AsAdAc2h7d")
     text = strategy_text(strategy, np.ones(NUM_HANDS), names, board).plain.splitlines()
     assert text[0].startswith(" AA    AKs ")
-    assert text[1].startswith("       R100 ")  # one ace is left: no pair of them, and one suited ace-king
+    assert text[1].startswith("       R100 ")  # one ace is left: no pair of aces, and one suited ace-king

@@ -1,4 +1,4 @@
-"""ReBeL: the replay buffer, evaluation, and learning something."""
+"""ReBeL: the replay buffer, evaluation and learning."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def test_the_buffer_is_a_circle_and_drops_its_older_half() -> None:
 
 
 def test_without_leaves_playthroughs_average_to_the_average_strategy() -> None:
-    """Where search sees the whole game, a random iteration stands for the average strategy: many of them add up to it."""
+    """Where search sees the whole game, random iterations average to the average strategy."""
     space = search_space(compile_game(load_game("kuhn_poker")), None)
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("linear-cfr", 60, None))
     quality = playthrough_quality(search, 4_000, np.random.default_rng(0))
@@ -94,7 +94,7 @@ def test_settings_are_checked() -> None:
     ("name", "epochs"), [pytest.param("kuhn_poker", 60, marks=pytest.mark.slow), ("liars_dice(dice=1,faces=3)", 20)]
 )
 def test_rebel_learns_in_seconds(name: str, epochs: int, tmp_path: Path) -> None:
-    """A short run must be far better than uniform play, and than search with worthless leaves."""
+    """A short run must be far better than uniform play, and than search with leaves worth nothing."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": str(epochs), "hidden": "64", "evaluate_every": "0"}
     trainer = RebelTrainer(load_game(name), preset("cpu").with_settings({**settings, "iterations": "32"}))
     train(trainer, RunFolder(tmp_path, REBEL))
@@ -126,13 +126,13 @@ def test_self_play_starts_from_every_public_deal_as_often_as_it_happens() -> Non
     for root_class in set(space.classes.of_node[:3]):
         expected = chances[space.classes.of_node[:3] == root_class].sum()
         assert np.mean(play.game_class == root_class) == pytest.approx(expected, abs=0.03)
-    for _ in range(3):  # games go on, end and start anew with proper beliefs
+    for _ in range(3):  # games go on, end and start again with proper beliefs
         play.advance()
         np.testing.assert_allclose(play.reaches.sum(2), 1.0, atol=1e-4)
 
 
 def test_random_beliefs_are_where_searches_start() -> None:
-    """The other way to make training states (ReBeL, Figure 2): all classes that a search can start from, any beliefs."""
+    """The other way to make training states (ReBeL, Figure 2): every class that a search can start from, random beliefs."""
     space = search_space(compile_game(load_game("liars_dice(dice=1,faces=4)")), 2)
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("cfr+", 2, 2))
     drawn = RandomBeliefs(search, 2_000, np.random.default_rng(0))
@@ -155,7 +155,7 @@ def test_policies_are_kept_in_bytes() -> None:
 
 
 def test_policy_examples_are_what_search_would_play_there() -> None:
-    """A search that sees all of Kuhn poker: its policy at the bet, with the beliefs that the bet gives."""
+    """A search that sees all of Kuhn poker gives its policy after the bet, with the beliefs that the bet leads to."""
     space = search_space(compile_game(load_game("kuhn_poker")), None)
     search = BatchSearch(space, ZeroLeaves(), SearchConfig("dcfr", 300, None))
     reaches = torch.full((200, 2, 3), 1 / 3)
@@ -164,9 +164,9 @@ def test_policy_examples_are_what_search_would_play_there() -> None:
     strategy = np.zeros(space.tree.num_entries)
     strategy[space.subgame_at(0).entry_index] = result.average_strategy.view(-1, 200)[:, 0].numpy()
     assert evaluate(make_passes(space.tree), strategy).exploitability < 0.005
-    bet_share = strategy.reshape(-1, 2)[:3, 1]  # of the first player's cards at the start: pass or bet
+    bet_share = strategy.reshape(-1, 2)[:3, 1]  # by the first player's card at the start, where it passes or bets
     root = found.public_class == 0
-    assert 20 < int(root.sum()) < 80  # four decisions, each as likely
+    assert 20 < int(root.sum()) < 80  # four equally likely decisions
     torch.testing.assert_close(
         unquantise(found.policy[root][0])[:, 1], torch.from_numpy(bet_share).float(), atol=0.003, rtol=0.0
     )
@@ -180,7 +180,7 @@ def test_policy_examples_are_what_search_would_play_there() -> None:
 
 @pytest.mark.slow
 def test_a_policy_network_learns_beside_the_values_and_starts_searches(tmp_path: Path) -> None:
-    """The network alone, without any search, must already play far better than at random."""
+    """The network alone, without any search, must already play far better than random."""
     settings = {"games": "256", "epoch_examples": "1024", "epochs": "40", "hidden": "64", "evaluate_every": "0"}
     config = preset("cpu").with_settings({**settings, "iterations": "32", "warm_start_at": "20"})
     trainer = RebelTrainer(load_game("kuhn_poker"), config)

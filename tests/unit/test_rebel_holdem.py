@@ -1,4 +1,4 @@
-"""ReBeL at hold'em: what a round's end is worth, from the cards that can come to networks that play."""
+"""ReBeL at hold'em: values of round ends, from the cards that can come to networks that play."""
 
 import dataclasses
 
@@ -89,7 +89,7 @@ def test_values_are_zero_sum_and_the_same_in_both_layouts() -> None:
     found = leaves.evaluate(HandStates([BOARD] * len(LEAVES), LEAVES), spread.view(2 * NUM_HANDS, -1)).view(spread.shape)
     torch.testing.assert_close(found[:, boards.hand[0]].transpose(1, 2), values[:, :, 0], rtol=0, atol=1e-3)
     odds = CheckDownLeaves().evaluate(HandStates([BOARD] * len(LEAVES), LEAVES), spread.view(2 * NUM_HANDS, -1))
-    assert float((found.view(odds.shape) - odds).abs().mean()) > 1.0  # chips: the network adds to what the odds say
+    assert float((found.view(odds.shape) - odds).abs().mean()) > 1.0  # chips: the network adds to the odds
 
 
 def test_a_network_does_not_know_the_names_of_suits() -> None:
@@ -133,7 +133,7 @@ def test_a_network_learns_what_depends_on_beliefs_and_hands() -> None:
 
 
 def test_the_loss_counts_hands_by_how_likely_they_are_held_as_far_as_it_is_told() -> None:
-    """All that is wrong is wrong for one hand: its share of the loss is its share of the weight."""
+    """Only one hand has an error, so its share of the loss is its share of the weight."""
     torch.manual_seed(0)
     net, table = RoundEndNet(16, 1, 8, Helps(zero_sum=False)), BoardTable(4, "cpu")
     torch.nn.init.zeros_(net.out.weight)
@@ -157,12 +157,12 @@ TWO_BOARDS = BoardTensors(torch.from_numpy(canonical_boards(4)[0][list(KINDS)]))
 
 
 def learnable(count: int, seed: int = 0) -> RoundEndExamples:
-    """Examples on two boards: strong hands of a player win more the fewer of them the other holds."""
+    """Returns examples on two boards; a player's strong hands win more, the fewer of them the other holds."""
     generator = torch.Generator().manual_seed(seed)
     which = torch.arange(count) % len(KINDS)
     kind = torch.tensor(KINDS)[which]
     boards = BoardTensors(torch.from_numpy(canonical_boards(4)[0][kind.numpy()]))
-    boards.margins = TWO_BOARDS.margins[which]  # counted once
+    boards.margins = TWO_BOARDS.margins[which]  # computed once
     weights = torch.rand(2, count, 1_128, generator=generator) ** (1 + 4 * torch.rand(2, count, 1, generator=generator))
     ranks = boards.margins.sum(2).argsort(1).argsort(1) / 1_128.0
     weights = weights * torch.exp(3.0 * torch.randn(2, count, 1, generator=generator) * ranks)
@@ -183,9 +183,9 @@ def test_self_play_makes_examples_whose_values_are_those_of_a_search_after_the_c
     (part,) = play.advance().ends[4]
     assert play.searches == 2 + 2
     known = ~part.beyond.isnan()
-    assert known.sum(2).eq(1_128 - 47).all()  # hands with the card are worth nothing here
+    assert known.sum(2).eq(1_128 - 47).all()  # hands that hold the card have no value here
     value = (part.beyond.float().nan_to_num(0.0) * part.met.float() * part.beliefs.float()).sum(2) / 1_128
-    assert float(value.sum(1).abs().max()) < 0.05  # zero-sum, but for the iterations of the search
+    assert float(value.sum(1).abs().max()) < 0.05  # zero-sum, except for the search's few iterations
     assert float(value.abs().max()) > 1e-4
 
 
@@ -198,7 +198,7 @@ def test_what_a_card_does_to_the_odds_is_not_learnt() -> None:
     played = Played()
     play._play_on(rules, leaf, dealt, some_beliefs(dealt.boards, 1)[:, 0], None, played)
     (part,) = played.ends[4]
-    # A tenth of what is in the pot is left to bet: a card changes the odds by more than all that betting can add.
+    # Only a tenth of the pot is left to bet, so a card changes the odds by more than betting can add.
     assert float(part.beyond.float().nan_to_num(0.0).abs().mean()) < 0.1
     assert float(part.odds.float().abs().mean()) > 0.3
 
@@ -209,9 +209,9 @@ def test_random_beliefs_ask_no_search_before_them() -> None:
         RULES, config, RoundEndLeaves({4: RoundEndNet(16, 1, 8)}, RULES.stack), NO_STARTS, {}, np.random.default_rng(0)
     )
     (part,) = play.advance().ends[4]
-    assert play.searches == 2  # rivers alone
+    assert play.searches == 2  # rivers only
     torch.testing.assert_close(part.beliefs.float().mean(2), torch.ones(2, 2), rtol=0, atol=1e-3)
-    assert float(part.beliefs.float().std()) == pytest.approx(1.0, abs=0.1)  # exponentials, their sums scaled
+    assert float(part.beliefs.float().std()) == pytest.approx(1.0, abs=0.1)  # exponential variables, scaled to a mean of 1
 
 
 def test_a_run_begins_with_the_networks_of_another_if_these_fit() -> None:
@@ -247,10 +247,10 @@ def test_a_run_that_was_killed_ends_alike() -> None:
     second = HoldemTrainer(game, SMOKE)
     second.restore(*first.state())
     assert torch.equal(flat(second.weights()), before)
-    # Examples are not kept, nor what is known of their boards: here only that everything else is.
+    # The state holds neither examples nor the tables of their boards. This checks that it holds everything else.
     second.learners["turn"].replay, second.learners["turn"].table = first.learners["turn"].replay, first.learners["turn"].table
     second.run_epoch()
-    # Means of gradients are kept to three digits, everything else to the last bit.
+    # Gradient means are kept to three digits, everything else to the last bit.
     moved, apart = (flat(whole.weights()) - part for part in (before, flat(second.weights())))
     assert 0.0 < float(apart.norm()) < 0.01 * float(moved.norm())
 
@@ -355,6 +355,6 @@ def test_flops_of_shaped_ranges_teach_all_rounds_but_the_first(monkeypatch: pyte
     assert float(seen[0].std()) > 0.1
     assert [len(part.kind) for part in played.ends[0]] == [1]
     assert [len(part.kind) for part in played.ends[3]] == [2]
-    # Two sizes of bets: networks and examples are both told.
+    # There are two bet sizes, and both networks and examples encode that.
     assert float(played.ends[3][0].public[0, -1]) == 1.0 / trainer.selfplay.rules.most_raises
     assert trainer.leaves.num_sizes == trainer.selfplay.rules.most_raises

@@ -1,7 +1,7 @@
-"""A command says the same twice if its seed is the same: bit for bit, in another process, whatever order sets have there.
+"""The same seed gives a command the same output bit for bit, in another process and whatever order sets have there.
 
-The processes differ in what Python draws itself (`PYTHONHASHSEED`). What stays the same is the machine, the number of threads,
-and the versions: products of matrices round differently elsewhere.
+The processes differ in Python's own hash seed (`PYTHONHASHSEED`). The machine, the number of threads and the versions are the
+same: matrix products round differently elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TRAININGS: dict[str, tuple[str, dict[str, str]]] = {
     "rpg": ("leduc_poker", {"epochs": "2"}),
     "blueprint": (RIVER, {"epochs": "2", "epoch_iterations": "2000", "threads": "1", "deals": "50"}),
 }
-"""A game and what is changed of the preset `smoke`, by system."""
+"""A game and changes to the preset `smoke`, by system."""
 COMMANDS: dict[str, list[str]] = {
     "solve": ["solve", "leduc_poker", "--iterations", "30", "--json"],
     "solve lanes": ["solve", "liars_dice(dice=1,faces=3)", "--iterations", "30", "--json"],
@@ -41,7 +41,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 """Commands whose JSON is compared."""
 CLOCKS = {"seconds", "iterations_per_second", "hands_per_second"}
-"""What the clock says."""
+"""Facts that depend on the clock."""
 
 SCRIPT = """
 import json, sys
@@ -66,10 +66,10 @@ def commands(folder: Path, seed: int) -> dict[str, list[str]]:
 
 
 class Session:
-    """All commands in one process.
+    """All commands, run in one process.
 
     Attributes:
-      folder: Where its runs are.
+      folder: The folder of its runs.
       said: The JSON of each command.
     """
 
@@ -94,7 +94,7 @@ class Session:
 
 
 def timeless(facts: Any) -> Any:
-    """What a command says without what the clock says."""
+    """Returns a command's facts without its run's name and those that depend on the clock."""
     if isinstance(facts, dict):
         return {
             key: timeless(value)
@@ -106,7 +106,7 @@ def timeless(facts: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> list[Session]:
-    """The same seed twice, then another one."""
+    """Returns two sessions with the same seed, and one with another."""
     return [Session(tmp_path_factory.mktemp("run"), seed, hashes) for seed, hashes in ((3, 1), (3, 2), (4, 1))]
 
 

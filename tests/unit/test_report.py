@@ -1,4 +1,4 @@
-"""Reports of a spot over many boards: figures against pairs of hands played out one by one, boards against counting."""
+"""Reports of a spot over many boards: figures match pairs of hands played out one by one, boards match counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVERYTHING = np.ones(NUM_HANDS), np.ones(NUM_HANDS)
 
 
 def played_out(strategy: HandStrategy, state: HoldemState, spot: Spot, hands: tuple[int, int]) -> float:
-    """Player 0's payoff on the river with two hands, by the rules of the game alone."""
+    """Returns player 0's expected payoff on the river with two hands, by the rules of the game alone."""
     game, actor = strategy.tree.game, state.betting.actor
     assert isinstance(game, Holdem)
     if actor in (FOLDED, SHOWDOWN):
@@ -96,7 +96,7 @@ def test_checking_down_is_worth_the_equity() -> None:
     ("board", "ranges", "different"),
     [
         ("3s7hTd?", ("random", "random"), 49),  # three suits are taken, so no renaming is left
-        ("3s7sTs?", ("random", "random"), 10 + 13),  # ten spades, and a card of each rank in some other suit
+        ("3s7sTs?", ("random", "random"), 10 + 13),  # ten spades, and one card of each rank in another suit
         ("3s7sTs?", ("random", "AhKh"), 10 + 26),
         ("???", ("random", "random"), 1_755),
     ],

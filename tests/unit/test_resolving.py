@@ -1,4 +1,4 @@
-"""Continual re-solving: its whole policy is near equilibrium, and every part of what it carries along is needed for that."""
+"""Continual re-solving: its whole policy is near equilibrium, and needs everything it carries along for that."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +36,7 @@ def resolved(name: str, config: SearchConfig, change: Callable[[BatchSearch], No
 
 
 def test_pot_limit_leduc_to_the_end_of_the_game() -> None:
-    """Uniform play has 1,221; the public reproduction of Student of Games 18.6 at 200 iterations, 5.9 with a right gadget."""
+    """Uniform play has 1,221; the public reproduction of Student of Games 18.6 at 200 iterations, 5.9 with a correct gadget."""
     alternating = SearchConfig("cfr+", 200, None)
     simultaneous = SearchConfig("cfr+", 200, None, alternating=False, warm_up=100)
     assert resolved("pot_limit_leduc", alternating) < 1.0
@@ -57,7 +57,7 @@ def test_it_is_near_equilibrium(name: str, config: SearchConfig, most: float) ->
 
 
 def test_a_network_of_rebel_re_solves_at_leaves() -> None:
-    """Its self-play never came to states where player 1 acts, so it does not know what these are worth."""
+    """Its self-play never reached states where player 1 acts, so the network does not know their values."""
     shipped = tacit.open("pretrained:liars_dice_1x4f")
     assert shipped.evaluate(iterations=128, safety="re-solving").figure < 0.03
     space = shipped._space
@@ -68,7 +68,7 @@ def test_a_network_of_rebel_re_solves_at_leaves() -> None:
 
 @pytest.mark.parametrize("broken", ["promises nothing", "promises the values of the root", "forgets its own range"])
 def test_it_needs_all_that_it_carries(broken: str) -> None:
-    """Each of these makes it several times as exploitable."""
+    """Each of these defects makes it several times as exploitable."""
 
     def change(search: BatchSearch) -> None:
         run = search.run
@@ -93,7 +93,7 @@ def test_it_needs_all_that_it_carries(broken: str) -> None:
 
 
 def test_copies_that_fill_up_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, whose vectors have a certain alignment."""
+    """On a GPU, copies fill groups up to the alignment of its vectors."""
     searches, found = [], []
 
     def count(search: BatchSearch) -> None:

@@ -1,4 +1,4 @@
-"""Judging a player by the hands it played elsewhere: AIVAT from results of Slumbot and of the dealer, mucked cards used."""
+"""Judging a player by hands it played elsewhere: AIVAT of results from Slumbot and the dealer, with mucked cards."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.slumbot_stand_in import stand_in
 from tests.unit.test_arena import assert_refused
 
 GAME = str(NoLimitHoldem())
-# The button raises off the menu, bets the flop, and the big blind folds: its cards are known all the same.
+# The button raises off the menu and bets the flop; the big blind folds, but its cards are known all the same.
 DEALT = {"hand": 0, "payoffs": [-250.0, 250.0], "state": "STATE:0:r250c/cr601f:AsKd|7c2h/3s7hTd:-250|250:ours|theirs"}
 AT_SLUMBOT = {
     "hand": 0, "client_pos": 0, "winnings": -250, "baseline_winnings": 0, "replayed": -250, "hole_cards": "AsKd",
@@ -47,7 +47,7 @@ def test_both_files_tell_the_same_hand(tmp_path: Path) -> None:
 
 
 def test_the_folded_hand_counts(tmp_path: Path) -> None:
-    """The estimate depends on what the other player held, though nobody showed it at the table."""
+    """The estimate depends on the other player's hand, though nobody showed it at the table."""
     path = write(tmp_path / "dealt.jsonl", {"game": GAME, "players": ["ours", "theirs"]}, DEALT)
     results = read_results(path, "ours")
     end = public_end(results.game, results.hands[0].record)

@@ -1,4 +1,4 @@
-"""Searches of betting rounds that start from policies, and the networks that propose these."""
+"""Searches of betting rounds that start from policies, and the networks that propose these policies."""
 
 import dataclasses
 from pathlib import Path
@@ -41,7 +41,7 @@ FORCING = 1e6
 
 
 class CheckedDown:
-    """Leaves that nobody bets at any more: what they are worth is linear in the other's reach, so exact."""
+    """Leaves without further betting: their values are linear in the other's reach, so they are exact."""
 
     counterfactual = True
 
@@ -76,7 +76,7 @@ def driver_of(passes: StreetPasses, solver: str = "dcfr", decomposition: str = "
 
 
 def nash_conv(passes: StreetPasses, strategy: Tensor) -> float:
-    """What best responses to a strategy gain, both players' and all games' together, in what is in the pot."""
+    """Returns what best responses to a strategy gain, summed over both players and all games, in pots."""
     total = 0.0
     for player in (0, 1):
         faced = passes.reach(1 - player, strategy)
@@ -154,7 +154,7 @@ def test_actions_are_described_by_their_size_beside_the_pot() -> None:
     rows = np.array(action_features(after, list(rules(TURN).actions(after)), 2_500))
     np.testing.assert_array_equal(rows[:2, :3], [[1, 0, 0], [0, 1, 0]])
     assert rules(TURN).actions(after)[:2] == (FOLD, CALL)
-    np.testing.assert_allclose(rows[2, [3, 6]], [0.75, 1.0])  # 1,500 more, where 2,000 lie once the bet is called: all there is
+    np.testing.assert_allclose(rows[2, [3, 6]], [0.75, 1.0])  # all-in: 1,500 more, into 2,000 after the call
 
 
 def test_a_new_network_proposes_all_actions_of_any_menu_alike() -> None:
@@ -191,7 +191,7 @@ def test_a_network_learns_to_play_a_turn_and_a_search_starts_from_it() -> None:
 
 
 class TwoBoards(BoardTable):
-    """Knows two boards, as they are."""
+    """A table of two given boards."""
 
     def __init__(self, boards: BoardTensors) -> None:
         self._two = boards.features

@@ -1,4 +1,4 @@
-"""Networks of round beginnings: means over the next cards, and targets that are right whatever these networks say."""
+"""Networks for round starts: means over the next cards, and targets that are unbiased whatever these networks say."""
 
 import dataclasses
 
@@ -71,7 +71,7 @@ def test_expected_values_are_means_over_the_cards(starts: RoundStarts) -> None:
 
 
 def test_targets_have_the_right_mean_whatever_the_networks_say(starts: RoundStarts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rivers are said to be worth twice the odds: then a turn's end is worth its odds beyond its odds."""
+    """If rivers are worth twice the odds, a turn's end is worth its odds on top of its odds."""
     config = dataclasses.replace(PRESETS["smoke"], games=1)
     play = HoldemSelfPlay(RULES, config, RoundEndLeaves({4: noisy_net()}), starts, {}, np.random.default_rng(0))
     here = DealtBoards(TURN_BOARD, torch.tensor([0]), torch.zeros(1, 1, dtype=torch.int64))
@@ -91,7 +91,7 @@ def test_targets_have_the_right_mean_whatever_the_networks_say(starts: RoundStar
     odds = played.ends[4][0].odds[0].float()
     torch.testing.assert_close(found, odds, rtol=0, atol=4e-3)
     first = played.ends[4][0].beyond[0].float()
-    assert float((first - odds).nan_to_num(0.0).abs().mean()) > 0.05  # a single card says something else
+    assert float((first - odds).nan_to_num(0.0).abs().mean()) > 0.05  # a single card gives another value
     start = played.starts[5][0]
     torch.testing.assert_close(start.beyond, start.odds, rtol=0, atol=2e-3)
 
@@ -124,7 +124,7 @@ def test_half_of_the_surprise_is_half_way_to_what_the_network_expects(
 
 
 class Truthful:
-    """Leaves that say what was solved, and a little more for hands that are met."""
+    """Leaves that return the solved values, plus a little for hands that are met."""
 
     def __init__(self, more: float) -> None:
         self.more = more
@@ -154,7 +154,7 @@ def test_errors_are_counted_in_what_either_has_put_in(monkeypatch: pytest.Monkey
 
 
 def test_examples_before_the_flop_are_means_that_do_not_overflow() -> None:
-    """Sums of 512 peaked beliefs are beyond half precision; what suits do to single hands is averaged out."""
+    """Sums of 512 peaked beliefs overflow half precision; the effect of suits on single hands is averaged out."""
     parts = torch.full((512, 2, NUM_HANDS), 300.0).half()
     beyond = torch.randn(512, 2, NUM_HANDS, generator=torch.Generator().manual_seed(0)).half()
     beyond[:256] += 5.0

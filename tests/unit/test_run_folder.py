@@ -1,4 +1,4 @@
-"""A run on disk: what its folder holds, going on exactly where it stopped, and refusing what does not fit."""
+"""A run on disk: the files in its folder, resuming exactly where it stopped, and refusing what does not fit."""
 
 import builtins
 import errno
@@ -95,7 +95,7 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path: Path) -
 def test_checkpoints_are_written_now_and_then_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     monkeypatch.setattr(RunFolder, "save_checkpoint", lambda _folder, trainer: written.append(trainer.epoch))
-    now = iter(range(0, 10_000, 2))  # every look at the clock is two seconds later: an epoch is eight with its looks
+    now = iter(range(0, 10_000, 2))  # each reading of the clock adds two seconds: an epoch takes eight
     train(open_run(RunFolder(tmp_path, REBEL), DICE, small(7)), RunFolder(tmp_path, REBEL), clock=lambda: float(next(now)))
     assert written[-1] == 7
     assert 2 <= len(written) < 7
@@ -118,7 +118,7 @@ def test_two_processes_cannot_train_one_run(tmp_path: Path) -> None:
             train(trainer, folder)
         with pytest.raises(TacitError, match="another process is training in"), opened_run(folder, DICE, small(5)):
             pass
-        assert {file: file.read_bytes() for file in tmp_path.rglob("*")} == before  # whoever is refused changes nothing
+        assert {file: file.read_bytes() for file in tmp_path.rglob("*")} == before  # a refusal changes nothing
     with opened_run(folder, DICE, small(1)) as trainer:
         assert train(trainer, folder).epoch == 1
         with pytest.raises(TacitError, match="another process is training in"), RunFolder(tmp_path, REBEL).alone():
@@ -180,7 +180,7 @@ def test_a_run_begun_in_python_goes_on_like_any_other(tmp_path: Path) -> None:
     folder, game = RunFolder(tmp_path, REBEL), load_game("kuhn_poker")
     train(RebelTrainer(game, small(2)), folder)
     assert folder.asked_for() == ("kuhn_poker", small(2))
-    with pytest.raises(TacitError, match="holds a run after epoch 2"):  # a new one would take its place
+    with pytest.raises(TacitError, match="holds a run after epoch 2"):  # a new run would replace it
         train(RebelTrainer(game, small(2)), folder)
     longer = open_run(folder, game, small(3))
     assert longer.epoch == 2
@@ -206,7 +206,7 @@ def test_a_run_finds_a_game_of_ones_own_again(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, REBEL)
     train(open_run(folder, game, small(1)), folder)
     assert load_trainer(folder, game=game).epoch == 1
-    assert load_trainer(folder).epoch == 1  # it knows where its game is
+    assert load_trainer(folder).epoch == 1  # it records where its game is
     with pytest.raises(TacitError, match=r"holds a run of one_card_bluff\(cards=4\), not of kuhn_poker"):
         load_trainer(folder, game=load_game("kuhn_poker"))
 

@@ -1,4 +1,4 @@
-"""Checking hands down: against brute force over boards, published odds, and street against street."""
+"""Values of hands that are checked down, against brute force over boards, published odds and other streets."""
 
 from itertools import combinations
 from math import comb
@@ -37,7 +37,7 @@ def test_a_pair_before_the_flop_equals_all_its_boards() -> None:
 
 
 def test_published_odds_before_the_flop() -> None:
-    """Well-known figures, ties half: of hands against a random one, and of aces against kings."""
+    """Well-known equities, with ties as half: hands against a random one, and aces against kings."""
     table = run_out_margins(())
     np.testing.assert_allclose(table, -table.T)
     against_any = 0.5 + 0.5 * table.sum(axis=1) / 1_225
@@ -65,7 +65,7 @@ def test_leads_equal_a_plain_count_of_boards(board: str) -> None:
 
 
 def test_the_mean_over_the_next_card_is_the_value_before_it() -> None:
-    """For pairs of ranges: what AIVAT relies on when it tries no card that did not come."""
+    """This holds for pairs of ranges; AIVAT relies on it when it values only the card that came."""
     board, generator = parse_cards("3s7hTd"), np.random.default_rng(3)
     first, second = (generator.random(NUM_HANDS) * possible_hands(board) for _ in range(2))
     total = 0.0

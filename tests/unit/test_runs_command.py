@@ -1,4 +1,4 @@
-"""`tacit runs`: what it lists, what damage it finds, how it compares, and what it lets go."""
+"""`tacit runs`: what it lists, what damage it finds, how it compares, and what it prunes."""
 
 import json
 import shutil
@@ -63,7 +63,7 @@ def test_whole_runs_are_verified(runs: Path) -> None:
     report = json.loads(ran.stdout)
     assert report["whole"]
     assert [run["damaged"] for run in report["runs"]] == [[], [], []]
-    # The configuration, the metrics, the latest network; where evaluated three more; checkpoints, as many as sessions.
+    # The configuration, the metrics and the latest network; where evaluated, three more; a checkpoint for each session.
     assert [run["files"] for run in report["runs"]] == [8, 4, 8]
     assert report["runs"][0]["opens"].startswith("--resume continues after epoch 4 (checkpoint-000004.safetensors)")
 

@@ -1,4 +1,4 @@
-"""Monte Carlo CFR: samples are unbiased, whatever the baselines, and averages converge to what is known."""
+"""Monte Carlo CFR: samples are unbiased, whatever the baselines, and averages converge to known values."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ GAME = "kuhn_poker"
     [("external-mccfr", 0.006, 0.06), ("chance-mccfr", 0.008, 0.06), ("outcome-mccfr", 0.012, 0.4), ("vr-mccfr", 0.012, 0.3)],
 )
 def test_averages_converge(solver: str, kuhn: float, leduc: float) -> None:
-    """Measured with this seed: half to two thirds of the bounds."""
+    """Figures measured with this seed are half to two thirds of the bounds."""
     result = solve(GAME, solver=solver, iterations=100_000, seed=5)
     assert result.exploitability < kuhn
     assert result.value == pytest.approx(-1 / 18, abs=0.002)
@@ -34,7 +34,7 @@ def test_averages_converge(solver: str, kuhn: float, leduc: float) -> None:
 
 
 def first_regrets(solver: str, game: str, samples: int, baseline: Floats | None = None) -> tuple[PublicTree, Floats]:
-    """Returns the tree and `[samples, E]` the regrets after one iteration from nothing, each with a seed of its own."""
+    """Returns the tree and the regrets `[samples, E]` after a first iteration, each with its own seed."""
     tree = compile_game(load_game(game))
     passes = make_passes(tree)
     found = np.zeros((samples, tree.num_entries))
@@ -50,13 +50,13 @@ def first_regrets(solver: str, game: str, samples: int, baseline: Floats | None 
 @pytest.mark.parametrize("solver", SAMPLERS)
 @pytest.mark.parametrize("game", [GAME, "liars_dice(dice=1,faces=2)"])
 def test_a_sampled_regret_is_the_exact_one_on_average(solver: str, game: str) -> None:
-    """Against the first regrets of plain CFR; baselines are random numbers, which must not matter."""
+    """Compares with the first regrets of plain CFR; baselines are random numbers, which must not matter."""
     num_entries = compile_game(load_game(game)).num_entries
     baseline = np.random.default_rng(2).normal(size=num_entries)
     tree, found = first_regrets(solver, game, 20_000, baseline)
     driver = TabularDriver(make_passes(tree), SCHEDULES["cfr"], DriverOptions())
     driver.run(1)
-    first = tree.entry_player == 0  # the second player answers what the first one has become
+    first = tree.entry_player == 0  # the second player answers the first one's updated strategy
     exact, error = driver.state()["regret"][first], found.std(0)[first] / np.sqrt(len(found))
     assert np.abs(exact).max() > 0.1
     np.testing.assert_array_less(np.abs(found.mean(0)[first] - exact), 4.5 * error + 1e-12)
@@ -81,7 +81,7 @@ def test_a_solve_that_stops_and_goes_on_is_the_same(solver: str, tmp_path: Path)
 
 
 def test_it_is_linear_cfr_where_nothing_is_left_to_sample() -> None:
-    """This game has no chance: chance sampling is then alternating Linear CFR, iteration for iteration."""
+    """This game has no chance, so chance sampling is alternating Linear CFR, iteration for iteration."""
     game = "modified_rps"
     exact = solve(game, solver="linear-cfr", iterations=50).strategy.probabilities
     sampled = solve(game, solver="chance-mccfr", iterations=50).strategy.probabilities

@@ -1,4 +1,4 @@
-"""Self-play in workers: they make what the trainer itself would, and a run loses nothing when they die."""
+"""Self-play in workers: they make the examples that the trainer itself would, and a run loses nothing when they die."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def order(number: int = 0, lots: int = 1) -> bytes:
 
 
 def made_by(worker: Worker, weights: bytes | None = None) -> dict[str, Tensor]:
-    """A lot that a worker makes, with new weights or with those it has."""
+    """Returns a lot that a worker makes, with new weights or the ones it has."""
     if weights is not None:
         worker.hear(weights)
     return unprefixed("0", unpack(worker.answer(order()))[0])
@@ -69,7 +69,7 @@ def test_frames_carry_tensors_and_facts() -> None:
 
 @pytest.mark.parametrize("warm", ["0", "1"])
 def test_a_worker_makes_what_the_trainer_makes_with_the_same_weights(warm: str) -> None:
-    """Both networks and the epoch, from which searches start warm, reach the worker."""
+    """Both networks reach the worker, and so does the epoch, which decides whether searches start warm."""
     trainer = make_trainer(warm_start_at=warm)
     old = pack(trainer.weights(), epoch=0, version=0)
     trainer.run_epoch()
@@ -112,7 +112,7 @@ def test_what_goes_wrong_in_a_worker_is_told_with_its_order() -> None:
 
 
 class Script:
-    """A crew whose answers are written down: (worker, order), where None is a death and "ready" a start."""
+    """A crew with scripted answers: (worker, order), where None is a death and "ready" a start."""
 
     cause = "it was written so"
 
@@ -160,7 +160,7 @@ def test_orders_of_the_dead_go_to_whoever_is_free_first() -> None:
 
 
 def test_free_workers_try_the_last_orders_too_and_the_first_answer_counts() -> None:
-    """Worker 0 stands still with orders 0 and 1; worker 1 ends the job without it."""
+    """Worker 0 stalls with orders 0 and 1; worker 1 finishes the job without it."""
     crew = Script(2, [(0, "ready"), (1, "ready"), (1, 2), (1, 3), (1, 0), (1, 1)])
     with Orders(crew, [{}] * 4) as orders:
         assert [answer.order for answer in orders] == [2, 3, 0, 1]
@@ -210,7 +210,7 @@ def test_lots_made_with_weights_that_are_too_old_are_thrown_away() -> None:
 
 
 def test_orders_ask_for_more_lots_where_these_come_quickly_and_every_lot_is_learnt_from_once() -> None:
-    """Answers take 0.1 s, then 3 s, then 1 s. A worker has its next order by the time that an answer is looked at."""
+    """Answers take 0.1 s, then 3 s, then 1 s. A worker has its next order before its answer is read."""
     crew = Script(1, [(0, "ready")])
     trainer = make_trainer()
     asked: list[int] = []
@@ -242,7 +242,7 @@ def test_orders_ask_for_more_lots_where_these_come_quickly_and_every_lot_is_lear
 
 
 def test_local_workers_answer_every_order_once_with_what_was_shared() -> None:
-    """Real processes: one is killed, one is stopped with an order in its hands, and the job ends all the same."""
+    """Real processes: one is killed, one is stopped while it holds an order, and the job still finishes."""
     crew = LocalCrew(Sums(), 3, gpus=("4", "7"))
     with Orders(crew, ({"number": number} for number in range(200))) as orders:
         orders.share({}, add=1_000)
@@ -352,7 +352,7 @@ def node(cpus: float, gpus: float = 0.0, alive: bool = True) -> dict[str, Any]:
     [(0, 4 + 16 + 2), (1, 2 + 4), (0.5, 4 + 8), (0.3, 4 + 12), (0.1, 4 + 16), (2, 1 + 2), (3, 1)],
 )
 def test_how_many_workers_a_cluster_holds(gpus: float, room: int) -> None:
-    """No worker spans two nodes, and a part of a GPU is a part of one."""
+    """No worker spans two nodes, and a fraction of a GPU lies on a single GPU."""
     nodes = [node(4, 2), node(16, 4), node(2), node(64, 8, alive=False)]
     assert room_on(nodes, gpus) == room
 

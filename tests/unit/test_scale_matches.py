@@ -1,4 +1,4 @@
-"""Matches, local best responses and playthroughs by crews: the same whoever plays, and nothing is lost when workers die."""
+"""Matches, local best responses and playthroughs by crews: the same with any workers, and nothing is lost when they die."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_a_match_is_the_same_whoever_plays_its_deals() -> None:
 def test_a_deal_does_not_depend_on_those_before_it(plan: MatchPlan | LbrPlan) -> None:
     whole, table = list(plan.deals(range(6))), plan.table()
     assert list(plan.deals([5, 2])) == [whole[5], whole[2]]
-    assert [*table([4, 5]), *table([0])] == [whole[4], whole[5], whole[0]]  # the same agents at several orders
+    assert [*table([4, 5]), *table([0])] == [whole[4], whole[5], whole[0]]  # the same agents take several orders
 
 
 @dataclass(frozen=True)
 class Faulty(DealPlan):
-    """A plan that goes wrong in one way or another after some deals."""
+    """A plan that fails after some deals, in the way that `how` names."""
 
     how: str
 
@@ -99,7 +99,7 @@ def test_what_goes_wrong_in_every_worker_is_told_in_a_line(how: str, message: st
 
 
 def test_a_match_goes_on_when_a_worker_is_killed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers are killed with orders in hand until one is replaced; the result is that of one process, to the last bit."""
+    """Workers that hold orders are killed until one is replaced; the result is that of one process, to the last bit."""
     started: list[Any] = []
     start, send = LocalCrew.start, LocalCrew.send
 
@@ -175,7 +175,7 @@ def test_answers_are_handed_on_in_turn() -> None:
 
 
 class Scattered:
-    """Hands that hear and answer by frames, the last order first."""
+    """`Hands` that work through frames and answer the last order first."""
 
     def __init__(self, work: Work) -> None:
         self._work, self.pieces = work, 0
@@ -202,13 +202,13 @@ def test_playthroughs_are_the_same_in_whatever_order_pieces_come(safe: bool, mon
     whole, hands = strategy(), Scattered(work)
     monkeypatch.setitem(playthroughs.MAX_SEARCHES, "cpu", 16)
     np.testing.assert_array_equal(strategy(), strategy(hands))
-    assert np.mean(np.abs(whole - strategy())) < 0.01  # last digits depend on how many search at once
+    assert np.mean(np.abs(whole - strategy())) < 0.01  # last digits depend on the number of searches at once
     assert hands.pieces > 3
-    assert work.answer(({}, {"level": 0, "first": 0, "count": 1})) == ({}, {})  # a level that was answered before
+    assert work.answer(({}, {"level": 0, "first": 0, "count": 1})) == ({}, {})  # this level was answered before
 
 
 def test_playthroughs_are_the_same_for_any_number_of_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels that a process compiles can differ in the last digit from those it finds compiled, so one worker goes first."""
+    """One worker goes first, because fresh kernels can differ in the last digit from kernels that were compiled before."""
     monkeypatch.setitem(playthroughs.MAX_SEARCHES, "cpu", 16)
     _, one, several = (
         tacit.evaluate(DICE, playthroughs=12, iterations=8, workers=workers, engine="local", seed=3) for workers in (1, 1, 2)

@@ -34,7 +34,7 @@ NODE = {"num_cpus": 2, "object_store_memory": 80 * 2**20}
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
-    """A cluster of one node, to which tests may add others."""
+    """Yields a cluster of one node; tests may add others."""
     told = {
         "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0", "RAY_health_check_initial_delay_ms": "0",
         "RAY_health_check_period_ms": "500", "RAY_health_check_timeout_ms": "1000", "RAY_health_check_failure_threshold": "3",

@@ -1,4 +1,4 @@
-"""Training through kills of workers, learners and heads of clusters: nothing is lost, and nothing counts twice."""
+"""Training through kills of workers, learners and cluster heads: nothing is lost, and nothing counts twice."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tacit.nets.checkpoint import load_tensors
 from tests.command import tacit as command
 
 LIMIT = 120.0
-"""Seconds that anything may take here before a test fails."""
+"""Seconds that a wait may take before its test fails."""
 SETTINGS = ("--preset", "smoke", "--set", "evaluate_every=0", "--set", "iterations=32", "--set", "playthroughs=32")
 WORKERS = ("spawn_main", "ray::_Actor")
-"""What command lines of workers contain, of processes and of actors."""
+"""Strings in the command lines of workers: of local processes, and of Ray actors."""
 BOUND = 0.025
-"""Exploitability that a run of Kuhn stays under with these settings: .0122 and .0116 through fifty kills, .0047 without."""
+"""Upper bound on Kuhn's exploitability with these settings; measured: .0122 and .0116 through fifty kills, .0047 without."""
 
 
 def until(done: object, what: str, limit: float = LIMIT) -> None:
-    """Waits until something is so."""
+    """Waits until `done()` is true."""
     ends = time.monotonic() + limit
     while not done():  # type: ignore[operator]
         assert time.monotonic() < ends, what
@@ -37,7 +37,7 @@ def until(done: object, what: str, limit: float = LIMIT) -> None:
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """What a process and those that it started have started, with their command lines."""
+    """Returns the command lines of all descendants of a process, by process id."""
     parents, commands = {}, {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError, IndexError):
@@ -59,11 +59,11 @@ def alive(pid: int) -> bool:
 
 
 class Soak:
-    """A run that is killed and goes on.
+    """A run that is killed and resumed, again and again.
 
     Attributes:
-      sessions: For each session that was begun, its process and the epoch of the checkpoint that it went on from.
-      unreadable: What came of reading the latest checkpoint while the run was trained and killed.
+      sessions: For each session, its process id and the epoch of the checkpoint that it resumed from.
+      unreadable: Errors from reading the latest checkpoint while the run was trained and killed.
     """
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -75,7 +75,7 @@ class Soak:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Reads the checkpoint again and again meanwhile."""
+        """Keeps reading the checkpoint inside the context."""
         ended = threading.Event()
 
         def watch() -> None:
@@ -91,7 +91,7 @@ class Soak:
             thread.join()
 
     def epoch(self) -> int:
-        """Returns the epoch of the latest checkpoint, after reading all of it; 0 where there is none yet."""
+        """Returns the epoch of the latest checkpoint, after reading all of it; 0 if there is none yet."""
         files = sorted((self.run / "checkpoints").glob("checkpoint-*.safetensors"))
         if not files:
             return 0
@@ -102,7 +102,7 @@ class Soak:
             return -1
 
     def begin(self, epochs: int, *engine: str) -> subprocess.Popen[str]:
-        """Returns a session that has begun."""
+        """Returns the process of a new session."""
         resumes = ("--resume",) if self.run.exists() else SETTINGS
         arguments = ("train", "rebel", "kuhn_poker", "--run", str(self.run), "--set", f"epochs={epochs}", "--json", *resumes)
         before = self.epoch()
@@ -133,7 +133,7 @@ class Soak:
         self.kills += 1
 
     def session(self, kinds: list[str], kind: str) -> None:
-        """Kills workers of a session, and then ends it by a kill at a random moment."""
+        """Runs a session, kills some of its workers, and ends it by a kill at a random moment."""
         process = self.begin(100_000, "--engine", "ray" if kind == "head" else "local")
         try:
             for worker in kinds:
@@ -153,7 +153,7 @@ class Soak:
         until(lambda: not any(map(alive, workers)), "workers live on")
 
     def finish(self, epochs: int) -> dict[str, object]:
-        """Returns the report of the last session, which makes so many more epochs."""
+        """Returns the report of a last session, which trains for `epochs` more epochs."""
         process = self.begin(self.epoch() + epochs, "--engine", "local")
         out, errors = process.communicate(timeout=LIMIT)
         assert process.returncode == 0, errors
@@ -161,7 +161,7 @@ class Soak:
         return report
 
     def check(self) -> None:
-        """Each epoch has one line, each lot counts once, and the run counts the examples of these lots and no others."""
+        """Asserts that each epoch has one line, each lot counts once, and the run counts the examples of just these lots."""
         lines = [json.loads(line) for line in (self.run / "metrics.jsonl").read_text().splitlines()]
         assert [line["epoch"] for line in lines] == list(range(1, len(lines) + 1))
         ends = {pid: end for (pid, _), (_, end) in zip(self.sessions, [*self.sessions[1:], (0, len(lines))], strict=True)}
@@ -169,8 +169,8 @@ class Soak:
         counted = [lot for lot in lots if lot["epoch"] < ends[lot["session"]]]
         makers = [(lot["session"], lot["worker"], lot["life"], lot["lot"]) for lot in counted]
         assert len(set(makers)) == len(counted)
-        # First lots all search the one start of the game. Later ones can be equal, too: every game of Kuhn then stands behind a
-        # check and a bet, with reaches of one of two openings. That is rare; two lives with the same random numbers are not.
+        # First lots all search the start of the game. Later lots can be equal, too, if every game of Kuhn is after a check and
+        # a bet, with the reaches of one of two openings. That is rare, unless two lives have the same random numbers.
         later = [lot["digest"] for lot in counted if lot["lot"]]
         assert len(later) - len(set(later)) <= len(later) // 50
         assert sum(lot["examples"] for lot in counted) == lines[-1]["examples"]

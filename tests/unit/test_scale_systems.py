@@ -1,4 +1,4 @@
-"""Every system that trains by workers: they make what its trainer makes, and what it learns from them is worth as much."""
+"""Every system that trains by workers: workers make what its trainer makes, and it learns as much from their examples."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SYSTEM = System(Settings, Trainer)
 
 @dataclass(frozen=True)
 class Case:
-    """A system as it is trained here."""
+    """A system with the game and settings of these tests."""
 
     system: str
     game: str
@@ -96,14 +96,14 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
 
 
 def made_by(worker: Worker, weights: bytes | None = None) -> dict[str, Tensor]:
-    """A lot that a worker makes, with new weights or with those it has."""
+    """Returns a lot that a worker makes, with new weights or the ones it has."""
     if weights is not None:
         worker.hear(weights)
     return unprefixed("0", unpack(worker.answer(pack({}, order=0, lots=1)))[0])
 
 
 def test_a_worker_makes_what_the_trainer_makes_with_the_same_weights(case: Case) -> None:
-    """All networks and the epoch, from which searches may start warm, reach the worker; its second lot follows its first."""
+    """All networks and the epoch, which may decide on warm starts, reach the worker; its second lot follows its first."""
     trainer = case.trainer()
     old = pack(trainer.weights(), epoch=0, version=0)
     trainer.run_epoch(time.perf_counter)
@@ -141,7 +141,7 @@ def same(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
 
 
 class Recorded:
-    """A run's own self-play, which counts what it hands out."""
+    """A run's own self-play, with a record of its lots."""
 
     def __init__(self, trainer: Trainer[Any, Any]) -> None:
         self.trainer, self.lots, self.published = trainer, list[dict[str, Tensor]](), 0
@@ -155,7 +155,7 @@ class Recorded:
 
 
 def test_a_run_learns_from_nothing_but_its_example_source_and_publishes_what_it_learnt(case: Case) -> None:
-    """The same run twice, once by way of a source: equal to the last bit, and every lot and network passed through it."""
+    """The same run with and without a source is equal to the last bit, and every lot and network passes through the source."""
     plain, watched = case.trainer(), case.trainer()
     source = watched.example_source = Recorded(watched)
     for _ in range(2):
@@ -175,7 +175,7 @@ def test_a_run_learns_from_nothing_but_its_example_source_and_publishes_what_it_
 
 
 class Replayed:
-    """Lots that were made before, through frames as they come from workers."""
+    """Lots that were made before, sent through frames as workers send them."""
 
     def __init__(self, lots: list[dict[str, Tensor]]) -> None:
         self._lots = iter(lots)
@@ -188,7 +188,7 @@ class Replayed:
 
 
 def test_a_cycle_of_student_of_games_is_shared_by_its_workers() -> None:
-    """Together they play as many games and ask as many queries as the run alone: none is staler for being waited for longer."""
+    """Together they play as many games and ask as many queries as the run alone, so none waits longer and gets staler."""
     trainer = SogTrainer(load_game("kuhn_poker"), PRESETS["cpu"].with_settings({"depth": "1"}))
     assert (trainer.config.games, trainer.config.cycle_queries) == (512, 4_096)
     shared = trainer.worker_settings(4)
@@ -196,7 +196,7 @@ def test_a_cycle_of_student_of_games_is_shared_by_its_workers() -> None:
     assert trainer.worker_settings(1) == trainer.config
     assert trainer.worker_settings(100).games == LEAST_GAMES
     few = SogTrainer(load_game("kuhn_poker"), PRESETS["smoke"].with_settings({"depth": "1"}))
-    assert few.worker_settings(2).games == 32  # the run has no more itself
+    assert few.worker_settings(2).games == 32  # the run itself has no more
 
 
 def test_workers_forget_queries_that_would_crowd_out_self_play() -> None:

@@ -1,4 +1,4 @@
-"""Search: equal to tabular solving without a depth limit, sound with an oracle, and true to the rules of belief."""
+"""Search: equal to tabular solving without a depth limit, sound with an oracle, and with beliefs that follow Bayes' rule."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def root_reaches(space: SearchSpace, count: int) -> torch.Tensor:
 def test_public_states_that_play_alike_are_one_class() -> None:
     dice = compile_game(load_game("liars_dice(dice=1,faces=4)"))
     classes = public_classes(dice)
-    # The root, and last bid x acting player; after bid 1 (bid 2) only player 1 (player 0 or 1) can be to act, and so on.
+    # The root, and last bid x acting player; after bid 1 (bid 2) only player 1 (player 0 or 1) can act, and so on.
     assert len(classes) == 16
     labels = [
         [*dice.public_label(int(n)).split()[-1:], int(dice.require_nodes().actor[n])] for n in range(len(dice.require_nodes()))
@@ -68,15 +68,15 @@ def test_search_to_the_end_is_tabular_solving(name: str, solver: str) -> None:
     reaches = root_reaches(space, 1)[0].numpy()
     joint = space.tables.deals[0] * np.outer(reaches[0], reaches[1])
     values = [float((joint.sum(1 - p) / joint.sum() * result.values[1, p].numpy()).sum()) for p in (0, 1)]
-    if solver == "flop":  # root values are those of the averages, not of responses to them, which would both be too high
+    if solver == "flop":  # root values are those of the averages; values of responses to them would both be too high
         assert values == pytest.approx([ours.value, -ours.value], abs=1e-5)
-    else:  # they are what the strategies earned on the way
+    else:  # root values are what the strategies earned during the search
         assert values[0] == pytest.approx(exact.value, abs=4 * exact.exploitability + 0.02)
 
 
 @pytest.mark.parametrize(("name", "depth"), [("kuhn_poker", 1), ("kuhn_poker", 2), ("liars_dice(dice=1,faces=2)", 1)])
 def test_cfr_d_with_an_oracle_finds_the_value(name: str, depth: int) -> None:
-    """Depth-limited search with exact leaf values (ReBeL, section 5.1): its mean root values tend to the game's value."""
+    """Depth-limited search with exact leaf values (ReBeL, section 5.1): its mean root values converge to the game's value."""
     space = space_of(name, depth)
     search = BatchSearch(space, OracleLeaves(space), SearchConfig("cfr+", 150, depth))
     result = search.run(np.zeros(1, np.int64), root_reaches(space, 1), np.ones(1, np.int64))
@@ -89,7 +89,7 @@ def test_cfr_d_with_an_oracle_finds_the_value(name: str, depth: int) -> None:
 
 
 def test_groups_filled_up_with_copies_change_nothing() -> None:
-    """GPUs want aligned groups (`Batch`); the searches themselves, the walk and the playthroughs must not notice."""
+    """GPUs need aligned groups (`Batch`); the copies must not affect the searches, the walk or the playthroughs."""
     space = space_of("leduc_poker", 2)
     classes = np.random.default_rng(0).integers(0, len(space.classes), 50)
     counts = torch.from_numpy(np.stack([table.num_roots[classes] for table in space.tables.players], axis=1))
@@ -218,7 +218,7 @@ def test_search_to_the_end_of_the_round_stops_where_a_card_is_dealt() -> None:
 
 
 def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
-    """Counterfactual values weigh like the strategies; at a leaf they say how likely chance and the opponent came there."""
+    """Counterfactual values get the strategies' weights; at a leaf they hold the reach of chance and the opponent."""
     space = search_space(compile_game(load_game("leduc_poker")), 2)
     search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 6, 2))
     reaches, classes, player = torch.full((1, 2, 6), 1 / 6), np.zeros(1, np.int64), 1
@@ -249,7 +249,7 @@ def test_what_a_search_promises_is_the_mean_over_its_iterations() -> None:
 
 
 def test_ends_after_one_action_are_merged() -> None:
-    """Both all in before the board: a terminal public state for each card, one pair of rows for each pair of hands."""
+    """All-in before the board: one terminal public state for each card, but one pair of rows for each pair of hands."""
     space = space_of("pot_limit_leduc", "round")
     tree, table = space.subgames[0].tree, space.tables.players[0]
     rows = slice(*table.row_start[:2])

@@ -1,4 +1,4 @@
-"""An agent in hands that are dealt elsewhere sees what a table of ours would show it; scores in big blinds."""
+"""An agent in hands that are dealt elsewhere sees what our own table would show it; scores in big blinds."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ NO_LIMIT, LIMIT = NoLimitHoldem(), LimitHoldem()
 
 
 class Watcher(RandomBot):
-    """Plays at random and keeps what it saw."""
+    """Plays at random and records what it saw."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         super().__init__(generator)
@@ -30,7 +30,7 @@ class Watcher(RandomBot):
 
     def observe(self, sight: Sight) -> None:
         super().observe(sight)
-        self.seen.append(sight._replace(told=(), chips=None))  # these are for people, who sit at tables
+        self.seen.append(sight._replace(told=(), chips=None))  # these fields are for people at tables
 
 
 @pytest.mark.parametrize("game", [NO_LIMIT, LIMIT])
@@ -59,10 +59,10 @@ def test_a_seat_follows_raises_off_the_menu() -> None:
     seat.follow((777,), ())
     sight = watcher.seen[-1]
     assert sight.public == ("raise to 777",)
-    assert sight.legal_actions == (FOLD, CALL, 1554, 2331, 3885, 20_000)  # 0.5, 1 and 2 pots on top, and everything
+    assert sight.legal_actions == (FOLD, CALL, 1554, 2331, 3885, 20_000)  # 0.5, 1 and 2 pots on top, and all-in
     with pytest.raises(TacitError, match="needs more"):
         seat.follow((777, CALL), parse_cards("2c3c"))
-    seat.follow((777, CALL), parse_cards("2c3c4d"))  # a mistake of the other side does no lasting harm
+    seat.follow((777, CALL), parse_cards("2c3c4d"))  # a mistake by the other side does no lasting harm
     assert watcher.seen[-1].public == ("call", "4d3c2c")
     with pytest.raises(TacitError, match="dealt twice"):
         seat.follow((777, CALL), parse_cards("2c3cAs"))

@@ -17,15 +17,15 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "tacit").rglob("*.py"))
 
 MODULES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "xml")
-"""Modules that run code, or read what can: none of them is imported. `multiprocessing` pickles between our processes alone."""
+"""Modules that run code, or load data that can: none is imported. `multiprocessing` pickles only between our processes."""
 CALLS = {
     "eval", "exec", "compile", "__import__", "torch.load", "torch.save", "os.system", "os.popen", "subprocess.getoutput",
     "np.fromfile", "tarfile.open", "zipfile.ZipFile", "shutil.unpack_archive",
 }  # fmt: skip
 TO_OUR_WORKERS = {"scale/hands.py": {"pickle"}}
-"""Where a job goes from a process to the workers that it starts, as `multiprocessing` sends it; nothing else is unpickled."""
+"""Where a process sends a job to the workers that it starts, as `multiprocessing` does; nothing else is unpickled."""
 IMPORTS_FILES = {"games/own.py"}
-"""Where a file is run as a module: what the user names as `FILE.py:CLASS`, or a run or solve of theirs that says so."""
+"""Where a file is run as a module: the user names it as `FILE.py:CLASS`, or one of the user's runs or solves does."""
 
 
 def called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
@@ -79,7 +79,7 @@ BAD_NAMES = (
 
 @pytest.fixture
 def served(tmp_path: Path) -> Path:
-    """A folder with a run and a solve, a secret beside it, and links that lead there."""
+    """A folder with a run and a solve, a secret beside it, and links that lead to the secret."""
     from tacit.games import load_game
     from tacit.solvers import solve
 
@@ -119,7 +119,7 @@ def test_what_is_inside_is_found_and_what_is_linked_from_outside_is_not_listed(s
 
 @pytest.mark.parametrize("name", BAD_NAMES)
 def test_a_stranger_opens_no_file_of_the_server_by_its_path(served: Path, name: str) -> None:
-    """A server that listens to others opens bots, shipped networks and runs of its own folder, nothing else."""
+    """A server that others can reach opens bots, shipped networks and runs in its own folder, nothing else."""
     pytest.importorskip("fastapi")
     from tacit.web.play.opponents import refuse_paths
 

@@ -78,7 +78,7 @@ def test_a_block_holds_infostates_of_one_player_with_as_many_actions(name: str) 
     np.testing.assert_array_equal(np.diff(layout.block_start)[block], np.diff(tree.entry_start))
     first_of_second = layout.players[1].blocks[0]
     np.testing.assert_array_equal(block >= first_of_second, tree.infostate_player == 1)
-    for player in layout.players:  # what an infostate follows is decided in an earlier block
+    for player in layout.players:  # an infostate's parent is decided in an earlier block
         for at in range(*player.blocks):
             assert layout.above[at].max() // LANES < layout.block_start[at] + player.shift
 
@@ -98,7 +98,7 @@ def test_many_iterations_in_one_call_are_as_many_steps(name: str, alternating: b
         assert together.iteration == stepwise.iteration
         for key, expected in stepwise.state().items():
             np.testing.assert_allclose(together.state()[key], expected, rtol=0.0, atol=1e-13, err_msg=key)
-    together.step()  # the clock and the reaches go on from there
+    together.step()  # the iteration count and the reaches go on from there
     stepwise.step()
     np.testing.assert_allclose(together.average_strategy(), stepwise.average_strategy(), rtol=0.0, atol=1e-13)
 

@@ -1,4 +1,4 @@
-"""Settings: each says what it means and what it may be, once, and the sizes of a run follow from the work of its game."""
+"""Settings: each states its meaning and valid values once, and the sizes of a run follow from the work of its game."""
 
 import json
 from dataclasses import fields, replace
@@ -127,7 +127,7 @@ def _query_search(name: str) -> BatchSearch:
 
 
 def test_large_searches_make_short_cycles_of_student_of_games() -> None:
-    """Each game asks `queries_per_search` queries for a cycle, and evaluations are as rare as they are large."""
+    """Each game asks `queries_per_search` queries in a cycle, and larger evaluations are rarer."""
     search = _query_search("liars_dice(dice=1,faces=6)")
     fitted = fit_query_sizes(SOG_PRESETS["cpu"], search)
     assert (fitted.cycle_queries, fitted.games, fitted.epochs) == (512, 64, 192)
@@ -140,7 +140,7 @@ def test_large_searches_make_short_cycles_of_student_of_games() -> None:
 
 
 def test_the_sizes_of_searches_at_leaves_are_a_mean_over_their_classes() -> None:
-    """Kuhn with searches of one action: leaves follow a pass (a bet leaves one more leaf), a bet, and a pass and a bet."""
+    """Kuhn with searches of one action: leaves follow a pass (one leaf below, after a bet), a bet, and a pass and a bet."""
     search = BatchSearch(game_space(load_game("kuhn_poker"), 1), None, replace(preset("cpu"), depth=1).search())  # type: ignore[arg-type]
     assert leaf_sizes(search)[0] == pytest.approx(1 / 3)
 
@@ -156,7 +156,7 @@ def test_the_mean_size_of_a_search_is_that_of_random_games() -> None:
     """Kuhn with searches of one action: pass or bet, then a search at the leaf, and so on to the end, by hand.
 
     Every search sees one action of one player. Games start over at the leaves of the first search: after a pass or a bet,
-    half of the time each. After a pass, a bet (half of the time) leaves one more search, which ends the game.
+    half of the time each. After a pass, a bet (half of the time) leads to one more search, which ends the game.
     """
     search = BatchSearch(game_space(load_game("kuhn_poker"), 1), None, replace(preset("cpu"), depth=1).search())  # type: ignore[arg-type]
     leaves, rows = mean_sizes(search)

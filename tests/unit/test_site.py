@@ -1,4 +1,4 @@
-"""The site builds without a warning, and its reference has all that is public."""
+"""The site builds without a warning, and its reference has every public name."""
 
 import inspect
 import os
@@ -20,7 +20,7 @@ MODULES = ("games", "search", "training", "pettingzoo")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site; a link or an anchor that leads nowhere, or a page that no menu has, fails it."""
+    """Returns the folder of the built site; a dead link or anchor, or a page in no menu, fails the build."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -30,7 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def public() -> list[tuple[str, Any]]:
-    """Every public name with its page's module, and what it is."""
+    """Returns every public name, after its page's module, and the object that it names."""
     top = [("tacit." + name, getattr(tacit, name)) for name in tacit.__all__]
     modules = [(f"tacit.{module}", import_module(f"tacit.{module}")) for module in MODULES]
     return top + [(f"{path}.{name}", getattr(module, name)) for path, module in modules for name in module.__all__]
@@ -40,7 +40,7 @@ def test_the_site_has_a_page_for_each_page(site: Path) -> None:
     pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
     assert len(pages) > 40
     assert all((site / page.with_suffix(".html")).is_file() for page in pages)
-    assert (site / "source" / "examples" / "own_game.py.html").is_file()  # linked from a page, so the site brings it along
+    assert (site / "source" / "examples" / "own_game.py.html").is_file()  # linked from a page, so the site includes it
 
 
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
@@ -61,7 +61,7 @@ def test_the_reference_has_every_public_name(site: Path) -> None:
 
 
 def undocumented() -> list[str]:
-    """Public functions, classes, methods and properties without a docstring of their own or of what they implement."""
+    """Returns public functions, classes, methods and properties that neither have a docstring nor inherit one."""
     found = []
     for path, value in public():
         if not (inspect.isclass(value) or inspect.isroutine(value)):

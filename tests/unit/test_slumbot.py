@@ -1,4 +1,4 @@
-"""The client of Slumbot against a strict stand-in: it keeps its own account of bets by street, and loses requests at will."""
+"""The Slumbot client against a strict stand-in, which keeps its own account of bets by street and loses requests at will."""
 
 import re
 from typing import Any
@@ -80,7 +80,7 @@ def test_betting_that_cannot_be(text: str, message: str) -> None:
 
 
 def test_bets_by_street_are_those_of_the_stand_in() -> None:
-    """Every limit, every amount and every payoff agrees with an account that was written apart."""
+    """Every limit, every amount and every payoff agrees with accounting that was written independently."""
     generator = np.random.default_rng(2)
     for _ in range(500):
         record, payoffs = random_hand(GAME, generator)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Command:
-    """`tacit slumbot` in this process."""
+    """Runs `tacit slumbot` in this process."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

@@ -22,7 +22,7 @@ from tacit.tree.compiler import compile_game
 
 @dataclass(frozen=True)
 class ShortTplo(Tplo):
-    """Six cards and fewer chips: small enough to walk over."""
+    """TPLO with six cards and fewer chips: small enough for a walk over all histories."""
 
     name = "short_tplo"
     ranks = "QKA"
@@ -32,7 +32,7 @@ class ShortTplo(Tplo):
 
 @pytest.mark.parametrize(("cards", "filler"), [(1, "2c3d"), (2, "2c"), (3, "")])
 def test_hands_are_ordered_as_in_poker(cards: int, filler: str) -> None:
-    """Four ranks of three suits make no straight, no flush and no four of a kind; low cards complete hands of five."""
+    """Four ranks in three suits allow no straight, flush or four of a kind; low cards fill hands up to five."""
     game = Tplo(cards)
     board = (1, 8)
     left = [number for number, hand in enumerate(game.hands) if not set(hand) & set(board)]
@@ -68,7 +68,7 @@ def test_bets_are_the_pot_up_to_all_in() -> None:
     assert totals == [100, 300, 900, 2_700, 5_000]
     assert game.legal_actions(state) == (FOLD, CALL)
     state = game.apply(state, CALL)
-    for card in (2, 3):  # both cards come without more betting
+    for card in (2, 3):  # both cards come without further betting
         assert game.actor(state) == CHANCE
         state = game.apply(state, card)
     assert game.actor(state) == TERMINAL
@@ -109,7 +109,7 @@ def test_the_direct_builder_finds_what_a_walk_over_histories_finds(cards: int) -
 def test_the_size_of_tplo() -> None:
     tree = compile_game(load_game("tplo"))
     nodes = tree.require_nodes()
-    assert int((nodes.actor >= 0).sum()) == 18_778  # about 18.8 thousand, as its authors count
+    assert int((nodes.actor >= 0).sum()) == 18_778  # its authors count about 18.8 thousand
     small, middle, large = (load_game(f"tplo(cards={cards})").size() for cards in (1, 2, 3))
     assert small.public_states == middle.public_states == large.public_states == tree.num_nodes
     assert all(a.infostates < b.infostates for a, b in pairwise((small, middle, large)))

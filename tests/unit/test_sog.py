@@ -1,4 +1,4 @@
-"""Student of Games: queries are what networks are asked, games are played by re-solving, runs learn and survive a kill."""
+"""Student of Games: queries are the networks' inputs, games are played by re-solving, runs learn and survive a kill."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ SMOKE = PRESETS["smoke"]
 
 
 class Recorded:
-    """Random values that remember the beliefs of each question."""
+    """Random values that record the beliefs of each request."""
 
     counterfactual = False
 
@@ -48,7 +48,7 @@ class Recorded:
 
 
 def some_spots(space: SearchSpace, player: int, count: int, seed: int = 0) -> Spots:
-    """Random public states with leaves below where a player has a random range and made random promises."""
+    """Returns random public states with leaves below, random ranges, and random promises."""
     generator = np.random.default_rng(seed)
     classes = generator.choice(np.flatnonzero(np.diff(space.tables.leaf_start)), count)
     reaches = np.zeros((count, 2, space.tables.num_private_states), np.float32)
@@ -65,7 +65,7 @@ def some_spots(space: SearchSpace, player: int, count: int, seed: int = 0) -> Sp
      (False, 1, "modified-cfr-ave")],
 )  # fmt: skip
 def test_queries_are_what_the_network_was_asked(alternating: bool, player: int, decomposition: str) -> None:
-    """With a gadget too, whose range changes in every iteration."""
+    """This also holds with a gadget, whose range changes in every iteration."""
     space = game_space(load_game("pot_limit_leduc"), "round")
     recorded = Recorded(space)
     search = BatchSearch(space, recorded, SearchConfig("cfr+", 6, "round", decomposition, alternating))
@@ -88,7 +88,7 @@ def test_queries_are_what_the_network_was_asked(alternating: bool, player: int, 
         found.sort(key=lambda one: one[:2])
         torch.testing.assert_close(queries.reaches.flatten(1), torch.stack([one[2] for one in found]))
         entering.add(round(float(result.sampled_reaches[:, 1 - player].sum()), 3))
-    assert len(entering) == 2  # the gadget did something
+    assert len(entering) == 2  # the gadget had an effect
 
 
 def test_a_search_hands_in_as_many_queries_as_asked_on_average() -> None:
@@ -128,7 +128,7 @@ def test_inner_queries_are_what_a_shallower_search_asks(player: int, decompositi
 
 
 def test_openings_hand_in_their_share_of_queries() -> None:
-    """Games that start together share searches, but not so many that these have fewer leaves than queries are asked for."""
+    """Games that start together share searches, but each search still has as many leaves as its games ask queries."""
     space = game_space(load_game("pot_limit_leduc"), "round")
     search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 1, "round"))
     leaves = int(np.diff(space.tables.leaf_start)[space.root_class[0]])
@@ -136,11 +136,11 @@ def test_openings_hand_in_their_share_of_queries() -> None:
         play = SoundSelfPlay(search, 120, 0.1, per_search, np.random.default_rng(0))
         found = play.advance().queries  # both seats search in all 120 games, which have just started
         assert len(found.public_class) / 240 == pytest.approx(per_search, rel=0.05)
-    assert play.searches == 240  # none is shared where a search has hardly leaves enough for its own
+    assert play.searches == 240  # a search with hardly enough leaves for its own game is not shared
 
 
 def test_policies_are_averages_of_the_searches_of_games() -> None:
-    """One from each search, at decisions of its tree; with the reaches that the gadget lets in."""
+    """Each search gives one, at a decision of its tree, with the reaches that the gadget lets in."""
     space = game_space(load_game("pot_limit_leduc"), "round")
     search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 5, "round"))
     play = SoundSelfPlay(search, 12, 0.1, 1.0, np.random.default_rng(0), policies=True)
@@ -212,7 +212,7 @@ class Followed(SoundSelfPlay):
             infostates = self.tree.rows[actor].infostate[rows]
             for state, infostate in enumerate(infostates):
                 entries = slice(*self.tree.entry_start[infostate : infostate + 2])
-                if self.ranges[game, actor, state] > 1e-4:  # else it does not matter, and is not determined
+                if self.ranges[game, actor, state] > 1e-4:  # otherwise play does not matter and is not determined
                     played = strategy[game, state, : entries.stop - entries.start].numpy()
                     np.testing.assert_allclose(played, self.policy[entries], atol=2e-3)
             self.visited[int(node)] = self.visited.get(int(node), 0) + 1
@@ -231,7 +231,7 @@ class Followed(SoundSelfPlay):
 
 @pytest.mark.parametrize(("name", "depth"), [("pot_limit_leduc", "round"), ("liars_dice(dice=1,faces=2)", 2)])
 def test_self_play_is_by_the_exact_policy_of_re_solving(name: str, depth: int | str) -> None:
-    """Ranges, promises and pointers of both agents are right, or one of their later searches would find something else."""
+    """Ranges, promises and pointers of both agents are right, or one of their later searches would find another policy."""
     space = game_space(load_game(name), depth)
     search = BatchSearch(space, RandomLeaves(space), SearchConfig("cfr+", 20, depth))
     play = Followed(search, 48, 0.5, 1.0, np.random.default_rng(0))
@@ -282,7 +282,7 @@ def test_queries_wait_their_turn_and_are_solved_without_a_gadget() -> None:
 
 
 def test_recursive_queries_do_not_crowd_out_self_play() -> None:
-    """Each solved query asks three more, so more and more would wait; the next cycle begins with self-play again."""
+    """Each solved query asks three more, so ever more would wait; yet the next cycle begins with self-play."""
     config = SMOKE.with_settings({"recursive_queries": "3", "cycle_queries": "64", "depth": "1"})
     trainer = SogTrainer(load_game("liars_dice(dice=1,faces=3)"), config)
     assert isinstance(trainer.source, SoundSelfPlay)
@@ -364,7 +364,7 @@ def test_train_evaluate_and_match_by_command(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_it_learns_pot_limit_leduc(tmp_path: Path) -> None:
-    """Thousandths of the ante; search with leaves worth nothing has some 480, exact leaves and CFR-D 11."""
+    """In thousandths of the ante, search with leaves worth nothing has about 480, and CFR-D with exact leaves 11."""
     config = PRESETS["cpu"].with_settings({"epochs": "6", "evaluate_every": "0"})
     trainer = SogTrainer(load_game("pot_limit_leduc"), config)
     last = train(trainer, RunFolder(tmp_path, SOG))

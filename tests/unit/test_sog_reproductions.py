@@ -1,4 +1,4 @@
-"""The figures of Student of Games: what imaginary observations estimate, and the commands at their smallest."""
+"""The figures of Student of Games: what imaginary observations estimate, and the commands at their smallest sizes."""
 
 import json
 from pathlib import Path

@@ -41,7 +41,7 @@ def test_a_river_is_solved_saved_and_continued(tmp_path: Path) -> None:
 
 
 def test_the_game_of_ranges_is_the_tree_of_ranges() -> None:
-    """The rules, dealt hand by hand and compiled generically, have the value that the tree over hands finds."""
+    """The rules, dealt hand by hand and compiled generically, give the same value as the tree over hands."""
     exact = tacit.solve(Disguised(tacit.load_game(RIVER)), solver="lp")
     result = tacit.solve(RIVER, solver="pcfr+", iterations=2_000)
     assert result.exploitability < 0.5
@@ -50,7 +50,7 @@ def test_the_game_of_ranges_is_the_tree_of_ranges() -> None:
 
 @dataclass(frozen=True)
 class Disguised(tacit.Game[Any]):
-    """A game that nobody knows to be hold'em, so that it is compiled history by history."""
+    """Hold'em that is not recognised, so that it is compiled history by history."""
 
     name = "disguised"
     inner: Any
@@ -166,7 +166,7 @@ def test_the_command_shows_the_grid_and_says_how_far_it_got(tmp_path: Path) -> N
         (("kuhn_poker", "--target", "soon"), "cannot read the target 'soon'"),
         (("kuhn_poker", "--range0", "AA"), "kuhn_poker has no ranges"),
         (("kuhn_poker", "--grid", "x.png"), "for hold'em, not for kuhn_poker"),
-        # So many iterations would take days: these are refused before the first of them.
+        # These iterations would take days: each case is refused before the first one.
         ((RIVER, "--iterations", "999999999", "--at", "dance"), "no 'dance' after the start"),
         ((RIVER, "--iterations", "999999999", "--at", "dance", "--json"), "no 'dance' after the start"),
         ((RIVER, "--iterations", "999999999", "--at", "check / check"), "nobody acts after 'check / check'"),

@@ -273,7 +273,7 @@ def test_an_interrupted_experiment_prints_no_table() -> None:
 
 
 def exported(path: Path) -> dict[str, dict[str, Any]]:
-    """The public states of a JSON export by their lines."""
+    """Returns the public states of a JSON export by their lines."""
     return {told["public"]: told for told in json.loads(path.read_text())["public_states"]}
 
 
@@ -320,7 +320,7 @@ def test_exports_of_names_with_commas_and_lines(tmp_path: Path) -> None:
 
 
 def test_exports_leave_out_what_cannot_occur(tmp_path: Path) -> None:
-    """Where player 0 never checks a king, it never holds one after a check; player 1 may still be bet into."""
+    """If player 0 never checks a king, it never holds one after a check; player 1 may still face a bet."""
     tree = compile_game(load_game("kuhn_poker"))
     weights = tree.uniform_strategy()
     weights[tree.entry_start[2]] = 0.0
@@ -331,7 +331,7 @@ def test_exports_leave_out_what_cannot_occur(tmp_path: Path) -> None:
     result = replace(result, strategy=tree.strategy(tree.normalise(weights)))
     export(result, tmp_path / "kuhn.json")
     told = exported(tmp_path / "kuhn.json")
-    assert told["bet"]["infostate_value"] == [None] * 3  # nobody bets into player 1, who is prepared for it
+    assert told["bet"]["infostate_value"] == [None] * 3  # player 0 never bets, but player 1 is prepared for a bet
     assert told["bet"]["reach"] == [1.0] * 3
     weights[tree.entry_start[:3]], weights[tree.entry_start[:3] + 1] = 0.0, 1.0
     export(replace(result, strategy=tree.strategy(tree.normalise(weights))), tmp_path / "kuhn.json")

@@ -1,4 +1,4 @@
-"""Sources of subgames: from the rules as from the compiled tree, and games whose keys lie."""
+"""Sources of subgames: those from the rules match those from the compiled tree; games whose keys lie."""
 
 import re
 import time
@@ -31,11 +31,11 @@ GAMES = {
 
 @cache
 def compiled(name: str) -> PublicTree:
-    return compile_game(GAMES[name], direct=name.startswith("liars_dice"))  # directly built poker orders cards in its own way
+    return compile_game(GAMES[name], direct=name.startswith("liars_dice"))  # poker's direct builder orders cards in its own way
 
 
 def matched_classes(rules: SubgameSource, tree: TreeSource) -> list[tuple[int, int]]:
-    """All pairs of classes, one of each source, that stand for the same public state somewhere."""
+    """Returns all pairs of classes, one of each source, that stand for the same public state somewhere."""
     pairs = list(zip(rules.roots.classes.tolist(), tree.roots.classes.tolist(), strict=True))
     for mine, theirs in pairs:
         below = zip(rules.subgame(mine).node_class.tolist(), tree.subgame(theirs).node_class.tolist(), strict=True)
@@ -56,7 +56,7 @@ def test_subgames_from_the_rules_equal_those_cut_from_the_compiled_tree(name: st
         ones = [np.ones(int(start[node + 1] - start[node])) for start in compiled(name).require_nodes().row_start]
         expected = extract_subgame(PublicBeliefState(compiled(name), node, (ones[0], ones[1])), depth).tree
         subgame = rules.subgame(mine).tree
-        # Tokens may differ: of the past at a root, and of suits, which the tree finds to play alike.
+        # Tokens may differ in the past of a root, and in suits, which play alike in the tree.
         assert_same_arrays(expected, subgame, skip=("token",))
         assert subgame.require_nodes().joint(0).sum() == pytest.approx(1.0)
     assert_same_arrays(expected, tree.subgame(theirs).tree)

@@ -39,7 +39,7 @@ ROW_BYTES = 8 + 2 * 3 * 4 + 4 * 2 + 1
 
 
 def rows(first: int, count: int) -> Rows:
-    """Examples that say by their numbers which they are."""
+    """Returns examples whose numbers identify them."""
     number = torch.arange(first, first + count)
     numbers = number[:, None, None] + torch.zeros(2, 3)
     numbers[:, 1, 2] = torch.nan
@@ -80,13 +80,13 @@ def test_samples_are_those_of_a_buffer_in_memory_whatever_is_added_dropped_and_r
         if step % 13 == 7:
             for one in (plain, buffer):
                 one.drop_oldest_half()
-        if step % 5 == 3:  # a checkpoint, and a run that goes on from it
+        if step % 5 == 3:  # a checkpoint, and a run that resumes from it
             save_tensors(file, buffer.state(), {"epoch": step, "spilled": {"rows": buffer.spilled}})
             again = spilling(file, capacity, in_memory)
             state, header = load_tensors(file)
             again.spilled = header["spilled"]["rows"]
             again.restore(state)
-            buffer.add(rows(10**6, 3 * capacity))  # what the process before still wrote changes nothing
+            buffer.add(rows(10**6, 3 * capacity))  # late writes of the earlier process change nothing
             drop_parts(file)
             buffer = again
         assert_same_samples(buffer, plain, step)

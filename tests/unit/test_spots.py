@@ -1,4 +1,4 @@
-"""Spots of no-limit hold'em: menus by street, player and who bet before, against betting written a second time."""
+"""Spots of no-limit hold'em: menus by street, player and last bettor, against a second implementation of betting."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def spot(text: str, street: int = 2) -> NoLimitHoldem:
 
 
 class Table:
-    """Betting from the flop on as dealers keep it: chips in front of each player, chips behind, and a pot in the middle."""
+    """Betting from the flop on as a dealer sees it: chips in front of each player, chips behind, and a pot in the middle."""
 
     def __init__(self, street: int, menus: dict[str, list[list[str]]], allin: Fraction, merge: Fraction) -> None:
         self.street, self.menus, self.allin, self.merge = street, menus, allin, merge
@@ -47,7 +47,7 @@ class Table:
         return other
 
     def menu(self) -> list[int]:
-        """The chips in front of the actor after each raise."""
+        """Returns the chips in front of the actor after each raise."""
         me, to_call = self.actor, max(self.front) - self.front[self.actor]
         if not self.behind[1 - me] or to_call >= self.behind[me]:
             return []
@@ -75,7 +75,7 @@ class Table:
         return kept[::-1]
 
     def after(self, action: str | int) -> Table | None:
-        """The table after an action; None if the hand is over."""
+        """Returns the table after an action; None if the hand is over."""
         new, me = self.copy(), self.actor
         if action == "fold":
             return None
@@ -98,7 +98,7 @@ class Table:
         return new
 
     def lines(self, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-        """Every sequence of actions that leads to a decision, raises as the chips put in over the whole hand."""
+        """Yields every sequence of actions that leads to a decision; raises are chips put in over the whole hand."""
         yield before
         facing = max(self.front) > self.front[self.actor]
         for action in (["fold"] if facing else []) + ["call", *self.menu()]:
@@ -114,7 +114,7 @@ class Table:
 
 
 def equal_share(pot: int, left: int, streets: int) -> Fraction:
-    """The share of the pot that puts in all chips in equal shares, by halving an interval."""
+    """Returns the share of the pot that, bet on each street, puts in all chips; found by bisection."""
     low, high = Fraction(0), Fraction(left, pot)
     for _ in range(60):
         share, grown = (low + high) / 2, Fraction(pot)
@@ -125,7 +125,7 @@ def equal_share(pot: int, left: int, streets: int) -> Fraction:
 
 
 def tree_lines(tree: HandTree, spot: Spot = START, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """The same of a built tree, on the first card that can come."""
+    """Yields the same sequences from a built tree, on the first card that can come."""
     if tree.kind[spot.node] == DEALS:
         card = next(card for card in range(NUM_CARDS) if tree.knows(spot, card))
         yield from tree_lines(tree, tree.after(spot, card), before)
@@ -199,13 +199,13 @@ def walk(rules: NoLimitBetting, betting: Betting, before: tuple[int, ...] = ()) 
         ("bets=0.5,bets1=1/allin,raises=2x", 2, (), (1, 400)),
         ("bets=0.5,bets1=1/allin,raises=2x", 2, (CALL,), (1, 600)),
         ("bets=0.5,bets1=1/allin,raises=2x", 2, (CALL, CALL, CALL), (1, 2_000)),
-        ("bets=0.5,donks=0.25,raises=2x", 2, (CALL, 400, CALL), (1, 600)),  # into the pot of 800 of a bettor
-        ("bets=0.5,donks=0.25,raises=2x", 2, (400, CALL), (1, 800)),  # it bet itself
+        ("bets=0.5,donks=0.25,raises=2x", 2, (CALL, 400, CALL), (1, 600)),  # into the last bettor, in a pot of 800
+        ("bets=0.5,donks=0.25,raises=2x", 2, (400, CALL), (1, 800)),  # player 0 was the last bettor
         ("bets=0.5,donks=0.25,raises=2x", 2, (CALL, CALL), (1, 400)),  # nobody bet
         ("bets=0.5,donks=none,raises=2x", 2, (CALL, 400, CALL), (1,)),
         ("bets=0.5,donks=none,raises=2x", 2, (400, 800, CALL), (1,)),  # raised by player 1
-        ("bets=0.5,donks=0.25,raises=2x", 1, (CALL, 400, CALL, CALL, CALL), (1, 800)),  # checks are between
-        ("bets=0.5|1,raises=allin,allin_threshold=1.16", 2, (), (1, 400, 600)),  # of 600, 1,400 are left to 1,200
+        ("bets=0.5,donks=0.25,raises=2x", 1, (CALL, 400, CALL, CALL, CALL), (1, 800)),  # a street of checks in between
+        ("bets=0.5|1,raises=allin,allin_threshold=1.16", 2, (), (1, 400, 600)),  # 600 leaves 1,400 for a pot of 1,200
         ("bets=0.5|1,raises=allin,allin_threshold=1.17", 2, (), (1, 400, 2_000)),
         ("bets=0.5|0.6|1,raises=allin,merge_threshold=0.07", 2, (), (1, 440, 600)),  # 640 is 6.7 % more than 600
         ("bets=0.5|0.6|1,raises=allin,merge_threshold=0.06", 2, (), (1, 400, 440, 600)),

@@ -1,4 +1,4 @@
-"""Examples of round ends in few bytes: what they are when they come back, and how they are drawn."""
+"""Compact examples of round ends: how well they are restored, and how they are drawn."""
 
 import dataclasses
 
@@ -18,11 +18,11 @@ HANDS = 1_128
 KINDS = torch.tensor([0, 900, 5_000])
 BOARDS = BoardTensors(torch.from_numpy(canonical_boards(4)[0])[KINDS])
 NOISE = 0.2
-"""In what either player has put in: targets of self-play deviate by more from their means, by the card that comes."""
+"""In units of what either player has put in; the next card makes targets of self-play deviate more from their means."""
 
 
 def examples() -> RoundEndExamples:
-    """A wide range, a narrow one and one with few hands against others, on three boards, with odds as they are."""
+    """Returns a wide range, a narrow one and one with few hands, against others on three boards, with true odds."""
     generator = torch.Generator().manual_seed(0)
     weights = torch.rand(2, 3, HANDS, generator=generator) ** torch.tensor([1.0, 6.0, 40.0])[None, :, None]
     weights[0, 2, 7:] = 0.0
@@ -45,13 +45,13 @@ def test_examples_come_back_but_for_rounding_below_their_noise(keeps_odds: bool)
     assert torch.equal(found.beyond.isnan(), given.beyond.isnan())
     torch.testing.assert_close(found.public, given.public, rtol=1e-3, atol=1e-3)
     apart = (found.beliefs - given.beliefs).abs().sum(2) / 2 / HANDS
-    assert float(apart.max()) < 0.004  # the share of a range that is elsewhere
+    assert float(apart.max()) < 0.004  # the share of a range that moves to other hands
     assert not found.beliefs[given.beliefs == 0].any()
     assert float(((found.odds - given.odds) * given.met).abs().max()) < 0.004
     torch.testing.assert_close(found.met, given.met, rtol=0, atol=0.004)
     values, wanted = found.beyond.nan_to_num(0.0), given.beyond.nan_to_num(0.0)
     assert float(((values - wanted).abs().mean(2) / wanted.abs().amax(2)).max()) < 0.004
-    assert float((values - wanted).mean(2).abs().max()) < 0.01 * NOISE  # rounding errs to both sides
+    assert float((values - wanted).mean(2).abs().max()) < 0.01 * NOISE  # rounding errs in both directions
     torch.manual_seed(0)
     net = RoundEndNet(16, 2, 8)
     torch.nn.init.normal_(net.out.weight)
@@ -79,7 +79,7 @@ class Numbers:
 def test_batches_are_drawn_uniformly_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "AT_ONCE", 100)
     buffer: ReplayBuffer[Numbers] = ReplayBuffer(Numbers, 40)
-    for first in (0, 25):  # the second lot takes the place of the oldest ten
+    for first in (0, 25):  # the second lot replaces the oldest ten
         numbers = torch.arange(first, first + 25)
         buffer.add(Numbers(numbers, 2.0 * numbers[:, None]))
     drawn = list(buffer.batches(250, 16, torch.Generator().manual_seed(0), "cpu"))

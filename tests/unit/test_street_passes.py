@@ -1,4 +1,4 @@
-"""A batch of hold'em games that bet alike, against the passes over one tree of hands."""
+"""A batch of hold'em games with the same betting, against the passes over one tree of hands."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ class MixedLeaves:
 
 
 def batch(street: int, leaves: MixedLeaves | None, solver: str, decomposition: str) -> tuple[list[TabularDriver], Driver]:
-    """The same games one by one, and together."""
+    """Returns drivers of the same games one by one, and as a batch."""
     rules = NoLimitBetting(2_500, 100, 100, street, 1_000, (0.5, ALL_IN), (1.0,))
     boards = [parse_cards(board) for board in BOARDS[street]]
     tensors = BoardTensors(torch.tensor(boards))

@@ -1,4 +1,4 @@
-"""Boards up to suits: what a tree leaves out must be what symmetry gives back, with every real card and hand."""
+"""Boards up to suits: symmetry must restore everything that a tree leaves out, for every real card and hand."""
 
 from itertools import permutations
 from pathlib import Path
@@ -43,7 +43,7 @@ def renamed(text: str, suits: tuple[str, ...]) -> str:
 
 
 def symmetric_range(board: tuple[int, ...], seed: int, hands: int = NUM_HANDS) -> Floats:
-    """Returns random weights that renamings of the board's own do not change: no two hands tie but by symmetry."""
+    """Returns random weights that the board's own renamings do not change: hands tie only by symmetry."""
     generator = np.random.default_rng(seed)
     weights = generator.random(NUM_HANDS) * (generator.permutation(NUM_HANDS) < hands)
     orbit = RENAMED_HANDS[list(symmetries(board, ()))].min(axis=0)
@@ -51,7 +51,7 @@ def symmetric_range(board: tuple[int, ...], seed: int, hands: int = NUM_HANDS) -
 
 
 def in_full(tree: HandTree, full: HandTree, *numbers: Floats) -> list[Floats]:
-    """Returns numbers of a tree up to suits at every board of the tree that keeps them all."""
+    """Returns the numbers of a tree up to suits at every board of the full tree."""
     spread = [np.zeros(full.num_entries) for _ in numbers]
     strategies = [HandStrategy(tree, kept) for kept in numbers]
     for spot in full.decision_spots:
@@ -79,7 +79,7 @@ def test_renaming_is_what_it_is_by_letters() -> None:
 @pytest.mark.parametrize(
     ("board", "rules", "boards"),
     [
-        ("3s7hTdKs", TURN_RULES, 1 + 48),  # every suit is told from the others
+        ("3s7hTdKs", TURN_RULES, 1 + 48),  # no two suits are interchangeable
         ("2s5s9sKs", TURN_RULES, 1 + 9 + 13),  # nine spades, and thirteen ranks of another suit
         ("2s5h9sKh", TURN_RULES, 1 + 11 + 11 + 13),  # two suits absent
         ("2s2h9s9h", TURN_RULES, 1 + 11 + 13),  # two suits absent, two interchangeable
@@ -94,7 +94,7 @@ def test_one_board_of_each_orbit_is_kept(board: str, rules: NoLimitBetting, boar
     tree = build_hand_tree(None, rules, start, (ALL, ALL))
     assert len(tree.blocks.board) == boards
     assert num_hand_entries(rules, start, (ALL, ALL)) == tree.num_entries
-    # All cards, in the order they come, under every renaming of letters that leaves the first ones what they are.
+    # All cards in the order they come, under every renaming of suits that leaves the starting board unchanged.
     group = [s for s in permutations(SUITS) if {*parse_cards(renamed(board, s))} == {*start}]
     deals = {c: [(c,)] if len(start) == 4 else [(c, d) for d in range(52) if d not in (*start, c)] for c in range(52)}
     last = [deal for card in range(52) if card not in start for deal in deals[card]]
@@ -110,7 +110,7 @@ def test_ranges_switch_symmetry_off_exactly_where_it_is_none() -> None:
     board = parse_cards("2s5s9sKs")
     assert len(symmetries(board, (ALL, ALL))) == 6
     hearts = ALL.copy()
-    hearts[hand_index(*parse_cards("AhQh"))] = np.nextafter(1.0, 2.0)  # one hand by the last bit
+    hearts[hand_index(*parse_cards("AhQh"))] = np.nextafter(1.0, 2.0)  # one hand differs in the last bit
     assert [renamed("cdh", tuple(SUITS[s] for s in RENAMED_CARDS[g, :4])) for g in symmetries(board, (ALL, hearts))] == [
         "cdh", "dch",
     ]  # fmt: skip
@@ -120,14 +120,14 @@ def test_ranges_switch_symmetry_off_exactly_where_it_is_none() -> None:
     both[hand_index(*parse_cards("AdQh"))] = 0.0
     assert symmetries(board, (both, ALL)) == (IDENTITY,)
     blocked = ALL.copy()
-    blocked[hand_index(*parse_cards("KsQh"))] = 0.0  # nobody holds it: the king lies on the board
+    blocked[hand_index(*parse_cards("KsQh"))] = 0.0  # nobody can hold it: the king is on the board
     assert len(symmetries(board, (blocked, ALL))) == 6
 
 
 def played_on(tree: HandTree, full: HandTree, solver: str, iterations: int) -> list[tuple[HandPasses, Floats]]:
     """Returns passes and strategies of both trees after some iterations.
 
-    They start from the same random numbers: from uniform play on, hands tie exactly, and rounding alone would choose for them.
+    They start from the same random numbers: from uniform play, hands would tie exactly and rounding alone would decide.
     """
     generator, state = np.random.default_rng(4), {}
     for name in ("regret", "average", "strategy"):
@@ -178,7 +178,7 @@ def test_turns_are_solved_as_without_symmetry(board: str, solver: str) -> None:
 
 
 def test_a_flop_is_solved_as_without_symmetry() -> None:
-    """Renamings come one after the other: at the turn, and at the river."""
+    """Suits are renamed twice, at the turn and at the river."""
     start = parse_cards("2s5s9s")
     ranges = symmetric_range(start, 2, 60), symmetric_range(start, 3, 60)
     tree = build_hand_tree(None, FLOP_RULES, start, ranges)
@@ -190,7 +190,7 @@ def test_a_flop_is_solved_as_without_symmetry() -> None:
 
 
 def test_values_are_those_of_the_generic_tree_hand_against_hand() -> None:
-    """A tree up to suits against one that was never told of suits: any symmetric strategy, every real card."""
+    """A tree up to suits against one that keeps all suits: any symmetric strategy, every real card."""
     board = parse_cards("2s5s9sKs")
     ranges = parse_range("33") * (HANDS % 4 != 3).all(axis=1), parse_range("AA") * (HANDS % 4 != 3).all(axis=1)
     tree = build_hand_tree(None, SHORT_TURN, board, ranges)
@@ -205,7 +205,7 @@ def test_values_are_those_of_the_generic_tree_hand_against_hand() -> None:
 
 
 def test_exploitability_stays_exact_where_rounding_breaks_ties() -> None:
-    """On two pairs whole classes of hands tie, and rounding decides for each of them: the average must not show it."""
+    """With two pairs on the board, whole classes of hands tie and rounding decides: the average must not show it."""
     board = parse_cards("2s2h9s9h")
     tree = build_hand_tree(None, TURN_RULES, board, (ALL, ALL))
     full = build_hand_tree(None, TURN_RULES, board, (ALL, ALL), group=(IDENTITY,))
@@ -246,14 +246,14 @@ def test_every_card_is_found_and_told() -> None:
         to, card = (*suits, "s"), f"2{suits[0]}"
         hands = [hand_index(*parse_cards(renamed(hand_name(hand), to))) for hand in range(NUM_HANDS)]
         here, there = tree.find("check / check / 2c / check"), tree.find(f"check / check / {card} / check")
-        # Clubs and diamonds that do not lie are equal but for rounding, so renamed hands play alike whatever the card.
+        # Suits off the board are equal except for rounding, so renamed hands play alike whatever the card.
         np.testing.assert_allclose(strategy.played(there)[:, hands], strategy.played(here), atol=1e-5)
         np.testing.assert_allclose(strategy.range_at(there, 0)[hands], strategy.range_at(here, 0), atol=1e-5)
     assert not tree.knows(before, *parse_cards("Ks"))
     with pytest.raises(TacitError, match="no 'Ks' after check / check: choose one of 2c, 2d, 2h, 3c"):
         tree.find("check / check / Ks")
     decisions = list(strategy)
-    assert len(decisions) == len(strategy) == (48 * 47 // 2) * 4 + 48 * (47 * 46 // 2) * 4  # of a street four decisions
+    assert len(decisions) == len(strategy) == (48 * 47 // 2) * 4 + 48 * (47 * 46 // 2) * 4  # four decisions on each street
     assert (1, "check / check / Ah / bet to 1000", "AdAc") in {(d.player, d.public, d.private) for d in decisions}
     assert strategy.decision(len(strategy) - 1) == decisions[-1]
 
@@ -271,12 +271,12 @@ def test_players_follow_every_card() -> None:
         np.testing.assert_array_equal(told, strategy.played(spot))
         now = search.situation(public.dealt(parse_cards(card)))
         assert now.solution.tree.board(now.spot) == parse_cards(f"2s5s9sKs{card}")
-        np.testing.assert_allclose(now.solution.played(now.spot), told, atol=1e-2)  # but for a trace of every hand
+        np.testing.assert_allclose(now.solution.played(now.spot), told, atol=1e-2)  # except for a trace of every hand
     assert search.searches == 1
 
 
 def test_a_solve_with_all_boards_is_refused(tmp_path: Path) -> None:
-    """As it was saved before boards were kept up to suits."""
+    """Solves were saved like this before boards were kept up to suits."""
     result = tacit.solve(GAME, iterations=2)
     game = result.strategy.tree.game
     full = build_hand_tree(game, game.rules, game.known_board, game.ranges, group=(IDENTITY,))

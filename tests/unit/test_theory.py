@@ -1,4 +1,4 @@
-"""What the ReBeL paper proves, checked: search in a depth-limited trunk with solved leaves finds an equilibrium's trunk."""
+"""Checks of what the ReBeL paper proves: search in a depth-limited trunk with solved leaves finds an equilibrium's trunk."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ def search_root(search: BatchSearch) -> Tensor:
 
 
 def trunk_losses(space: SearchSpace, strategy: Floats) -> Floats:
-    """Returns what each player gives up at most by playing a trunk strategy, however well it goes on: zero at equilibrium."""
+    """Returns the guaranteed value that each player's trunk strategy gives up, with perfect play below: zero at equilibrium."""
     subgame = space.subgame_at(0)
     losses = []
     for player in (0, 1):
@@ -117,7 +117,7 @@ def test_cfr_ave_wants_an_oracle() -> None:
 
 @dataclass(frozen=True)
 class Nim(Game[tuple[int, int]]):
-    """Players take one or two of six sticks in turn; who takes the last wins."""
+    """Players take one or two of six sticks in turn; whoever takes the last one wins."""
 
     name = "nim"
 
@@ -179,7 +179,7 @@ class Fixed:
 
 
 def test_a_warm_start_begins_with_the_policy_and_ends_at_the_equilibrium() -> None:
-    """Appendix J: the policy counts as played for 15 iterations; what follows makes up for it."""
+    """Appendix J: the policy counts as played for 15 iterations; later ones make up for it."""
     space = search_space(compile_game(load_game("kuhn_poker")), None)
     t = space.tables
     reaches = torch.zeros(1, 2, t.num_private_states)
@@ -193,11 +193,11 @@ def test_a_warm_start_begins_with_the_policy_and_ends_at_the_equilibrium() -> No
         strategy = np.zeros(space.tree.num_entries)
         strategy[space.subgame_at(0).entry_index] = result.average_strategy.numpy()
         losses.append(evaluate(make_passes(space.tree), strategy).exploitability)
-        # The first iterations play what was proposed, so that is what a game that samples one of them plays.
+        # The first iterations play the proposed policy, and so does a game that samples one of them.
         torch.testing.assert_close(result.sampled_strategy, torch.tensor([0.9, 0.1]).repeat(12))
     assert losses[0] > 0.1
     assert losses[1] < 0.02
-    # Beliefs go down with the policy: everyone raises with every card alike, so nothing is learnt about the cards.
+    # Beliefs follow the policy, which plays every card alike, so nothing is learnt about the cards.
     torch.testing.assert_close(torch.cat(policy.asked), torch.full((len(torch.cat(policy.asked)), 6), 1 / 3))
     with pytest.raises(TacitError, match="15 iterations"):
         BatchSearch(space, ZeroLeaves(), SearchConfig("cfr", 15, None), policy=policy).run(

@@ -1,4 +1,4 @@
-"""Work shared by threads: the same numbers however many there are, and one where more would gain nothing."""
+"""Work shared by threads: the same numbers for any count, and one thread where more would gain nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tacit.tree.public_tree import PublicTree
 
 @compiled(nogil=True)
 def _pass_on(member, members, place, numbers, rounds):  # type: ignore[no-untyped-def]
-    """Each round every thread adds its neighbour's number of the round before: wrong if anybody runs ahead."""
+    """Adds to a thread's number, each round, its neighbour's of the round before: wrong if any thread runs ahead."""
     for turn in range(rounds):
         old, new = turn % 2, 1 - turn % 2
         numbers[new, member] = numbers[old, member] + numbers[old, (member + 1) % members]
@@ -112,7 +112,7 @@ def test_a_block_can_ask_for_fewer_threads_too() -> None:
 
 
 def test_asking_for_threads_starts_none() -> None:
-    """Numba would start its own, and torch from then on use as many, although the environment says one."""
+    """Numba would start threads of its own, and torch would then use as many, although the environment says one."""
     program = "import torch; from tacit.threads import num_threads; num_threads(); print(torch.get_num_threads())"
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

@@ -38,13 +38,13 @@ def start_training(
 
 
 def wait_for_change(path: Path, process: subprocess.Popen[str], before: int) -> None:
-    """Waits until a file is written anew, or the process ends."""
+    """Waits until a file is rewritten or the process ends."""
     while process.poll() is None and (path.stat().st_mtime_ns if path.exists() else 0) == before:
         time.sleep(0.01)
 
 
 def wait_for_checkpoint(folder: RunFolder[Any, Any], process: subprocess.Popen[str], before: int | None = None) -> None:
-    """Waits until there is a checkpoint of another epoch, or the process ends."""
+    """Waits until there is a checkpoint of another epoch or the process ends."""
     while process.poll() is None and folder.checkpoint_epoch() == before:
         time.sleep(0.01)
 
@@ -52,7 +52,7 @@ def wait_for_checkpoint(folder: RunFolder[Any, Any], process: subprocess.Popen[s
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [2, 4, 16])
 def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> None:
-    """After each of them all files are whole, as `tacit runs verify` sees it; in the end every epoch is there once."""
+    """After each kill `tacit runs verify` finds every file whole; in the end every epoch is there once."""
     seed = int.from_bytes(os.urandom(4))
     print(f"kill moments drawn with seed {seed}")  # shown when the test fails
     moments = random.Random(seed)
@@ -62,7 +62,7 @@ def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> N
         resume = ("--resume",) if folder.holds_run() else ()
         before = folder.checkpoint_epoch()
         process = start_training(folder.path, "kuhn_poker", *arguments, *resume, checkpoint_seconds=0.0)
-        if kill % 4 == 1:  # killed wherever it is, perhaps before it has begun
+        if kill % 4 == 1:  # killed wherever it is, perhaps before it has started
             time.sleep(moments.uniform(0.0, 8.0))
         else:
             wait_for_checkpoint(folder, process, before)
@@ -71,7 +71,7 @@ def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> N
         process.communicate()
         if folder.holds_run():
             assert [check for check in verify_run(folder.path) if check.problem is not None] == []
-            assert (folder.checkpoint_epoch() or 0) >= (before or 0)  # what was reached is never lost again
+            assert (folder.checkpoint_epoch() or 0) >= (before or 0)  # a checkpoint is never lost
     process = start_training(folder.path, "kuhn_poker", *arguments, "--resume", "--json")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
@@ -83,7 +83,7 @@ def test_a_run_survives_kills_at_random_moments(kills: int, tmp_path: Path) -> N
     assert [check for check in verify_run(folder.path) if check.problem is not None] == []
     # Eight steps of 64 games an epoch, each with two searches of openings: none is lost, none counted twice.
     assert report["examples"] == folder.history()[-1].examples == 8 * (64 + 2) * epochs
-    # Four playthroughs say little: how the numbers round, and so how many threads there are, moves that by a third.
+    # Four playthroughs say little: rounding, and so the number of threads, moves their figure by a third.
     assert artifacts.open(str(folder.path)).evaluate(playthroughs=64).figure < 0.1  # uniform play: 0.458
     assert not list(folder.path.rglob("*.tmp"))
     assert folder.curve.read_bytes().startswith(b"\x89PNG")

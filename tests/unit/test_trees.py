@@ -25,7 +25,7 @@ DIRECT = ["kuhn_poker", "leduc_poker", "pot_limit_leduc", "liars_dice(dice=1,fac
 
 @dataclass(frozen=True)
 class Numbered(Game[tuple[int, ...]]):
-    """Two private types each, then three public moves, with the legal actions of a type as given."""
+    """Two private types for each player, then three public moves; `numbers` gives each type's legal actions."""
 
     numbers: tuple[tuple[int, ...], ...]
 
@@ -167,7 +167,7 @@ def test_labels_say_who_knows_what() -> None:
     tree = compile_game(load_game("goofspiel(cards=3)"))
     labels = [tree.infostate_label(s) for s in range(tree.num_infostates)]
     assert labels[0] == (0, "", "")
-    assert (1, "second wins", "bid 3") in labels  # the own bid is private, the winner is public
+    assert (1, "second wins", "bid 3") in labels  # one's own bid is private, the winner is public
     assert len(set(labels)) == len(labels)
     leduc = compile_game(load_game("leduc_poker"))
     assert (1, "check bet raise call Kh check bet raise", "Ks") in [leduc.infostate_label(s) for s in range(936)]

@@ -86,7 +86,7 @@ def test_any_play_for_two_rounds_then_checks_is_worth_what_the_full_tree_says() 
 
 
 def check_down(passes: HandPasses, reaches: list[np.ndarray]) -> LeafValues:
-    """Returns what equities say at the leaves, scaled to reaches there."""
+    """Returns the leaf values that equities give, scaled to the reaches there."""
     beliefs = passes.new_beliefs()
     for player in (0, 1):
         passes.leaf_beliefs(player, reaches[player], beliefs)

@@ -1,4 +1,4 @@
-"""Wrong uses of what poker players and experimenters set: each gets one clear line, exit code 2 and no output."""
+"""Wrong uses of settings for poker players and experimenters: each gets one clear line, exit code 2 and no output."""
 
 import shlex
 from collections.abc import Callable
@@ -22,7 +22,7 @@ WRITTEN: dict[str, Callable[[str], list[str]]] = {
     "show": lambda text: ["show", *shlex.split(text)],
     "report": lambda text: ["report", *shlex.split(text)],
 }
-"""What a use stands for, by its option; others are parameters of a spot. One that begins with tacit stands as it is."""
+"""The command of a use, by its option; other options are a spot's parameters. A use that begins with tacit is a command."""
 
 WRONG: dict[str, list[tuple[str, str]]] = {
     "street sizes": [
@@ -348,7 +348,7 @@ def _arguments(option: str, use: str) -> list[str]:
 def test_a_wrong_use_gets_one_clear_line(
     option: str, use: str, message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "FIRST_PAUSE", 1e9)  # on a slow machine the import of torch would say so
+    monkeypatch.setattr(pace, "FIRST_PAUSE", 1e9)  # on a slow machine the import of torch would print a line
     before = sorted(folder.rglob("*"))
     refused = tacit(*_arguments(option, use), cwd=folder)
     assert refused.returncode == 2, refused.stdout

@@ -36,7 +36,7 @@ def test_what_one_player_wins_the_other_loses(name: str) -> None:
     plain.deals = None
     shift = values - plain(classes, beliefs.flatten(1)).detach().view(count, 2, H)
     assert shift.abs().max() > 10.0  # it was not zero-sum before
-    torch.testing.assert_close(shift.flatten(1).std(1), torch.zeros(count), atol=1e-3, rtol=0.0)  # all states alike
+    torch.testing.assert_close(shift.flatten(1).std(1), torch.zeros(count), atol=1e-3, rtol=0.0)  # alike for all private states
     found = fast.evaluate(classes, beliefs.flatten(1).T.contiguous())
     torch.testing.assert_close(found.T.view(count, 2, H), values, atol=0.02 * float(values.abs().max()), rtol=0.0)
     exact = ZeroSumPass(_Plain(plain), net.deals)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tacit.training.layers import Layers, units_of
-from tacit.training.ranges import Count, CountOrZero, Flag, Positive, PositiveOrZero, Seed, Share
+from tacit.training.ranges import Count, CountOrZero, Flag, Positive, PositiveOrZero, Seed
 from tacit.training.settings import Settings
 
 
@@ -21,7 +21,6 @@ class SdCfrConfig(Settings):
       advantage_steps: Steps of descent on a player's advantage network in an iteration.
       batch_size: Examples in a step of descent.
       learning_rate: The learning rate of the advantage networks, which learn by Adam.
-      decay: The share of the advantages' learning rate that is left at the end of the run; it falls linearly.
       clip: The largest norm of a gradient; longer gradients are shortened to it.
       restart: Whether advantage networks start from new random weights in every iteration, as in the paper. Otherwise they
         continue from the last ones, and need far fewer steps.
@@ -41,7 +40,6 @@ class SdCfrConfig(Settings):
     advantage_steps: Count = 750
     batch_size: Count = 2_048
     learning_rate: Positive = 0.001
-    decay: Share = 1.0
     clip: Positive = 1.0
     restart: Flag = True
     advantage_memory: Count = 1_000_000
@@ -82,7 +80,7 @@ _PAPER: dict[str, Any] = {
     "epochs": 450,
 }  # fmt: skip
 _PAPER_POLICY: dict[str, Any] = {"policy_steps": 4_000, "policy_memory": 40_000_000}
-_CPU: dict[str, Any] = {"restart": False, "advantage_steps": 200, "decay": 0.05}
+_CPU: dict[str, Any] = {"restart": False, "advantage_steps": 200}
 _CPU_POLICY: dict[str, Any] = {"policy_steps": 200}
 _SMOKE: dict[str, Any] = {
     **_CPU, "hidden": "32-32", "traversals": 100, "advantage_steps": 20, "batch_size": 256, "advantage_memory": 50_000,

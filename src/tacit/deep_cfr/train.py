@@ -112,18 +112,21 @@ class DeepCfrTrainer(Trainer[SdCfrConfig, DeepCfrProgress]):
                 self.average.samples, self._frames, self._streams, 0,
             )  # fmt: skip
             policy = self._beside.submit(self.average.learn, 1 - player, iteration, left)
-            self._learn_advantages(player, iteration, left)
+            self._learn_advantages(player, iteration)
             policy.result()
 
-    def _learn_advantages(self, player: int, iteration: int, left: float) -> None:
-        """Trains a player's advantage network and updates its strategy; `left` is the share of the run that remains."""
+    def _learn_advantages(self, player: int, iteration: int) -> None:
+        """Trains a player's advantage network and updates its strategy.
+
+        The learning rate does not fall. A network that stops moving stops the strategy, and the average, in which late
+        iterations count most, drifts to that one strategy: exploitability rises.
+        """
         config, encoded, networks = self.config, self.encoded, self.networks
         if config.restart or iteration == 1:
             networks.params[player, ADVANTAGE] = self._new_params()
             networks.moments[player, ADVANTAGE], networks.updates[player, ADVANTAGE] = 0.0, 0
-        rate = config.learning_rate * (config.decay + (1.0 - config.decay) * left)
         learn(
-            ADVANTAGE, player, config.advantage_steps, config.batch_size, rate, config.clip,
+            ADVANTAGE, player, config.advantage_steps, config.batch_size, config.learning_rate, config.clip,
             iteration, networks, networks.gradient[player], self._scratch, self._advantages, self._batch, encoded.encodings,
             encoded.table, self._streams, 1 + player,
         )  # fmt: skip

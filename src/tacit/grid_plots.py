@@ -49,7 +49,6 @@ def draw_strategy_grid(
     """
     figure = strategy_figure(strategy, reach, action_names, title, board)
     save_figure(figure, path)
-    house_pyplot().close(figure)
 
 
 def strategy_figure(

@@ -223,13 +223,14 @@ def wrapped_name(text: str, width: int = 60) -> str:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Writes a matplotlib figure, whole or not at all, in the format that the file's suffix names.
+    """Writes a matplotlib figure, whole or not at all, in the format that the file's suffix names, and has pyplot forget it.
 
     Raises:
       TacitError: the suffix is not one of `SUFFIXES`, or the path cannot be written.
     """
     if not Path(path).name.endswith(SUFFIXES):
         raise TacitError(f"cannot write {path}: the name must end in {', '.join(SUFFIXES)}")
+    house_pyplot().close(figure)  # pyplot would keep every figure of a long program
     content = io.BytesIO()
     figure.tight_layout()
     figure.savefig(content, format=Path(path).suffix.removeprefix("."), dpi=150)

@@ -105,7 +105,7 @@ ROOT = Path(__file__).parents[2]
         (("bench", "tabular", "--seconds", "nan"), "must be positive and finite"),
         (("bench", "nfsp", "--games", "kuhn_poker"), "--games is for tabular"),
         (("match", "random", "random", "--game", "kuhn_poker", "--hands", "9" * 23), "--hands"),
-        (("evaluate", "random", "--game", "kuhn_poker"), "`tacit match`"),
+        (("evaluate", "always-call", "--game", "kuhn_poker"), "`tacit match`"),
         (("reproduce", "nope"), "unknown experiment"),
         (("reproduce", "flop", "--rows", "cfr-d"), "--rows is for rebel-table2"),
         (("reproduce", "flop", "--games", "1x4f"), "--games is for rebel-table2"),

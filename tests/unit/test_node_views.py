@@ -384,3 +384,15 @@ def test_the_curve_is_drawn(tmp_path: Any) -> None:
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     (line,) = figure.axes[0].lines
     assert line.get_ydata().tolist() == [point.exploitability for point in result.curve]
+
+
+def test_a_drawn_figure_is_not_kept(tmp_path: Any) -> None:
+    """A program that trains for days draws thousands."""
+    from matplotlib import pyplot
+
+    from tacit.plots import LearningCurve, learning_panels
+
+    before = pyplot.get_fignums()
+    learning_panels({"kuhn_poker": [LearningCurve("rebel", [(1.0, 0.5), (2.0, 0.1)])]}, "", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert pyplot.get_fignums() == before

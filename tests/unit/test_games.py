@@ -266,6 +266,26 @@ def test_a_sound_game_has_no_violation() -> None:
     assert check_game(Guess()).ok
 
 
+class Wide(Guess):
+    """Player 0 chooses among 10,000 numbers."""
+
+    applied = 0
+
+    def legal_actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(range(10_000)) if len(state) == 1 else (0, 1)
+
+    def apply(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        Wide.applied += 1
+        return (*state, action)
+
+
+def test_a_check_of_a_wide_game_ends_early() -> None:
+    report = check_game(Wide(), max_histories=1_000)
+    assert report.ok
+    assert not report.complete
+    assert 100_000 < Wide.applied < 300_000  # a sample of 1,000 histories alone would make two million children
+
+
 @pytest.mark.parametrize("flaw", ["actor", "chance", "legal actions", "observations", "zero-sum"])
 def test_each_violation_is_explained(flaw: str) -> None:
     report = check_game(Guess(flaw))

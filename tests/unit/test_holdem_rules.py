@@ -322,6 +322,7 @@ def test_cards_are_dealt_only_between_streets() -> None:
         ("no_limit_holdem(bets=0.5||1)", "'' in '0.5||1' is no bet"),
         ("no_limit_holdem(bets=-1|allin)", "'-1' in '-1|allin' is no bet"),
         ("no_limit_holdem(bets=0)", "is no bet"),
+        (f"no_limit_holdem(bets={'9' * 400})", "is no bet"),
         ("no_limit_holdem(bets=nan)", "is no bet"),
         ("no_limit_holdem(raises=inf)", "is no bet"),
         ("no_limit_holdem(raises=1|2|3|4|5|6|7|8)", "8 bets; with fold and call there are at most 9 actions"),

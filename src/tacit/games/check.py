@@ -15,6 +15,9 @@ from tacit.games.check_keys import key_problem
 from tacit.games.own import in_one_line
 from tacit.games.words import action_in_words, after, history_in_words
 
+CHILDREN_PER_HISTORY = 100
+"""A check ends early once it has made this many children per history that it may visit: in wide games they take the time."""
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -145,23 +148,28 @@ class _Checker:
         self._numbers: dict[Hashable, int] = {}
         self._legal: dict[int, tuple[tuple[int, ...], Moves]] = {}
         self._recall: dict[int, tuple[int, Moves]] = {}
+        self._children = 0  # states that `apply` has made
 
     def walk(self, limit: int) -> None:
         """Visits all histories depth first, but stops after `limit` of them."""
         stack = self._start()
         while stack:
-            if self.report.histories >= limit:
+            if self._is_enough(limit):
                 self.report.complete = False
                 return
             stack.extend(self._visit(*stack.pop()))
 
     def sample(self, limit: int, generator: random.Random) -> None:
         """Plays random games until `limit` histories have been visited."""
-        self.report.histories = 0
-        while self.report.histories < limit:
+        self.report.histories = self._children = 0
+        while not self._is_enough(limit):
             children = self._start()
             while children:
                 children = self._visit(*generator.choice(children))
+
+    def _is_enough(self, limit: int) -> bool:
+        """Returns whether `limit` histories were visited, or as many children made as take as long in a wide game."""
+        return self.report.histories >= limit or self._children >= CHILDREN_PER_HISTORY * limit
 
     def check_keys(self) -> None:
         """Compares all public states that share a key."""
@@ -282,6 +290,7 @@ class _Checker:
 
     def _apply_all(self, state: Any, moves: list[int]) -> list[tuple[int, Any]]:
         before = repr(state)
+        self._children += len(moves)
         children = [(move, self._ask("apply", state, move)) for move in moves]
         if repr(state) != before:
             self._note("unchanged states", "apply() changes the state it is given; it must return a new one")

@@ -122,7 +122,7 @@ def parse_menu(text: str) -> Sizes:
 
 
 def _parse_size(piece: str, text: str) -> Size:
-    match = re.fullmatch(r"(allin)|(\d?)geo|(\d*\.?\d+)(x?)", piece)
+    match = re.fullmatch(r"(allin)|(\d?)geo|(\d+(?:\.\d+)?|\.\d+)(x?)", piece)
     if match is None:
         try:
             size = float(piece)  # such as 1e-1
@@ -141,7 +141,7 @@ def _parse_size(piece: str, text: str) -> Size:
         return Geometric(int(streets or NUM_STREETS))
     if multiple and not float(number) > 1:
         raise TacitError(f"{piece!r} in {text!r} is no raise: it must be to more than 1x the last bet, like 3x")
-    if not float(number) > 0:
+    if not 0 < float(number) < math.inf:
         raise TacitError(f"{piece!r} in {text!r} is no bet: {_HOW_TO_WRITE}")
     return Multiple(float(number)) if multiple else float(number)
 

@@ -17,6 +17,7 @@ from tacit.errors import TacitError
 from tacit.games import CHANCE, TERMINAL, Game, load_game, registered_games
 from tacit.games.base import Moves, SequenceGame
 from tacit.games.check import check_game
+from tacit.games.words import history_in_words
 from tacit.tree.compiler import compile_game
 from tacit.tree.estimate import Budget, MemoryWatch, estimate
 from tacit.tree.growing import compile_observations
@@ -264,6 +265,19 @@ class Guess(Game[tuple[int, ...]]):
 
 def test_a_sound_game_has_no_violation() -> None:
     assert check_game(Guess()).ok
+
+
+class Shouting(Guess):
+    """Says at length, and not with a number, who acts."""
+
+    def actor(self, state: tuple[int, ...]) -> int:
+        return "y" * 100_000 if len(state) == 1 else super().actor(state)  # type: ignore[return-value]
+
+
+def test_a_history_in_words_stays_short_whatever_the_rules_answer() -> None:
+    words = history_in_words(Shouting(), (0, 1))
+    assert words[1].startswith("player yyy")
+    assert max(map(len, words)) < 500
 
 
 class Wide(Guess):

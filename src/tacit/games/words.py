@@ -28,7 +28,7 @@ def history_in_words(game: Game[Any], moves: Moves) -> tuple[str, ...]:
                 state = game.apply(state, move)
                 words.append(f"chance {move}{_sights_in_words(game, state)}")
             else:
-                words.append(f"player {actor}: {action_in_words(game, state, move)}")
+                words.append(f"player {_short(str(actor))}: {action_in_words(game, state, move)}")
                 state = game.apply(state, move)
     return (*words, *map(str, moves[len(words) :]))
 

@@ -5,6 +5,7 @@
     python benchmarks/scale.py training --seconds 30
     python benchmarks/scale.py overhead --seconds 60
     python benchmarks/scale.py frames --bytes 65536,1048576 --rate 0
+    python benchmarks/scale.py generation --engines here,local --workers 1,2 --device cuda --preset gpu     workers that share a GPU
 
 Prints a table for each part, and all of it as JSON with --json FILE. Every line is measured in a process of its own.
 
@@ -28,7 +29,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.scale.plan import EnginePlan
 
 GAME, SETTINGS = "liars_dice(dice=1,faces=4)", {"evaluate_every": "0", "epochs": "100000"}
 
@@ -67,18 +71,24 @@ def measure(case: dict[str, Any]) -> dict[str, Any]:
 
     from tacit.scale.engines import reached
     from tacit.scale.orders import Orders
-    from tacit.scale.plan import EnginePlan
 
     torch.set_num_threads(max(1, case["cores"]) if case["engine"] == "here" else 1)
     with ExitStack() as held:
         make_crew = None
         if case["engine"] != "here":
-            make_crew = held.enter_context(reached(EnginePlan(case["engine"], case["workers"])))
+            make_crew = held.enter_context(reached(plan_of(case)))
         if case["part"] == "frames":
             assert make_crew is not None
             orders = held.enter_context(Orders(make_crew(Stub(case["bytes"], case["rate"])), itertools.repeat({}), 60.0))
             return frames(orders, case)
         return self_play(case, make_crew, held)
+
+
+def plan_of(case: dict[str, Any]) -> EnginePlan:
+    """Returns the engine of a table line."""
+    from tacit.scale.plan import EnginePlan
+
+    return EnginePlan(case["engine"], case["workers"], case["device"])
 
 
 def frames(orders: Any, case: dict[str, Any]) -> dict[str, Any]:
@@ -104,13 +114,12 @@ def self_play(case: dict[str, Any], make_crew: Any, held: ExitStack) -> dict[str
     from tacit.rebel.config import PRESETS
     from tacit.rebel.train import RebelTrainer
     from tacit.scale.engines import open_engine
-    from tacit.scale.plan import EnginePlan
 
     config = PRESETS[case["preset"]].with_settings({**SETTINGS, **case["settings"]})
-    trainer = RebelTrainer(load_game(case["game"]), config)
+    trainer = RebelTrainer(load_game(case["game"]), config, case["device"])
     engine = None
     if make_crew is not None:
-        engine = held.enter_context(open_engine(trainer, "rebel", EnginePlan(case["engine"], case["workers"]), make_crew))
+        engine = held.enter_context(open_engine(trainer, "rebel", plan_of(case), make_crew))
     lots = lots_of(trainer, learns=case["part"] != "generation")
     while engine is not None and engine.report().live < case["workers"]:
         next(lots)
@@ -141,7 +150,7 @@ def lots_of(trainer: Any, learns: bool) -> Iterator[int]:
 def cases(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yields all lines of all tables."""
     common = {
-        "seconds": given.seconds, "game": given.game, "preset": given.preset, "cores": 0,
+        "seconds": given.seconds, "game": given.game, "preset": given.preset, "device": given.device, "cores": 0,
         "settings": dict(pair.split("=") for pair in given.set),
     }  # fmt: skip
     for part in ("generation", "training"):
@@ -178,7 +187,7 @@ def show(lines: list[dict[str, Any]]) -> None:
         group = list(some)
         shown = {
             name: None for line in group for name in line
-            if name not in ("part", "seconds", "game", "preset", "settings", "rate") and (name != "cores" or line["cores"])
+            if name not in ("part", "seconds", "game", "preset", "device", "settings", "rate") and (name != "cores" or line["cores"])
         }  # fmt: skip
         print(f"\n{part}\n" + "  ".join(f"{name:>24}" for name in shown))
         for line in group:
@@ -206,6 +215,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--game", default=GAME)
     parser.add_argument("--preset", default="cpu")
+    parser.add_argument("--device", default="cpu", help="where workers search, and where one process searches and learns")
     parser.add_argument("--set", action="append", default=[], help="a setting of the run: key=value")
     parser.add_argument("--bytes", type=lambda text: list(map(int, text.split(","))), default=[65_536, 1_048_576])
     parser.add_argument("--rate", type=float, default=0.0)

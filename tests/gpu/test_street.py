@@ -88,8 +88,11 @@ def test_examples_come_back_as_on_the_cpu_wherever_they_are_kept(place: str) -> 
             torch.testing.assert_close(getattr(found, name)[number], wanted, rtol=0, atol=0.01 * scale)
 
 
-def test_captured_steps_learn_what_plain_ones_do() -> None:
-    trainer = HoldemTrainer(load_game("turn_endgame_holdem"), dataclasses.replace(PRESETS["gpu"], games=64, branches=2), "cuda")
+@pytest.mark.parametrize("symmetry", [True, False])
+def test_captured_steps_learn_what_plain_ones_do(symmetry: bool) -> None:
+    """Without the symmetry of suits no table keeps features: they are computed inside the captured step."""
+    small = dataclasses.replace(PRESETS["gpu"], games=64, branches=2, suit_symmetry=symmetry)
+    trainer = HoldemTrainer(load_game("turn_endgame_holdem"), small, "cuda")
     played, losses, ends = trainer.selfplay.advance(), [], []
     for captures in (False, True):
         torch.manual_seed(3)

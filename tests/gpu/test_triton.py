@@ -142,9 +142,12 @@ def test_re_solving_on_the_gpu_is_re_solving(
         return {"values": result.values.cpu(), "entering": result.sampled_reaches.cpu(), **joined}
 
     cpu, gpu, shaken = results("cpu"), results("cuda"), []
-    for _ in range(3):  # where actions tie, rounding decides: rounded payoffs change the CPU's results as well
+    for _ in range(3):  # where actions tie, rounding decides: rounded payoffs and weights change the CPU's results as well
         for table in space.tables.players:
             table.meeting_weight[:] *= 1.0 + 1e-7 * generator.standard_normal(len(table.meeting_weight))
+        with torch.no_grad():
+            for part in net.parameters():
+                part.mul_(1.0 + 1e-7 * torch.randn_like(part))
         shaken.append(results("cpu"))
     for field, exact in cpu.items():
         assert torch.equal(exact.isnan(), gpu[field].isnan())

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tacit import __version__
+from tacit.cli.main import _explained
 from tacit.reproduce.tabular import EXPERIMENTS
 from tests.command import tacit
 
@@ -366,3 +367,15 @@ def test_train_resume_evaluate_and_search_with_the_result(tmp_path: Path) -> Non
     wrong = tacit("solve", "leduc_poker", "--depth", "2", "--leaf", str(run))
     assert wrong.returncode == 2
     assert "was trained on kuhn_poker" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "explained"),
+    [
+        ("CUDA out of memory. Tried to allocate 1.37 GiB.", True),
+        ("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.", True),
+        ("Cannot copy between CPU and CUDA tensors unless pinned: allocate the tensor with pin_memory=True.", False),
+    ],
+)
+def test_only_a_lack_of_memory_is_called_one(text: str, explained: bool) -> None:
+    assert (_explained(RuntimeError(text)) is not None) == explained

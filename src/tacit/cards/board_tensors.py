@@ -197,7 +197,7 @@ class BoardTensors:
             return torch.from_numpy(drawn).to(self.device).expand(len(self), -1, -1)
         gone = torch.zeros(len(self), NUM_CARDS, dtype=torch.int8, device=self.device).scatter_(1, self.board, 1)
         left = torch.argsort(gone, dim=1, stable=True)[:, : NUM_CARDS - self.board.shape[1]]
-        rests = torch.tensor(list(combinations(range(left.shape[1]), missing)), device=self.device)
+        rests = _choices(left.shape[1], missing, str(self.device))
         more = left[:, rests]  # [G, R, missing]
         return torch.cat([self.board[:, None].expand(-1, len(rests), -1), more], 2)
 
@@ -279,6 +279,12 @@ class FullBoards:
 def board_number(boards: Tensor) -> Tensor:
     """Returns the cards of boards `[..., n]` as digits of a number."""
     return (boards * _powers(boards.shape[-1], boards.device)).sum(-1)
+
+
+@cache
+def _choices(count: int, chosen: int, device: str) -> Tensor:
+    """Returns `[R, chosen]`, all ways to choose some of `count` things. It is kept: a captured step must not copy from the host."""
+    return torch.tensor(list(combinations(range(count), chosen)), device=device)
 
 
 def _powers(num_cards: int, device: torch.device) -> Tensor:

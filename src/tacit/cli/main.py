@@ -42,6 +42,8 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 _STOPPED = 130
 """Exit code of every command after Ctrl-C. Some versions of Typer return it instead of raising."""
+_TORCH_OUT_OF_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory")
+"""What torch says, on any device and system, in errors that have no class of their own."""
 
 app = typer.Typer(
     name="tacit",
@@ -140,7 +142,7 @@ def _explained(error: Exception) -> str | None:
 
     if own_place(error, imported=True) is not None:
         return in_one_line(error)
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate" in str(error)):  # as torch does
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _TORCH_OUT_OF_MEMORY.search(str(error))):
         return f"that does not fit into memory: choose smaller numbers ({str(error).partition(chr(10))[0]})"
     if isinstance(error, OSError):
         _discard_output()

@@ -5,7 +5,7 @@
     python benchmarks/scale.py training --seconds 30
     python benchmarks/scale.py overhead --seconds 60
     python benchmarks/scale.py frames --bytes 65536,1048576 --rate 0
-    python benchmarks/scale.py generation --engines here,local --workers 1,2 --device cuda --preset gpu     workers that share a GPU
+    python benchmarks/scale.py generation --engines local --workers 1,2 --device cuda --preset gpu       workers that share a GPU
 
 Prints a table for each part, and all of it as JSON with --json FILE. Every line is measured in a process of its own.
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tacit.scale.plan import EnginePlan
 
 GAME, SETTINGS = "liars_dice(dice=1,faces=4)", {"evaluate_every": "0", "epochs": "100000"}
+SAME = "part", "seconds", "game", "preset", "device", "settings", "rate"
+"""What is the same in all lines of a table."""
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def show(lines: list[dict[str, Any]]) -> None:
         group = list(some)
         shown = {
             name: None for line in group for name in line
-            if name not in ("part", "seconds", "game", "preset", "device", "settings", "rate") and (name != "cores" or line["cores"])
+            if name not in SAME and (name != "cores" or line["cores"])
         }  # fmt: skip
         print(f"\n{part}\n" + "  ".join(f"{name:>24}" for name in shown))
         for line in group:

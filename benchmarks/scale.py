@@ -5,7 +5,7 @@
     python benchmarks/scale.py training --seconds 30
     python benchmarks/scale.py overhead --seconds 60
     python benchmarks/scale.py frames --bytes 65536,1048576 --rate 0
-    python benchmarks/scale.py generation --engines local --workers 1,2 --device cuda --preset gpu       workers that share a GPU
+    python benchmarks/scale.py generation --engines local --workers 1,2 --device cuda --preset gpu      workers that share a GPU
 
 Prints a table for each part, and all of it as JSON with --json FILE. Every line is measured in a process of its own.
 

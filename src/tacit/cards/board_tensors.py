@@ -283,7 +283,7 @@ def board_number(boards: Tensor) -> Tensor:
 
 @cache
 def _choices(count: int, chosen: int, device: str) -> Tensor:
-    """Returns `[R, chosen]`, all ways to choose some of `count` things; kept, since captured steps cannot copy from the host."""
+    """Returns `[R, chosen]`, all ways to choose some of `count` things; kept, as captured steps cannot copy from the host."""
     return torch.tensor(list(combinations(range(count), chosen)), device=device)
 
 

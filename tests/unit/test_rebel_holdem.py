@@ -283,6 +283,9 @@ def test_solved_rivers_say_what_a_tree_of_all_rivers_says() -> None:
     odds = CheckDownLeaves().evaluate(states, spread)
     assert float((parts - whole).abs().mean()) < 0.01 * 1_000
     assert float((parts - whole).abs().mean()) < 0.15 * float((odds - whole).abs().mean())
+    games = StreetStates(boards, [leaf], 500.0, rules.stack)
+    of_games = SolvedHandLeaves(rules, 60).evaluate(games, beliefs[:, None]) * 500.0
+    torch.testing.assert_close(of_games[:, 0, 0], whole.view(2, NUM_HANDS)[:, boards.hand[0]])
 
 
 def test_networks_of_round_ends_promise_nothing_for_single_cards() -> None:

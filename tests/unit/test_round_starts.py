@@ -13,7 +13,7 @@ from tacit.cards.hands import NUM_HANDS
 from tacit.cards.suits import RENAMED_HANDS
 from tacit.games.betting import ALL_IN, TURN, NoLimitBetting
 from tacit.kernels.street_passes import StreetStates
-from tacit.leaves.solved_streets import SolvedRivers
+from tacit.leaves.solved_hands import SolvedHandLeaves
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
 from tacit.rebel.holdem import network_error
@@ -130,7 +130,7 @@ class Truthful:
         self.more = more
 
     def evaluate(self, states: StreetStates, beliefs: torch.Tensor) -> torch.Tensor:
-        truth = RECORDED[-1][:, None]
+        truth = RECORDED[-1]
         return truth + self.more * states.boards.meetings(beliefs.flip(0).flatten(0, 1)).view(truth.shape)
 
 
@@ -138,12 +138,12 @@ RECORDED: list[torch.Tensor] = []
 
 
 def test_errors_are_counted_in_what_either_has_put_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Recording(SolvedRivers):
-        def values(self, *args: object) -> torch.Tensor:
-            RECORDED.append(super().values(*args))
+    class Recording(SolvedHandLeaves):
+        def evaluate(self, *args: object) -> torch.Tensor:
+            RECORDED.append(super().evaluate(*args))  # type: ignore[arg-type]
             return RECORDED[-1]
 
-    monkeypatch.setattr(network_error, "SolvedRivers", Recording)
+    monkeypatch.setattr(network_error, "SolvedHandLeaves", Recording)
     monkeypatch.setattr(network_error, "BOARDS_AT_ONCE", 1)
     monkeypatch.setattr(network_error, "SEARCH", 8)
     for more in (0.0, 0.25):

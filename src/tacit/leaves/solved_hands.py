@@ -10,6 +10,7 @@ from tacit.cards.hands import NUM_HANDS, possible_hands
 from tacit.games.betting import Betting, BettingRules
 from tacit.kernels.hand_leaves import HandStates
 from tacit.kernels.numba_hands import HandPasses
+from tacit.kernels.street_passes import StreetStates
 from tacit.solvers.schedules import find_schedule
 from tacit.solvers.tabular import TabularDriver
 from tacit.tree.base import Floats
@@ -17,7 +18,9 @@ from tacit.tree.hand_builder import build_hand_tree, meeting_weight
 
 
 class SolvedHandLeaves:
-    """Leaves on the flop or the turn are worth what a best response wins from the opponent's solved strategy.
+    """Leaves on the flop or the turn are worth what solved strategies win from each other (`LeafEvaluator`).
+
+    Hands that a player never holds have no solved strategy: they are worth what a best response wins with them.
 
     Args:
       rules: the rules of the betting that follows.
@@ -30,12 +33,25 @@ class SolvedHandLeaves:
     def __init__(self, rules: BettingRules, iterations: int = 100, solver: str = "dcfr") -> None:
         self._rules, self._iterations, self._schedule = rules, iterations, find_schedule(solver)
 
-    def evaluate(self, states: HandStates, beliefs: Tensor) -> Tensor:
-        """Returns `[2 * 1326, L]` (see `LeafEvaluator`), in chips."""
+    def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        if isinstance(states, StreetStates):
+            return self._evaluate_games(states, beliefs)
         values, halves = np.zeros(tuple(beliefs.shape)), beliefs.double().numpy().reshape(2, NUM_HANDS, -1)
         for leaf, (board, betting) in enumerate(zip(states.board, states.betting, strict=True)):
             values[:, leaf] = self._solve(board, betting, (halves[0, :, leaf], halves[1, :, leaf])).ravel()
         return torch.from_numpy(values).to(beliefs.dtype)
+
+    def _evaluate_games(self, states: StreetStates, beliefs: Tensor) -> Tensor:
+        """Returns `[2, L, G, H]` counterfactual values for a batch of games."""
+        values = torch.empty_like(beliefs)
+        for game, (board, hand) in enumerate(zip(states.boards.board.tolist(), states.boards.hand.numpy(), strict=True)):
+            for leaf, betting in enumerate(states.betting):
+                ranges = np.zeros((2, NUM_HANDS))
+                ranges[:, hand] = beliefs[:, leaf, game].numpy()
+                found = self._solve(tuple(board), betting, (ranges[0], ranges[1]))[:, hand] / states.unit
+                values[:, leaf, game] = torch.from_numpy(found)
+        return values
 
     def _solve(self, board: tuple[int, ...], betting: Betting, ranges: tuple[Floats, Floats]) -> Floats:
         """Returns `[2, 1326]` both players' counterfactual values at one leaf."""
@@ -50,6 +66,8 @@ class SolvedHandLeaves:
         driver.run(self._iterations)
         average = passes.entries(driver.average_strategy())
         for player in (0, 1):
-            # The tree's values are divided by the weight of all pairs.
-            values[player, hands] = weight * passes.best_response(player, passes.reach(1 - player, average))[0]
+            faced = passes.reach(1 - player, average)
+            played = passes.values(player, average, faced).copy()
+            found = np.where(ranges[player][hands] > 0.0, played, passes.best_response(player, faced)[0])
+            values[player, hands] = weight * found  # the tree's values are divided by the weight of all pairs
         return values

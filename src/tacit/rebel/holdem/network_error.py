@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from tacit.cards.board_tensors import BoardTensors
-from tacit.cards.dealing import deal, no_cards, with_next_cards
+from tacit.cards.dealing import deal, no_cards
 from tacit.games.betting import BOARD_CARDS, TURN, Betting, NoLimitBetting
 from tacit.kernels.street_passes import StreetPasses, StreetStates
+from tacit.leaves.solved_hands import SolvedHandLeaves
 from tacit.leaves.solved_streets import SolvedRivers
 from tacit.nets.round_end_leaves import RoundEndLeaves
 from tacit.nets.round_end_net import RoundEndNet
@@ -74,15 +75,16 @@ def round_end_error(
       device: where rivers are solved.
       on_sample: called with the states done.
     """
+    # All rivers as one batch on a GPU; on the CPU one tree for each turn is twenty times as fast.
+    solved = SolvedHandLeaves if device == "cpu" else SolvedRivers
     errors: list[float] = []
     blind: list[float] = []
     generator = np.random.default_rng(seed)
     endgame = replace(rules, stack=STACK, first_street=TURN, pot=POT)
     while len(errors) < samples:
         for drawn, betting, boards, beliefs in _states(endgame, generator, device):
-            rivers = with_next_cards(boards, torch.arange(len(boards), device=boards.device))
-            truth = SolvedRivers(drawn, iterations).values(betting, rivers, beliefs)
             states = StreetStates(boards, [betting], betting.facing, drawn.stack)
+            truth = solved(drawn, iterations).evaluate(states, beliefs[:, None])[:, 0]
             predicted, other = leaves.evaluate(states, beliefs[:, None])[:, 0], beliefs.flip(0)
             weight = beliefs * boards.meetings(other)
             for values, figures in ((predicted, errors), (boards.leads(other), blind)):

@@ -282,6 +282,20 @@ def test_reproduce_figure_4_at_smoke_scale(tmp_path: Path) -> None:
     assert (tmp_path / "teh-tabular.png").exists()
 
 
+@pytest.mark.slow
+def test_reproduce_figures_2_and_5_at_smoke_scale(tmp_path: Path) -> None:
+    command = ("reproduce", "rebel-teh", "--scale", "smoke", "--out", str(tmp_path), "--json")
+    data = json.loads(tacit(*command).stdout)
+    found = {name: points[0][1] for name, points in data["figure_2"].items()}
+    assert found["solved rivers"] < 0.9 * found["odds alone"]
+    assert set(found) == {"odds alone", "self-play", "random", "solved rivers"}
+    assert set(data["figure_5"]) == {"CFR-D", "modified CFR-AVE", "FP"}
+    assert (tmp_path / "rebel-teh.png").exists()
+    again = tacit(*command)  # nothing is trained or judged a second time
+    assert "trained before" in again.stderr
+    assert json.loads(again.stdout)["figure_2"] == data["figure_2"]
+
+
 def test_reproduce_the_robustness_of_xfp_at_smoke_scale(tmp_path: Path) -> None:
     data = json.loads(tacit("reproduce", "nfsp-xfp", "--scale", "smoke", "--out", str(tmp_path), "--json").stdout)
     found = {(cell["figure"][:2], cell["level"]): cell["reached"]["1000"] for cell in data["results"]}

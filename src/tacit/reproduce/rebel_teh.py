@@ -25,7 +25,7 @@ from tacit.games.betting import BOARD_CARDS, TURN
 from tacit.games.holdem import Holdem, require_holdem
 from tacit.kernels.base import LeafEvaluator
 from tacit.leaves.check_down import CheckDownLeaves
-from tacit.leaves.solved_streets import SolvedRivers
+from tacit.leaves.solved_hands import SolvedHandLeaves
 from tacit.processes import Message, num_cores
 from tacit.rebel.holdem.config import PRESETS, RANDOM, SELF_PLAY, HoldemConfig
 from tacit.rebel.holdem.system import REBEL_HOLDEM
@@ -51,18 +51,16 @@ class TehScale:
     Attributes:
       game: The endgame.
       tabular: Iterations of Linear CFR on the whole game.
-      searches: Iterations of the agents' searches in Figure 2.
-      solver_searches: Iterations of the agents' searches in Figure 5.
+      searches: Iterations of the agents' searches.
       config: The settings of the training runs; with None, the shipped network is evaluated instead.
       device: Where training runs; agents are evaluated on the CPU's cores.
-      perfect: Iterations with which rivers are solved at each leaf; 0 leaves that line out.
-      most_perfect: The largest number of search iterations of that line, which solves some 600 rivers in each of them.
+      perfect: Iterations with which the rivers below each leaf are solved; 0 leaves that line out.
+      most_perfect: The largest number of search iterations of that line, which solves 624 rivers twice in each of them.
     """
 
     game: str
     tabular: int
     searches: tuple[int, ...]
-    solver_searches: int
     config: HoldemConfig | None
     device: str = "cpu"
     perfect: int = 0
@@ -70,10 +68,10 @@ class TehScale:
 
 
 SCALES = {
-    "smoke": TehScale("turn_endgame_holdem(stack=3000)", 8, (4,), 4, PRESETS["smoke"]),
-    "cpu": TehScale("turn_endgame_holdem", 128, (16, 64, 256), 128, None),
+    "smoke": TehScale("turn_endgame_holdem(stack=3000)", 8, (4,), PRESETS["smoke"], perfect=20),
+    "cpu": TehScale("turn_endgame_holdem", 128, (16, 64, 256), None, perfect=50, most_perfect=64),
     "gpu": TehScale(
-        "turn_endgame_holdem", 256, (8, 32, 128, 512), 256, replace(PRESETS["gpu"], epochs=4, replay_size=150_000), "cuda", 100
+        "turn_endgame_holdem", 256, (8, 32, 128, 512), replace(PRESETS["gpu"], epochs=4, replay_size=150_000), "cuda", 100
     ),
 }
 
@@ -136,7 +134,6 @@ class TehAgent(NamedTuple):
       solver: The algorithm of its searches.
       iterations: The iterations of its searches.
       perfect: The iterations with which `PERFECT` solves rivers.
-      device: Where `PERFECT` solves rivers.
     """
 
     game: str
@@ -145,7 +142,6 @@ class TehAgent(NamedTuple):
     solver: str
     iterations: int
     perfect: int = 0
-    device: str = "cpu"
 
     def exploitability(self) -> float:
         """Returns the agent's exact exploitability in chips."""
@@ -160,7 +156,7 @@ class TehAgent(NamedTuple):
         if self.values == ODDS:
             return CheckDownLeaves(), None
         if self.values == PERFECT:
-            return SolvedRivers(game.rules, self.perfect, device=self.device), None
+            return SolvedHandLeaves(game.rules, self.perfect), None
         trained = load_holdem(self.values)
         policies = trained.policies()
         return trained.leaves(game), None if policies is None else WarmStart(policies, trained.config.warm_start)
@@ -194,19 +190,19 @@ def judge_teh(scale: str, runs: list[TehRun], out: Path, watch: Watch) -> tuple[
     how = SCALES[scale]
     networks = {run.name: str(run.folder.path) for run in runs} or {SELF_PLAY: f"{PRETRAINED}turn_endgame_holdem"}
     values = {ODDS: ODDS, **networks, **({PERFECT: PERFECT} if how.perfect else {})}
-    perfect = how.perfect, how.device
     by_values = {
-        (name, count): TehAgent(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, *perfect)
+        (name, count): TehAgent(how.game, source, MODIFIED_CFR_AVE, "linear-cfr", count, how.perfect * (source == PERFECT))
         for name, source in values.items()
         for count in how.searches
         if name != WITH_POLICY or count > WARM_ITERATIONS  # the warm start counts as this many iterations
         if name != PERFECT or count <= how.most_perfect
     }
     by_solver = {
-        (name, how.solver_searches): TehAgent(how.game, networks[SELF_PLAY], decomposition, solver, how.solver_searches)
+        (name, count): TehAgent(how.game, networks[SELF_PLAY], decomposition, solver, count)
         for name, solver, decomposition in (
             ("CFR-D", "linear-cfr", CFR_D), ("modified CFR-AVE", "linear-cfr", MODIFIED_CFR_AVE), ("FP", "flop", CFR_D)
         )
+        for count in how.searches
     }  # fmt: skip
     known = _judged([*by_values.values(), *by_solver.values()], out, watch)
     return _curves(by_values, known), _curves(by_solver, known)
@@ -224,9 +220,9 @@ def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]
     kept = out / "judged.json"
     known: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
     out.mkdir(parents=True, exist_ok=True)
-    # The longest go first, so that no core is left with a long one at the end.
-    longest = sorted(agents, key=lambda agent: -agent.iterations)
-    missing = tuple(agent for agent in longest if _key(agent) not in known)
+    # The longest go first, so that no core is left with a long one at the end. Solving rivers takes longer than all else.
+    missing = tuple(agent for agent in dict.fromkeys(agents) if _key(agent) not in known)
+    missing = tuple(sorted(missing, key=lambda agent: (agent.perfect, agent.iterations), reverse=True))
     watch("agents judged exactly", 0, len(missing))
     if not missing:
         return known

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import pace
+from tacit.cli.common import progress_monitor
 from tacit.cli.pace import Pace, preparation_shown
 from tacit.training.preparing import say_preparing
 
@@ -56,3 +57,15 @@ def test_a_training_shows_life_before_torch_is_loaded(tmp_path: Path, seeds: lis
     arguments = ["train", "rebel", "kuhn_poker", "--run", str(tmp_path / "run"), *seeds]
     shown = subprocess.run([sys.executable, "-c", _LOADED_WHEN_SHOWN, *arguments], capture_output=True, text=True, check=True)
     assert shown.stdout == "preparing rebel on kuhn_poker False\n"
+
+
+def test_where_no_bar_can_be_drawn_lines_say_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tacit.cli.pace.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("tacit.cli.pace.LONGEST_PAUSE", 0.0)
+    with progress_monitor() as monitor:
+        monitor.step("agents judged", 3, 1_100, "agents", "the longest first")
+        monitor.step("loading", 2)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in lines] == ["agents judged: 3 of 1,100 agents the longest first (0 s)", "loading: 2 (0 s)"]

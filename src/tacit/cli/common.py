@@ -200,17 +200,23 @@ def progress_bar() -> Iterator[Bars]:
 
 @contextmanager
 def progress_monitor() -> Iterator[Monitor]:
-    """Yields a monitor that shows the progress of one task after another on standard error."""
+    """Yields a monitor that shows the progress of one task after another on standard error; in lines where no bar can be."""
     from tacit.artifacts.base import Monitor
+    from tacit.cli.pace import Pace
 
     class Bar(Monitor):
         shown = ""
+        pace = Pace(patience=5.0)  # most tasks are over by then, and their result says all
 
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             new, self.shown = what != self.shown, what
             if new:  # the previous task's speed says nothing about this one, nor does work done in an earlier session
                 progress.reset(task, completed=done, description=what)
             progress.update(task, completed=done, total=total, unit=unit, note=note, refresh=new)
+            if progress.disable and self.pace.due():
+                share = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+                told = " ".join(part for part in (f"{what}:", share, unit, note) if part)
+                progress.console.print(f"  {told} ({self.pace.seconds:.0f} s)", soft_wrap=True, highlight=False)
 
         def say(self, line: str) -> None:
             progress.console.print(line, soft_wrap=True)

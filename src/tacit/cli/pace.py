@@ -13,10 +13,15 @@ FIRST_PAUSE, LONGEST_PAUSE = 2.0, 60.0
 
 
 class Pace:
-    """Says when the next line of progress is due."""
+    """Says when the next line of progress is due.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._pause = clock, FIRST_PAUSE
+    Args:
+      clock: Returns the time in seconds.
+      patience: The first pause in multiples of `FIRST_PAUSE`.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, patience: float = 1.0) -> None:
+        self._clock, self._pause = clock, patience * FIRST_PAUSE
         self._start = self._last = clock()
 
     @property

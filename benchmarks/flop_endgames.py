@@ -1,5 +1,7 @@
 """Exact exploitability on three fixed flop endgames: `python benchmarks/flop_endgames.py [NAME] [--device cuda] [--only N]`.
 
+Searches look to the end of the turn; with `--rounds 1` those of a hold'em network end with the flop, as they do at the table.
+
 The first has all hands; the other two have the ranges of a raise and a call before the flop. Each has 3.5 pots behind, and bets
 and raises of the pot and all-in. Figures are in per cent of the pot. A hold'em network takes some minutes for each on one core,
 mostly for the 147 turns that it solves.
@@ -9,6 +11,10 @@ import argparse
 import time
 
 from tacit import artifacts, load_game
+from tacit.agents.hand_search import HandSearch, RoundEnds
+from tacit.arena.endgames import endgame_quality
+from tacit.games.holdem import require_holdem
+from tacit.rebel.holdem.trained import load_holdem
 
 BETS = "pot=500,stack=2000,bets=1|allin,raises=1|allin"
 CALLER = "22-TT|A2s-AJs|K6s-KQs|Q8s-QJs|J8s-JTs|T8s-T9s|97s-98s|86s-87s|76s|65s|54s|A8o-AJo|KTo-KQo|QTo-QJo|JTo"
@@ -19,19 +25,31 @@ ENDGAMES = (
     f"no_limit_holdem(board=8d7d5h,{BETS},range0={CALLER},range1={RAISER})",
 )
 
+
+def one_round(network: str, name: str, iterations: int) -> float:
+    """Returns the exploitability in chips of searches that end with their round."""
+    game, trained = require_holdem(load_game(name), "this benchmark"), load_holdem(network)
+    leaves = trained.leaves(game)
+    ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets), looks_further=False)
+    search = HandSearch(game, solver=trained.config.solver, iterations=iterations, ends=ends)
+    return endgame_quality(game, [search]).exploitability
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("name", nargs="?", default="pretrained:no_limit_holdem")
     parser.add_argument("--device")
     parser.add_argument("--iterations", type=int, default=100)
+    parser.add_argument("--rounds", type=int, choices=(1, 2), default=2)
     parser.add_argument("--only", type=int, help="1, 2 or 3")
     given = parser.parse_args()
     for number, name in enumerate(ENDGAMES, 1):
         if given.only in (None, number):
             began = time.perf_counter()
-            artifact = artifacts.open(given.name, load_game(name))
-            found = artifact.evaluate("exploitability", iterations=given.iterations, device=given.device)
-            print(
-                f"{number}: {100 * found.figure / 500:.2f} % of the pot, {time.perf_counter() - began:.0f} s  {name}",
-                flush=True,
-            )
+            if given.rounds == 1:
+                figure = one_round(given.name, name, given.iterations)
+            else:
+                artifact = artifacts.open(given.name, load_game(name))
+                figure = artifact.evaluate("exploitability", iterations=given.iterations, device=given.device).figure
+            took = time.perf_counter() - began
+            print(f"{number}: {100 * figure / 500:.2f} % of the pot, {took:.0f} s  {name}", flush=True)

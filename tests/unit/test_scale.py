@@ -160,12 +160,12 @@ def test_orders_of_the_dead_go_to_whoever_is_free_first() -> None:
 
 
 def test_free_workers_try_the_last_orders_too_and_the_first_answer_counts() -> None:
-    """Worker 0 stalls with orders 0 and 1; worker 1 finishes the job without it."""
-    crew = Script(2, [(0, "ready"), (1, "ready"), (1, 2), (1, 3), (1, 0), (1, 1)])
+    """Worker 0 stalls with orders 0 and 1; worker 1 finishes the job without it, with the order that still waits first."""
+    crew = Script(2, [(0, "ready"), (1, "ready"), (1, 2), (1, 3), (1, 1), (1, 0)])
     with Orders(crew, [{}] * 4) as orders:
-        assert [answer.order for answer in orders] == [2, 3, 0, 1]
+        assert [answer.order for answer in orders] == [2, 3, 1, 0]
         assert orders.next() is None
-    assert crew.sent[-2:] == [(1, 0), (1, 1)]
+    assert crew.sent[-2:] == [(1, 1), (1, 0)]
 
 
 def test_the_age_of_an_answer_counts_what_was_shared_since() -> None:

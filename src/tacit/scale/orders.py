@@ -2,7 +2,8 @@
 
 A worker has at most `AHEAD` orders at a time: one in progress and one waiting, so that it does not idle while its last answer
 is processed, and nothing piles up. The orders of a dead worker go to the next free one. Once no new order is left, free workers
-also try orders that others have not answered yet, and the first answer counts: the slowest worker holds up nothing.
+also try orders that others have not answered yet, first those that nobody works on, and the first answer counts: the slowest
+worker holds up nothing.
 """
 
 from __future__ import annotations
@@ -161,7 +162,12 @@ class Orders:
         self._all_taken = True
         if self._given[number] or not self._open:
             return None
-        return min(self._open, key=lambda order: sum(order in given for given in self._given))
+        return min(self._open, key=self._tried)
+
+    def _tried(self, order: int) -> tuple[int, bool]:
+        """Returns how many workers have an order, and whether one of them works on it already instead of keeping it waiting."""
+        having = [given for given in self._given if order in given]
+        return len(having), any(given[0] == order for given in having)
 
     def _replace(self, number: int) -> None:
         """Restarts a worker that died; its orders go to free workers."""

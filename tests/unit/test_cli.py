@@ -287,7 +287,7 @@ def test_reproduce_figures_2_and_5_at_smoke_scale(tmp_path: Path) -> None:
     command = ("reproduce", "rebel-teh", "--scale", "smoke", "--out", str(tmp_path), "--json")
     data = json.loads(tacit(*command).stdout)
     found = {name: points[0][1] for name, points in data["figure_2"].items()}
-    assert found["solved rivers"] < 0.9 * found["odds alone"]
+    assert found["solved rivers"] < 0.95 * found["odds alone"]
     assert set(found) == {"odds alone", "self-play", "random", "solved rivers"}
     assert set(data["figure_5"]) == {"CFR-D", "modified CFR-AVE", "FP"}
     assert (tmp_path / "rebel-teh.png").exists()
@@ -388,6 +388,7 @@ def test_train_resume_evaluate_and_search_with_the_result(tmp_path: Path) -> Non
     [
         ("CUDA out of memory. Tried to allocate 1.37 GiB.", True),
         ("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes.", True),
+        ("unable to mmap 8 bytes from file <x>: Cannot allocate memory (12)", True),
         ("Cannot copy between CPU and CUDA tensors unless pinned: allocate the tensor with pin_memory=True.", False),
     ],
 )

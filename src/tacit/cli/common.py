@@ -200,13 +200,13 @@ def progress_bar() -> Iterator[Bars]:
 
 @contextmanager
 def progress_monitor() -> Iterator[Monitor]:
-    """Yields a monitor that shows the progress of one task after another on standard error; in lines where no bar can be."""
+    """Yields a monitor that shows the progress of one task after another on standard error, in text where no bar can be."""
     from tacit.artifacts.base import Monitor
     from tacit.cli.pace import Pace
 
     class Bar(Monitor):
         shown = ""
-        pace = Pace(patience=5.0)  # most tasks are over by then, and their result says all
+        pace = Pace(patience=5.0)  # most tasks are over by then, and their result says it all
 
         def step(self, what: str, done: int, total: int | None = None, unit: str = "", note: str = "") -> None:
             new, self.shown = what != self.shown, what

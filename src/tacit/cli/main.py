@@ -42,7 +42,7 @@ _UsageError: type[typer.BadParameter] = typer.BadParameter.__mro__[1]
 
 _STOPPED = 130
 """Exit code of every command after Ctrl-C. Some versions of Typer return it instead of raising."""
-_TORCH_OUT_OF_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory")
+_TORCH_OUT_OF_MEMORY = re.compile("out of memory|can(no|')t allocate memory|not enough memory", re.IGNORECASE)
 """What torch says, on any device and system, in errors that have no class of their own."""
 
 app = typer.Typer(

@@ -1,6 +1,7 @@
-"""Exact exploitability on three fixed flop endgames: `python benchmarks/flop_endgames.py [NAME] [--device cuda] [--only N]`.
+"""Exact exploitability on three fixed flop endgames: `python benchmarks/flop_endgames.py [NAME] [--rounds 1] [--only N]`.
 
-Searches look to the end of the turn; with `--rounds 1` those of a hold'em network end with the flop, as they do at the table.
+From the flop, searches look to the end of the turn; with `--rounds 1` or `--device cuda` those of a hold'em network end with
+the flop, as they do at the table. Turns are solved to the end.
 
 The first has all hands; the other two have the ranges of a raise and a call before the flop. Each has 3.5 pots behind, and bets
 and raises of the pot and all-in. Figures are in per cent of the pot. A hold'em network takes some minutes for each on one core,
@@ -13,6 +14,7 @@ import time
 from tacit import artifacts, load_game
 from tacit.agents.hand_search import HandSearch, RoundEnds
 from tacit.arena.endgames import endgame_quality
+from tacit.games.betting import BOARD_CARDS, FLOP
 from tacit.games.holdem import require_holdem
 from tacit.rebel.holdem.trained import load_holdem
 
@@ -27,10 +29,9 @@ ENDGAMES = (
 
 
 def one_round(network: str, name: str, iterations: int) -> float:
-    """Returns the exploitability in chips of searches that end with their round."""
+    """Returns the exploitability in chips of searches that end with the flop."""
     game, trained = require_holdem(load_game(name), "this benchmark"), load_holdem(network)
-    leaves = trained.leaves(game)
-    ends = RoundEnds(leaves, trained.config.decomposition, tuple(leaves.nets), looks_further=False)
+    ends = RoundEnds(trained.leaves(game), trained.config.decomposition, (BOARD_CARDS[FLOP],), looks_further=False)
     search = HandSearch(game, solver=trained.config.solver, iterations=iterations, ends=ends)
     return endgame_quality(game, [search]).exploitability
 
@@ -43,6 +44,8 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, choices=(1, 2), default=2)
     parser.add_argument("--only", type=int, help="1, 2 or 3")
     given = parser.parse_args()
+    if given.rounds == 1 and given.device:
+        parser.error("--rounds 1 is for the CPU: with --device cuda searches end with the flop anyway")
     for number, name in enumerate(ENDGAMES, 1):
         if given.only in (None, number):
             began = time.perf_counter()

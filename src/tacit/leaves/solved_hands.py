@@ -34,7 +34,7 @@ class SolvedHandLeaves:
         self._rules, self._iterations, self._schedule = rules, iterations, find_schedule(solver)
 
     def evaluate(self, states: HandStates | StreetStates, beliefs: Tensor) -> Tensor:
-        """Returns counterfactual values, laid out like `beliefs` (see `LeafEvaluator`)."""
+        """Returns counterfactual values, laid out like `beliefs`: in chips, or in the unit of `StreetStates`."""
         if isinstance(states, StreetStates):
             return self._evaluate_games(states, beliefs)
         values, halves = np.zeros(tuple(beliefs.shape)), beliefs.double().numpy().reshape(2, NUM_HANDS, -1)
@@ -67,7 +67,7 @@ class SolvedHandLeaves:
         average = passes.entries(driver.average_strategy())
         for player in (0, 1):
             faced = passes.reach(1 - player, average)
-            played = passes.values(player, average, faced).copy()
+            played = passes.values(player, average, faced)
             found = np.where(ranges[player][hands] > 0.0, played, passes.best_response(player, faced)[0])
             values[player, hands] = weight * found  # the tree's values are divided by the weight of all pairs
         return values

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from tacit.scale.hands import find_workers
 from tacit.solvers import solve
 from tacit.solvers.valuation import CFR_D, MODIFIED_CFR_AVE
 from tacit.solvers.warm import WARM_ITERATIONS
-from tacit.training.folder import RunFolder
+from tacit.training.folder import RunFolder, network_file
 from tacit.training.shipped import PRETRAINED
 
 PAPER_ITERATIONS = 125
@@ -55,7 +56,7 @@ class TehScale:
       config: The settings of the training runs; with None, the shipped network is evaluated instead.
       device: Where training runs; agents are evaluated on the CPU's cores.
       perfect: Iterations with which the rivers below each leaf are solved; 0 leaves that line out.
-      most_perfect: The largest number of search iterations of that line, which solves 624 rivers twice in each of them.
+      most_perfect: The most search iterations in that line; each of them solves 624 rivers twice.
     """
 
     game: str
@@ -236,8 +237,12 @@ def _judged(agents: list[TehAgent], out: Path, watch: Watch) -> dict[str, float]
 
 
 def _key(agent: TehAgent) -> str:
-    """Returns an agent's key in the file, which does not depend on the folder of its network."""
+    """Returns an agent's key in the file, which depends on its network's weights and not on their folder."""
     values = Path(agent.values).name
+    if agent.values == PERFECT:
+        values = f"{values} ({agent.perfect} iterations)"
+    elif agent.values != ODDS:
+        values = f"{values} ({sha256(network_file(agent.values).read_bytes()).hexdigest()[:12]})"
     return f"{values}, {agent.decomposition}, {agent.solver}, {agent.iterations} iterations"
 
 

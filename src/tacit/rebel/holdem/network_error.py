@@ -35,7 +35,7 @@ PERTURBATION = 0.1
 SEARCH = 64
 """Iterations of the searches whose beliefs are taken."""
 BOARDS_AT_ONCE = 8
-"""Boards that share the betting; all their rivers are solved together."""
+"""Boards that share the betting; a GPU solves all their rivers together."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def round_end_error(
       device: where rivers are solved.
       on_sample: called with the states done.
     """
-    # All rivers as one batch on a GPU; on the CPU one tree for each turn is twenty times as fast.
+    # One batch of all rivers suits a GPU; on the CPU one tree for each turn is solved twenty times as fast.
     solved = SolvedHandLeaves if device == "cpu" else SolvedRivers
     errors: list[float] = []
     blind: list[float] = []

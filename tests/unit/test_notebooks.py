@@ -23,7 +23,9 @@ def read(name: str) -> Any:
 def run(name: str, folder: Path) -> tuple[list[str], list[str], int]:
     """Returns the printed texts, the HTML outputs and the number of pictures of a notebook that is run in a folder."""
     notebook = read(name)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    place = {"metadata": {"path": str(folder)}}
+    # A kernel sends what is printed in pieces, on a busy machine in the middle of a line.
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place, coalesce_streams=True).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     printed = [output.text for output in outputs if output.output_type == "stream" and output.name == "stdout"]
     data = [output.data for output in outputs if "data" in output]

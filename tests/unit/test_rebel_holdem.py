@@ -278,14 +278,22 @@ def test_solved_rivers_say_what_a_tree_of_all_rivers_says() -> None:
     boards = BoardTensors(torch.tensor([BOARD]))
     beliefs = some_beliefs(boards, 1)[:, :, 0]
     spread = torch.zeros(2, NUM_HANDS, 1).index_copy_(1, boards.hand[0], beliefs.transpose(1, 2)).view(-1, 1)
-    states = HandStates([BOARD], [leaf])
-    whole, parts = SolvedHandLeaves(rules, 60).evaluate(states, spread), SolvedRivers(rules, 40).evaluate(states, spread)
-    odds = CheckDownLeaves().evaluate(states, spread)
+    states, games = HandStates([BOARD], [leaf]), StreetStates(boards, [leaf], 500.0, rules.stack)
+
+    def of_hands(values: torch.Tensor) -> torch.Tensor:
+        """Returns `[2, H]` chips from values in the layout of all hands."""
+        return values.view(2, NUM_HANDS)[:, boards.hand[0]]
+
+    whole, odds = (of_hands(leaves.evaluate(states, spread)) for leaves in (SolvedHandLeaves(rules, 60), CheckDownLeaves()))
+    parts, again = (
+        500.0 * leaves.evaluate(games, beliefs[:, None])[:, 0, 0]
+        for leaves in (SolvedRivers(rules, 40), SolvedHandLeaves(rules, 60))
+    )
+    torch.testing.assert_close(again, whole)
     assert float((parts - whole).abs().mean()) < 0.01 * 1_000
     assert float((parts - whole).abs().mean()) < 0.15 * float((odds - whole).abs().mean())
-    games = StreetStates(boards, [leaf], 500.0, rules.stack)
-    of_games = SolvedHandLeaves(rules, 60).evaluate(games, beliefs[:, None]) * 500.0
-    torch.testing.assert_close(of_games[:, 0, 0], whole.view(2, NUM_HANDS)[:, boards.hand[0]])
+    own = beliefs[:, 0]
+    assert abs(float((whole * own).sum())) < 1e-3 * float((whole * own).abs().sum())  # what one wins the other loses
 
 
 def test_networks_of_round_ends_promise_nothing_for_single_cards() -> None:
